@@ -22,6 +22,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.charts": (),
     "workbench.losses": (),
     "workbench.losses.contract": (),
+    "workbench.losses.batch_loss": ("BatchLoss",),
+    "workbench.losses.cosine_softmax": ("CosineSoftmax", "proxy_rate"),
     "workbench.losses.anatomy": ("spce", "pce", "tightness_contrastive", "mutual_information"),
     "workbench.losses.prototypes": ("simplex", "canonical", "repelling"),
     "workbench.datasets.image_set": ("ImageSet",),

@@ -78,7 +78,7 @@ def run_window(folder: Path | None, *, measure: bool = False) -> int:
     session = Session(workspace)
     session.theme.apply()
     window = MainWindow(session)
-    defects.told.connect(window.show_defect)
+    defects.noticed.connect(window.show_defect)
     if measure:
         window.painted.connect(_tell_start)
         window.painted.connect(app.quit)
@@ -136,12 +136,12 @@ def load_engine(progress: Progress) -> tuple[dict[str, dict[str, Any]], str]:
 
 
 def _tell_start() -> None:
-    wall, busy = _seconds_since_start(), time.process_time()
+    wall, busy = seconds_since_start(), time.process_time()
     sys.stdout.write(f"{wall:.2f} s from the start of the process to the first paint, {busy:.2f} s of processor time\n")
 
 
-def _seconds_since_start() -> float:
-    """On Linux to 10 ms; elsewhere as psutil knows it."""
+def seconds_since_start() -> float:
+    """Seconds since this process began; on Linux to 10 ms, elsewhere as psutil knows it."""
     if sys.platform == "linux":
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])  # since boot
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")

@@ -13,6 +13,7 @@ from workbench.commands.run import percent, run_here
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.workspace import Workspace
@@ -23,6 +24,7 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
+DEVICES = "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU."
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -63,11 +65,16 @@ def cli(debug: bool) -> None:
 )
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
-def run(config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool) -> None:
+@click.option("--devices", default="", metavar="LIST", help=DEVICES)
+def run(
+    config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool, devices: str
+) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     wanted = read_config(config, changes)
+    if devices:
+        parse_devices(devices)  # refused before a run is made
     with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet))
+        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices))
 
 
 @cli.command()
@@ -172,7 +179,7 @@ fair.add_to(benchmark, workspace_option, default_workspace)
 
 
 def _say(text: str, done: int, total: int) -> None:
-    """A Progress that prints each text as a line of its own."""
+    """A Progress that prints each text on its own line."""
     click.echo(text, err=True)
 
 

@@ -16,7 +16,7 @@ class Cancelled(Exception):  # noqa: N818 - a request, not an error
 
 
 class Control:
-    """Shared by the one who asks and the one who works.
+    """Shared by the caller and the worker.
 
     Args:
         attended: whether a person can answer when the run waits; without one a run that meets trouble ends.

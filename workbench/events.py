@@ -1,4 +1,4 @@
-"""What a run says while it works. Frozen, plain data: to be stored, printed or sent to a process."""
+"""The events of a run: frozen, plain data that can be stored, printed or sent to a process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class RunState(StrEnum):
 
     @property
     def resumable(self) -> bool:
-        """Whether it ended before its last epoch; it goes on from its last checkpoint where it has one."""
+        """Whether it ended before its last epoch; it can resume from its last checkpoint if it has one."""
         return not self.live and self is not RunState.DONE
 
 
@@ -107,7 +107,7 @@ def score_of(metrics: dict[str, float]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A sentence that is kept with the run's note, such as where it was gone on from."""
+    """A sentence that is stored with the run's note, such as where it was resumed."""
 
     text: str
 
@@ -134,7 +134,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The run goes on after Waiting."""
+    """The run continues after Waiting."""
 
 
 @dataclass(frozen=True, slots=True)

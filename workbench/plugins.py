@@ -73,8 +73,8 @@ def remove(folder: Path) -> None:
     _write([trusted for trusted in before if trusted != gone])
 
 
-def found() -> list[Plugin]:
-    """All plug-ins there are, none of them loaded. What cannot be looked at is one whose `load` says why."""
+def all_plugins() -> list[Plugin]:
+    """All plug-ins, none of them loaded. The `load` of one that cannot be read says why."""
     return [*_in_folders(), *(_installed(entry_point) for group in GROUPS for entry_point in entry_points(group=group))]
 
 
@@ -100,7 +100,7 @@ def _in_folders() -> list[Plugin]:
 
 
 def load_file(file: Path) -> object:
-    """Import a plug-in's file, or a package's `__init__.py`, under a name of its own; what it raises is raised."""
+    """Import a plug-in's file, or a package's `__init__.py`, under its own module name; exceptions are passed on."""
     is_package = file.name == "__init__.py"
     digest = sha256(str(file).encode()).hexdigest()[:8]
     name = f"workbench_plugin_{digest}_{file.parent.name if is_package else file.stem}"

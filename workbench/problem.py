@@ -17,4 +17,4 @@ class Problem(Exception):  # noqa: N818 - the word the person reads
 
 
 class RunTaken(Problem):
-    """Another process has the run: whoever had it before stops without writing, even where a person could answer."""
+    """Another process has the run: the process that had it before stops without writing and without a question."""

@@ -113,7 +113,7 @@ def load_plugins() -> None:
     with _LOADING:
         for package in PACKAGES:
             discover(package)  # first, so that a name of Workbench's own stays its own
-        there = {plugin.origin: plugin for plugin in plugins.found()}
+        there = {plugin.origin: plugin for plugin in plugins.all_plugins()}
         for origin, stamp in list(_LOADED.items()):
             if origin not in there or there[origin].stamp != stamp:
                 _forget(origin)

@@ -67,7 +67,7 @@ def measure(engine: Engine, config: RunConfig, steps: int) -> None:
     step = milliseconds(lambda: some(next(epochs)), 3) / steps
     probe = engine.probe
     embeddings = embed(parts.model, engine.feed, engine.augmentation, probe.index)
-    labels = probe._labels
+    labels = engine.feed.labels[torch.from_numpy(probe.index)]
     charts = getattr(parts.loss, "charts", lambda *_: None)
     of_anatomy = milliseconds(lambda: anatomy(parts.loss, embeddings, labels))
     of_charts = milliseconds(lambda: charts(embeddings, labels))

@@ -81,8 +81,8 @@ class WorkedStalls(Stalls):
         self.worked: list[float] = []
         self._spent = thread_time()
 
-    def _tick(self) -> None:
-        super()._tick()
+    def tick(self) -> None:
+        super().tick()
         now = thread_time()
         self.worked.append(1000 * (now - self._spent))
         self._spent = now

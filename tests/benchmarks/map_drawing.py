@@ -120,7 +120,7 @@ def ours(data: MapData, frames: int) -> None:
     print(f"  {'first picture':28} {1e3 * (perf_counter() - began):7.1f}  {1e3 * (process_time() - work):20.1f}")
 
     def settle() -> None:
-        canvas.cloud._forget()
+        canvas.cloud.set_look(canvas.cloud.size, canvas.cloud.opacity)
         canvas.viewport().repaint()
 
     timed("at rest, drawn anew", (settle for _ in range(frames)))
@@ -149,7 +149,7 @@ def ours(data: MapData, frames: int) -> None:
     lasso = np.stack([np.cos(angles), np.sin(angles)], 1)
 
     def select(step: int) -> None:
-        canvas._outlined((1 + step) * lasso, Qt.KeyboardModifier.NoModifier)
+        canvas.box.outlined((1 + step) * lasso, Qt.KeyboardModifier.NoModifier)
         ids = by_id.changed(data.ids[:0], found[-1], "replace")
         canvas.set_selected(by_id.among(ids))
         canvas.viewport().repaint()

@@ -31,8 +31,8 @@ window = Window()
 window.resize(1440, 900)
 window.show()
 app.exec()
-from workbench.app import _seconds_since_start
-print(f"{_seconds_since_start():.3f} s from the start, {time.process_time():.3f} s")
+from workbench.app import seconds_since_start
+print(f"{seconds_since_start():.3f} s from the start, {time.process_time():.3f} s")
 """
 
 

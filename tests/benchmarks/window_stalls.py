@@ -41,13 +41,13 @@ class Stalls(QObject):
         self.doing = "start"
         self._last = perf_counter()
         self._timer = QTimer(self, interval=TICK, timerType=Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._tick)
+        self._timer.timeout.connect(self.tick)
 
     def start(self) -> None:
         self._last = perf_counter()
         self._timer.start()
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
         now = perf_counter()
         self.gaps.append(((now - self._last) * 1000 - TICK, self.doing))
         self._last = now

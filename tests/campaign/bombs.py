@@ -64,10 +64,10 @@ def main(folder: Path, seed: int) -> None:
         for kind in {BOMBS[name][0] for name in names}:  # what is imported on first use belongs to the baseline
             place = folder / "warm"
             place.mkdir()
-            fuzz._write(place, corpus()[kind][0])
+            fuzz.write(place, corpus()[kind][0])
             with contextlib.suppress(Exception):
                 fuzz.IMPORTERS[kind](place)
-            fuzz._remove(place)
+            fuzz.remove(place)
     with fuzz.patch("workbench.datasets.place.cache_folder", lambda: folder / "cache"):
         for name in names:
             place = folder / "bomb"
@@ -75,7 +75,7 @@ def main(folder: Path, seed: int) -> None:
             kind, make = BOMBS[name]
             make(place)
             print(json.dumps({"name": name, **_played(name, fuzz.IMPORTERS[kind], place)}), flush=True)
-            fuzz._remove(place)
+            fuzz.remove(place)
 
 
 def _played(name: str, read: Callable[[Path], object], place: Path) -> dict[str, str]:
@@ -98,7 +98,7 @@ def _played(name: str, read: Callable[[Path], object], place: Path) -> dict[str,
 def _read(name: str, read: Callable[[Path], object], place: Path) -> dict[str, str]:
     import resource
 
-    from tests.campaign.fuzz import _tried
+    from tests.campaign.fuzz import tried
     from workbench.problem import Problem
 
     before, size = _memory("VmRSS"), _memory("VmSize")
@@ -112,7 +112,7 @@ def _read(name: str, read: Callable[[Path], object], place: Path) -> dict[str, s
             refused.append(str(problem))
             raise
 
-    outcome = _tried(name, reading, place)
+    outcome = tried(name, reading, place)
     peak = (_memory("VmHWM") - before) >> 20
     if outcome.kind != "survived":
         return {"kind": outcome.kind, "words": f"{outcome.words}; {peak} MiB"}

@@ -64,12 +64,13 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
                 place = folder / f"{number}"
                 place.mkdir()
                 files = mutated(rng, rng.choice(seeds)) if kind != "paths" else {"path": _path(rng)}
-                _write(place, files)
-                yield _tried(kind, IMPORTERS[kind], place)
-                _remove(place)
+                write(place, files)
+                yield tried(kind, IMPORTERS[kind], place)
+                remove(place)
 
 
-def _tried(kind: str, read: Importer, place: Path) -> Outcome:
+def tried(kind: str, read: Importer, place: Path) -> Outcome:
+    """What reading one input ends in."""
     try:
         with _in_time(), contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
             read(place)
@@ -107,7 +108,7 @@ def _in_time() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _write(place: Path, files: Files) -> None:
+def write(place: Path, files: Files) -> None:
     """The files as far as the disk can have them; depth beyond its limits is made by going down step by step."""
     for name, data in files.items():
         with contextlib.suppress(OSError, ValueError, RecursionError):
@@ -116,7 +117,8 @@ def _write(place: Path, files: Files) -> None:
             into.write_bytes(data)
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
+    """Take the folder away, as far as it can be."""
     with contextlib.suppress(RecursionError):
         shutil.rmtree(place, ignore_errors=True)
 

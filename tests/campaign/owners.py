@@ -158,15 +158,15 @@ def _lost_run(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         told = rng.randrange(1, 20)
         for step in range(told):
             sleeper(Scalar("batch/loss", step, 0.5))
-        sleeper._commit()
+        sleeper.flush()
         _forge(workspace, run_id, "running", host="elsewhere", heartbeat=_ago(1e4))
         refused = _refusal(lambda: workspace.take_over(run_id))
         yield _judged(not refused, f"a silent run of another machine cannot be taken over: {refused}")
         taker = Recorder(workspace, run_id)
         taker(Scalar("batch/loss", told, 0.4))
-        taker._commit()
+        taker.flush()
         sleeper(Scalar("batch/loss", told, 0.3))
-        woke = [_refusal(sleeper._commit), _refusal(lambda: sleeper(Ended("done")))]
+        woke = [_refusal(sleeper.flush), _refusal(lambda: sleeper(Ended("done")))]
         taker(Ended("stopped"))
         steps, values = workspace.scalars(run_id, "batch/loss")
         whole = steps.tolist() == list(range(told + 1)) and values[-1] == 0.4
@@ -183,7 +183,7 @@ def _many_writers(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         for step in range(POINTS):
             recorder(Scalar("batch/loss", step, 0.5))
             if step % 8 == 0:
-                recorder._commit()
+                recorder.flush()
         recorder(Ended("done"))
 
     with closing(open_reader(folder / "workspace.db")) as reader:

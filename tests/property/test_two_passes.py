@@ -45,12 +45,11 @@ def test_rows_that_float32_cannot_settle_are_searched_again(monkeypatch, distanc
     rng = np.random.default_rng(0)
     vectors = np.ones((500, 8)) + 1e-9 * rng.normal(size=(500, 8))
     again = []
-    search = TwoPass._again
-    monkeypatch.setattr(
-        TwoPass, "_again", lambda self, part, rows, k: again.append(len(rows)) or search(self, part, rows, k)
-    )
+    search = Gallery.blocks_of
     gallery = Gallery(vectors, None, distance)
-    blocks = list(TwoPass(gallery, vectors, np.arange(500)).blocks(3))
+    with monkeypatch.context() as patch:
+        patch.setattr(Gallery, "blocks_of", lambda self, rows, own: again.append(len(rows)) or search(self, rows, own))
+        blocks = list(TwoPass(gallery, vectors, np.arange(500)).blocks(3))
     assert sum(again) == 500
     ((_, keys),) = gallery.blocks(vectors, np.arange(500))
     assert torch.equal(torch.cat([block.best for block in blocks]), gallery.smallest(keys, 3))

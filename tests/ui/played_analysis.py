@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from workbench.workspace.stored_maps import Measured, store_map
+
 
 class Analysis:
     """Keeps requests until the test answers them."""
@@ -22,7 +24,6 @@ class Analysis:
     def answer(self, workspace, points, proxies=None, place=-1):
         """Store `points` as the map that was asked for, and say so."""
         _, fields, _, on_result, _ = self.requests[place]
-        number = workspace.add_projection(
-            fields["evaluation"], fields["method"], fields["params"], fields["seed"], points, proxies, 0.9321, {}
-        )
+        evaluation, method, params, seed = (fields[name] for name in ("evaluation", "method", "params", "seed"))
+        number = store_map(workspace, evaluation, method, params, seed, points, proxies, {}, Measured(0.9321))
         on_result({"projection": number})

@@ -322,13 +322,13 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
     assert [row[0] for row in cells(table.model)] == ["002.png"]
     asked = []
     session.page_asked.connect(asked.append)
-    assert not table.buttons[0].isEnabled()
+    assert not table.openers.sides[0].isEnabled()
     table.table.setCurrentIndex(table.model.index(0, 0))
-    table.buttons[0].click()
+    table.openers.sides[0].click()
     assert (session.run_id, session.query) == (1, int(shown_images.sample_ids[2]))
     assert session.evaluation().epoch == 1
     assert asked == ["retrieval"]
-    table.table.doubleClicked.emit(table.model.index(0, 0))
+    table.table.activated.emit(table.model.index(0, 0))
     assert session.run_id == 2
 
 

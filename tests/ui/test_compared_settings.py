@@ -12,7 +12,7 @@ from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
 from workbench.config import Choice, TrainingParams
 from workbench.problem import Problem
-from workbench.ui.pages.compare.neighbour_overlap import told
+from workbench.ui.pages.compare.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.settings_panel import NO_OTHER
 
@@ -148,12 +148,12 @@ def moved(qtbot, session, workspace, page):
 def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, qtbot):
     page, runs = moved
     panel = page.neighbours
-    assert panel.found is None, "read when it is looked at"
+    assert panel.overlap is None, "read when it is looked at"
     page.tabs.setCurrentWidget(panel)
-    qtbot.waitUntil(lambda: panel.found is not None)
-    found = panel.found
-    assert panel.told.text() == told(found)
-    assert f"{100 * found.mean:.1f} % are the same" in panel.told.text()
+    qtbot.waitUntil(lambda: panel.overlap is not None)
+    found = panel.overlap
+    assert panel.words.text() == in_sentences(found)
+    assert f"{100 * found.mean:.1f} % are the same" in panel.words.text()
     assert panel.model.rowCount() == len(LABELS)
     shares = [float(panel.model.index(row, 2).data()) for row in range(len(LABELS))]
     assert shares == sorted(shares)
@@ -162,18 +162,18 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     panel.table.setCurrentIndex(index)
     asked = []
     session.page_asked.connect(asked.append)
-    panel.buttons[1].click()
+    panel.openers.sides[1].click()
     assert (session.run_id, session.query, asked) == (2, int(found.sample_ids[0]), ["retrieval"])
     assert session.evaluation_id == runs[1].evaluations[0]
     panel.k.setValue(3)
-    qtbot.waitUntil(lambda: panel.found is not None and panel.found.k == 3)
+    qtbot.waitUntil(lambda: panel.overlap is not None and panel.overlap.k == 3)
 
 
 def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
     page, _ = moved
     (workspace.folder(1) / "ranking-1.npz").unlink()
     page.tabs.setCurrentWidget(page.neighbours)
-    qtbot.waitUntil(lambda: "is missing" in page.neighbours.told.text())
+    qtbot.waitUntil(lambda: "is missing" in page.neighbours.words.text())
     assert page.neighbours.table.isHidden()
 
 

@@ -39,8 +39,8 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
         )
     )
     page.look_at_data()
-    qtbot.waitUntil(lambda: hasattr(page, "data_dialog"))
-    dialog = page.data_dialog
+    qtbot.waitUntil(lambda: page.data_look.dialog is not None)
+    dialog = page.data_look.dialog
     titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
     assert titles == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
     assert not dialog.copy_table.isEnabled()

@@ -57,12 +57,12 @@ def test_choosing_a_data_set_fills_its_empty_field(qtbot, session, store):
     page.finder.add(store)
     qtbot.waitUntil(lambda: bool(page.finder.places))
     assert "CUB-200-2011" in str(told[0])
-    page._edit("dataset.name", "cub")
+    page.groups.edited.emit("dataset.name", "cub")
     assert page.draft.value("dataset.folder") == str(store / "CUB_200_2011")
     page.undo_edit()
     assert page.draft.value("dataset.folder") == "", "filling is an edit of its own"
     page.draft.load(presets()[0].config)
-    page._edit("dataset.name", "inshop")
+    page.groups.edited.emit("dataset.name", "inshop")
     assert page.draft.value("dataset.folder") == "", "what was not found stays empty"
 
 

@@ -25,7 +25,7 @@ def config(**changes):
 
 @pytest.fixture
 def dock(qtbot, session, monkeypatch):
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, name: QWidget())
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, name: QWidget())
     folds_and_seeds.prepare(config(), session.workspace)
     session.workspace.create_run(config(name="Alone", seeds=1))
     session.follower.look()

@@ -1,14 +1,15 @@
 """Forms drawn from descriptions: defaults, ranges, help; wrong values stay, to be explained; drops and browsing."""
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLineEdit, QToolTip
+from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QToolTip
 
 from workbench.params import Params, param
+from workbench.ui.field_words import help_lines, range_of, tooltip
 from workbench.ui.widgets.editors import PathEditor
-from workbench.ui.widgets.form import ParamsForm, help_lines, range_of, tooltip
+from workbench.ui.widgets.form import ParamsForm
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -137,10 +138,16 @@ def test_labels_stand_above_their_editors_in_a_narrow_form(form):
     form.layout().activate()
     margin = form.row("margin")
     margin.layout().activate()
-    assert margin._head.y() < margin.widget.mapTo(margin, margin.widget.rect().topLeft()).y()
+    title = next(words for words in margin.findChildren(QLabel) if words.buddy() is margin.widget)
+
+    def box(part):
+        return QRect(part.mapTo(margin, QPoint()), part.size())
+
+    assert box(title).bottom() < box(margin.widget).top()
     form.set_labels_above(False)
     margin.layout().activate()
-    assert margin._head.y() == margin._body.y()
+    assert box(title).right() < box(margin.widget).left()
+    assert box(title).top() < box(margin.widget).bottom()
 
 
 def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypatch):
@@ -158,7 +165,8 @@ def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypat
     with qtbot.waitSignal(form.changed):
         editor.browse.click()
     assert form.values()["folder"] == chosen
-    assert [editor._place.itemText(row) for row in range(editor._place.count())] == ["/data/one"]
+    recent = editor.findChild(QComboBox)
+    assert [recent.itemText(row) for row in range(recent.count())] == ["/data/one"]
 
 
 def test_the_wheel_does_not_change_a_choice(form, qtbot):

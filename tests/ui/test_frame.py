@@ -10,7 +10,16 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QColor, QDropEvent, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tests.ui.started import started
 from workbench.problem import Problem
@@ -37,7 +46,7 @@ def _blank_pages(monkeypatch):
         page.setAccessibleName(info.name)
         return page
 
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", blank)
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", blank)
 
 
 @pytest.fixture
@@ -70,7 +79,7 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert not window.inspector.isVisible(), "nothing is selected"
     assert window.activity.isVisible()
     assert "No runs yet" in [each.text() for each in window.runs.findChildren(QLabel)]
-    assert window.status.place.text() == str(session.workspace.path)
+    assert window.status.folder.text() == str(session.workspace.path)
     assert window.pages.currentWidget().accessibleName() == "setup"
 
 
@@ -129,7 +138,7 @@ def test_every_widget_of_a_page_survives_a_collection(window):
     """What PySide is asked about a widget may change who owns it: once an answer deleted a page's scroll area."""
     page, inside = page_with_a_scroll_area()
     window.pages.addWidget(page)
-    window._page_made("train", page)
+    window.pages.made.emit("train", page)
     gc.collect()
     assert shiboken6.isValid(inside)
 
@@ -227,7 +236,7 @@ def test_nothing_is_wider_than_a_small_window(qtbot, session, open_window):
 
 def test_a_page_with_a_long_caption_does_not_push_the_docks(qtbot, session, open_window, monkeypatch):
     long = "one caption that is far too long " * 20
-    monkeypatch.setattr("workbench.ui.page_stack.PageStack._make", lambda self, info: QLabel(long))
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QLabel(long))
     window = open_window(session)
     before = window.runs.width(), window.inspector.width()
     window.show_page("map")
@@ -387,7 +396,7 @@ def raise_at_one_place(error):
 @pytest.fixture
 def defects(window):
     made = Defects()
-    made.told.connect(window.show_defect)
+    made.noticed.connect(window.show_defect)
     return made
 
 
@@ -402,7 +411,7 @@ def test_the_same_defect_is_told_once_a_minute(window, defects, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("workbench.ui.defects.monotonic", lambda: clock[0])
     told = []
-    defects.told.connect(lambda problem, trace: told.append(problem))
+    defects.noticed.connect(lambda problem, trace: told.append(problem))
     for seconds in (0.0, 1.0, 59.0, 61.0):
         clock[0] = seconds
         tell(defects, ValueError("broken"))
@@ -424,7 +433,7 @@ def test_a_defect_shows_its_trace_behind_details_and_can_be_copied(window, defec
 
 
 def test_a_defect_in_a_thread_is_told_on_the_windows_thread(qtbot, window, defects, monkeypatch):
-    monkeypatch.setattr(threading, "excepthook", defects._caught_in_thread)
+    monkeypatch.setattr(threading, "excepthook", defects.caught_in_thread)
     thread = threading.Thread(target=raise_at_one_place, args=(RuntimeError("far away"),))
     thread.start()
     thread.join()
@@ -504,12 +513,18 @@ def test_trash_restore_and_delete(qtbot, window, session, config, monkeypatch):
     qtbot.waitUntil(lambda: len(session.runs()) == 1)
     session.workspace.trash(run_id)
     qtbot.waitUntil(actions.delete.isEnabled)
-    monkeypatch.setattr(type(actions), "_sure", lambda *_: False)
+    answered = []
+
+    def answer(box):
+        answered.append(box.text())
+        next(choice for choice in box.buttons() if choice.text() == ("Keep", "Delete")[len(answered) - 1]).click()
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
     actions.delete.trigger()
     assert session.workspace.run(run_id).trashed
-    monkeypatch.setattr(type(actions), "_sure", lambda *_: True)
     actions.delete.trigger()
-    assert session.workspace.runs(trashed=True) == []
+    assert answered == [f"Delete “{config.name}” for ever?"] * 2
+    qtbot.waitUntil(lambda: session.workspace.runs(trashed=True) == [])
 
 
 @pytest.mark.parametrize("place", ["bottom bar", "menu"])
@@ -634,7 +649,7 @@ def test_an_archive_is_chosen_from_the_menu(window, session, tmp_path, monkeypat
         asked.append(words[-1])
         return str(archive), ""
 
-    monkeypatch.setattr("workbench.ui.main_window.QFileDialog.getOpenFileName", choose)
+    monkeypatch.setattr("workbench.ui.opening.QFileDialog.getOpenFileName", choose)
     window.commands["file.open-archive"].trigger()
     assert "*.zip" in asked[0]
     assert "*.tar.gz" in asked[0]

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFileDialog
 
+from tests.processes import analysis_processes
 from tests.ui.trained import trained_run
 from workbench.ui.defects import Defects
 from workbench.ui.pages.map.inspector import InspectorPanel
@@ -72,18 +73,18 @@ def test_a_folder_without_the_images_is_told_and_the_way_stays(qtbot, lost, sess
 def test_a_killed_analysis_process_is_told_the_pca_stays_and_the_next_map_gets_a_new_one(
     qtbot, session, workspace, tmp_path
 ):
-    told = []
+    told, before = [], analysis_processes()
     session.noticed.connect(lambda what: told.append(str(what)))
     page = open_page(qtbot, session, trained_run(workspace, tmp_path / "cache"), "umap")
     qtbot.waitUntil(lambda: page.strip.isVisible())
-    killed = session.analysis._process._process
+    (killed,) = analysis_processes() - before
     killed.kill()
     qtbot.waitUntil(lambda: any("ended unexpectedly" in each for each in told))
     assert page.canvas.data.method == "pca"
     assert not page.strip.isVisible()
     page.model.want_again()
     qtbot.waitUntil(lambda: page.strip.isVisible())
-    assert session.analysis._process._process.pid != killed.pid
+    assert analysis_processes() - before - {killed}
     page.maker.cancel()
 
 
@@ -149,7 +150,7 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
 def uncaught():
     """What nobody catches in the window, as Defects hands it to the message bar."""
     defects, found = Defects(), []
-    defects.told.connect(lambda problem, trace: found.append(problem))
+    defects.noticed.connect(lambda problem, trace: found.append(problem))
     defects.install()
     yield found
     defects.remove()

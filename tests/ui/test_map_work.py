@@ -17,6 +17,7 @@ from workbench.ui.pages.map.map_files import FINE, GAP
 from workbench.ui.undo import UndoCommands
 from workbench.workspace.sample_tags import tag_sample
 from workbench.workspace.selections import all_selections
+from workbench.workspace.stored_maps import Measured, store_map
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 LEFT = Qt.MouseButton.LeftButton
@@ -165,7 +166,7 @@ def test_isolated_points_are_asked_for_and_stored_apart_from_the_map_of_all(qtbo
     points = np.full((60, 2), np.nan, np.float32)
     points[:9] = np.random.default_rng(0).normal(size=(9, 2))
     params = {**asked["params"], "only": mark(asked["only"])}
-    number = session.workspace.add_projection(asked["evaluation"], "umap", params, 0, points, None, 0.9, {})
+    number = store_map(session.workspace, asked["evaluation"], "umap", params, 0, points, None, {}, Measured(0.9))
     session.analysis.requests[0][3]({"projection": number})
     qtbot.waitUntil(lambda: page.model.map.method == "umap")
     assert "9 of 60 test images" in page.caption.text()

@@ -1,5 +1,6 @@
 """Plots that come to light together are painted in turns of the event loop of their own."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,11 +83,13 @@ def test_one_that_is_out_of_sight_or_gone_holds_up_no_other(window, qtbot):
     area.setWidget(window)
     area.resize(300, 200)
     area.verticalScrollBar().setValue(0)
+    gone, lit = window.views.pop(1), []
+    for view in window.views:
+        view.came_to_light.connect(partial(lit.append, view))
     area.show()
-    gone = window.views.pop(1)
     gone.deleteLater()
     QApplication.sendPostedEvents(gone, QEvent.Type.DeferredDelete.value)
-    qtbot.waitUntil(lambda: not any(view._waits for view in window.views))
+    qtbot.waitUntil(lambda: len(lit) == len(window.views))
     area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
     qtbot.waitUntil(lambda: bool(window.views[-1].painted_in))
     area.takeWidget()  # the window belongs to its fixture

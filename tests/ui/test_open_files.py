@@ -8,6 +8,7 @@ import pytest
 
 from tests.ui.trained import trained_run
 from workbench.ui.main_window import MainWindow
+from workbench.ui.tasks import Task
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 TURNS = 24
@@ -26,7 +27,9 @@ def test_page_turns_and_run_changes_leave_no_array_open(qtbot, session, workspac
         session.show_run(run_id)
         session.show_page(page)
         qtbot.waitUntil(
-            lambda page=page: window.pages.currentWidget() is window.pages.page(page) and not session._tasks,
+            lambda page=page: (
+                window.pages.currentWidget() is window.pages.page(page) and not session.findChildren(Task)
+            ),
         )
 
     def few_arrays():

@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from workbench.ui import theme
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.curve import Curve, thinned
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_canvas import Shade
+from workbench.ui.widgets.plot_items import Shade
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")
@@ -54,16 +55,21 @@ def test_steps_that_come_again_replace_what_was_known():
     assert curve.values.tolist() == [10, 20, 31, 42, 52]
 
 
+def drawn_marks(plot):
+    """The vertical lines with words, without the star of the best epoch."""
+    lines = [item for item in plot.canvas.item.items if isinstance(item, pg.InfiniteLine) and hasattr(item, "label")]
+    return [line for line in lines if line.label.format != "★"]
+
+
 def test_nan_is_a_gap_and_a_named_mark(plot, qtbot):
     plot.append("probe/ce", [1, 2, 3, 4, 5], [2.0, 1.5, NAN, NAN, 1.0])
     plot.redraw()
     assert plot.marks() == [(3.0, "CE: NaN at step 3")]
     assert np.isnan(drawn(plot, "probe/ce")[1]).tolist() == [False, False, True, True, False]
-    mark = plot.canvas._marks[0]
+    (mark,) = drawn_marks(plot)
     assert mark.isVisible()
     assert mark.value() == 3
     assert mark.label.format == "CE: NaN at step 3"
-    assert len(plot.canvas._marks) == 1
 
     plot.append("probe/ce", [6], [INF])
     plot.redraw()
@@ -257,7 +263,7 @@ def test_a_series_on_the_right_axis_is_drawn_there(two_scales, qtbot):
     plot.append("acc", [0, 10], [0.0, 99.0])
     plot.redraw()
     qtbot.waitUntil(lambda: plot.canvas.item.vb.viewRange()[1][1] < 1)
-    assert plot.canvas._right.viewRange()[1][1] > 90
+    assert plot.canvas.item.getAxis("right").linkedView().viewRange()[1][1] > 90
 
 
 def test_the_bottom_axis_holds_the_series_of_both_sides(two_scales, qtbot):

@@ -182,11 +182,12 @@ def test_what_was_on_its_way_is_not_taken_after_forgetting(qtbot, shown, run):
     assert loader.pixmap(first, 64) is None
 
 
-def test_a_loader_whose_task_was_cancelled_goes_on(qtbot, shown, run):
-    loader = shared_loader(shown)
+def test_a_loader_whose_task_was_cancelled_goes_on(qtbot, shown, run, monkeypatch):
+    loader, tasks, start = shared_loader(shown), [], shown.run_in_thread
+    monkeypatch.setattr(shown, "run_in_thread", lambda *work, **how: tasks.append(start(*work, **how)) or tasks[-1])
     loader.request("grid", run.ids[:40].tolist(), 64)
-    loader._task.cancel()
-    qtbot.waitUntil(lambda: loader._task is None)
+    with qtbot.waitSignal(tasks[0].ended):
+        tasks[0].cancel()
     loader.request("grid", run.ids[:5].tolist(), 64)
     qtbot.waitUntil(lambda: loader.pixmap(int(run.ids[0]), 64) is not None)
 

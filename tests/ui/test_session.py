@@ -19,6 +19,7 @@ from workbench.problem import Problem
 from workbench.ui.activity import OFTEN
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
+from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -268,19 +269,19 @@ def test_cancelled_work_says_nothing_more(qtbot, session):
 
 def test_the_window_does_not_wait_for_the_end_of_a_thread(qtbot, session, monkeypatch):
     goes_on, alive = threading.Event(), []
-    say = Job._say
+    run = threading.Thread.run
 
-    def say_and_linger(job, ended):
-        say(job, ended)
+    def run_and_linger(thread):
+        run(thread)
         goes_on.wait()
 
-    monkeypatch.setattr(Job, "_say", say_and_linger)
-    task = session.run_in_thread("Slow to end", lambda progress: 1, lambda result: alive.append(task._job.alive))
+    monkeypatch.setattr(threading.Thread, "run", run_and_linger)
+    task = session.run_in_thread("Slow to end", lambda progress: 1, lambda result: alive.append(not task.join(0)))
     qtbot.waitUntil(lambda: bool(alive))
     assert alive == [True]
     with qtbot.waitSignal(task.over):
         goes_on.set()
-    assert not task._job.alive
+    assert task.join(0)
     qtbot.waitUntil(lambda: not shiboken6.isValid(task))
 
 
@@ -451,7 +452,7 @@ def test_a_workspace_that_was_opened_too_late_is_dropped(qtbot, tmp_path, config
     """The answer of the thread that opens it may still be on its way when the session closes."""
     session = Session(Workspace(tmp_path / "w", create=True), make_job=make_counting_job)
     run_id = started(session, config)
-    assert session.queue._opening.join(HANG)
+    assert session.queue.findChild(Task).join(HANG)
     session.close()
     qtbot.deliver()
     with Workspace(tmp_path / "w") as workspace:

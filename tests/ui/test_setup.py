@@ -136,7 +136,7 @@ def test_every_preset_fills_the_form_and_can_start_once_its_data_is_named(sessio
     qtbot.addWidget(page)
     for preset in presets():
         take_preset(page, preset.key)
-        assert page.config is not None, page.trouble.text()
+        assert page.config is not None, page.beside.trouble.text()
         assert page.config.training == preset.config.training
         assert page.config.loss.name == preset.config.loss.name
         assert row(page, "training.lr").widget.text() == str(preset.config.training.lr)
@@ -163,8 +163,8 @@ def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence)
     assert row(page, path).error.isVisibleTo(page)
     assert not page.start.isEnabled()
     assert sentence in page.start.toolTip()
-    assert sentence in page.trouble.text()
-    assert not page.save.isEnabled()
+    assert sentence in page.beside.trouble.text()
+    assert not page.beside.save.isEnabled()
     page.undo.click()
     assert page.start.isEnabled()
     assert row(page, path).error_text() == ""
@@ -175,8 +175,8 @@ def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
     typed(page, "loss.dropout", "-3")
     assert row(page, "training.lr").error_text()
     assert row(page, "loss.dropout").error_text()
-    assert "And 1 more." in page.trouble.text()
-    page.show_trouble.click()
+    assert "And 1 more." in page.beside.trouble.text()
+    page.beside.show_trouble.click()
     assert page.groups.focusWidget() is row(page, "loss.dropout").widget
 
 
@@ -254,11 +254,11 @@ def test_ctrl_z_inside_a_field_undoes_the_edit_of_the_page(page, qtbot):
 
 
 def test_the_command_names_the_preset_or_a_file_with_the_changes(page, session):
-    page.copy.click()
+    page.beside.copy.click()
     folder = session.workspace.path
     assert QGuiApplication.clipboard().text() == f"workbench run sample-digits --workspace {folder}"
     typed(page, "training.epochs", "2")
-    page.copy.click()
+    page.beside.copy.click()
     words = QGuiApplication.clipboard().text().split()
     assert words[:2] == ["workbench", "run"]
     written = RunConfig.from_toml_text(Path(words[2]).read_text("utf-8"), known=CATALOG)
@@ -272,9 +272,9 @@ def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getSaveFileName", lambda *all: (path, ""))
     monkeypatch.setattr("workbench.ui.pages.setup.config_files.QFileDialog.getOpenFileName", lambda *all: (path, ""))
     typed(page, "training.lr", "0.25")
-    page.save.click()
+    page.beside.save.click()
     take_preset(page, "omniglot-unseen")
-    page.open.click()
+    page.beside.open.click()
     assert page.config.training.lr == 0.25
     assert page.chooser.currentText() == "Sample: Digits (opened)"
     assert row(page, "training.lr").dot.text() == "", "changes are measured against the file"
@@ -289,7 +289,7 @@ def test_a_bad_config_file_is_one_sentence_and_nothing_is_lost(page, session, qt
     )
     before = page.draft.values
     with qtbot.waitSignal(session.noticed) as caught:
-        page.open.click()
+        page.beside.open.click()
     assert "training.epochs: Must be 1 or more." in str(caught.args[0])
     assert page.draft.values == before
 
@@ -427,7 +427,7 @@ def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, sessio
     assert row(page, "dataset.folder").error_text() == "Choose the folder of Folder per class."
     assert not page.start.isEnabled()
     assert not page.sweep.isEnabled()
-    assert page.save.isEnabled(), "the data may lie on another machine"
+    assert page.beside.save.isEnabled(), "the data may lie on another machine"
     page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
     assert row(page, "dataset.folder").error_text().startswith("There is no ")
     page.groups.edited.emit("dataset.folder", str(tmp_path))

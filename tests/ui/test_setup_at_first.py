@@ -9,7 +9,7 @@ from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noq
 from workbench.problem import Problem
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.draft import GROUPS
+from workbench.ui.pages.setup.fields import GROUPS
 from workbench.ui.widgets.card import Card
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -49,7 +49,7 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
     squeezed = Squeezed(waiting.groups)
     assert not waiting.groups.widget().isVisible()
     assert not waiting.groups.verticalScrollBar().isVisible()
-    for quiet in (waiting.trouble, waiting.show_trouble, *waiting.groups.offers.values()):
+    for quiet in (waiting.beside.trouble, waiting.beside.show_trouble, *waiting.groups.offers.values()):
         assert not quiet.isVisible()
     for idle in (waiting.start, waiting.sweep, waiting.save, waiting.copy, waiting.undo, waiting.redo):
         assert not idle.isEnabled()
@@ -96,7 +96,7 @@ def test_a_long_sentence_of_a_preset_takes_two_lines(page, qtbot):  # noqa: F811
 def test_coming_back_keeps_what_was_found(page, looked, qtbot):  # noqa: F811
     settled(page, looked, qtbot)
     assert page.card.state.text() == ""
-    for again in (page.hide, page.show, page._take_preset, page.undo_edit):  # nothing that a look depends on
+    for again in (page.hide, page.show, page.chooser.edited.emit, page.undo_edit):  # nothing that a look depends on
         again()
         assert not page.runner.waiting_or_working
         assert page.card.state.text() == ""

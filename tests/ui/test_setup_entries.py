@@ -4,8 +4,8 @@ import pytest
 
 from workbench import registry
 from workbench.settings.presets import presets
+from workbench.ui.field_words import help_lines
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.widgets.form import help_lines
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -24,7 +24,7 @@ def test_every_entry_is_drawn_and_right_by_default(page, session):
     for key, entry in session.catalog.items():
         kind, _, name = key.partition("/")
         page.draft.load(presets()[0].config)
-        page._edit(f"{kind}.name", name)
+        page.groups.edited.emit(f"{kind}.name", name)
         for field, described in entry["params"].items():
             row = page.groups.row(f"{kind}.{field}")
             shown = row.editor.value()
@@ -40,5 +40,5 @@ def test_every_entry_is_drawn_and_right_by_default(page, session):
 
 
 def test_a_file_of_prototypes_can_be_browsed_for(page):
-    page._edit("loss.name", "psce")
+    page.groups.edited.emit("loss.name", "psce")
     assert page.groups.row("loss.file").editor.browse.isEnabled()

@@ -86,7 +86,7 @@ def test_a_run_is_started_and_changed_without_a_read_on_the_windows_thread(qtbot
 
 def test_another_workspace_is_opened_without_a_read_on_the_windows_thread(qtbot, window, disk, tmp_path):
     session, before = window.session, window.session.workspace
-    window.open_workspace(disk.folder / "other")
+    window.opening.open_workspace(disk.folder / "other")
     qtbot.waitUntil(lambda: session.workspace is not before)
     settle(qtbot, session)
     assert session.runs() == []

@@ -106,7 +106,7 @@ def test_a_papers_values_fill_the_rows_until_they_are_changed(qtbot, dialog):
     dialog.preset.set_value("rankmi-batch-size")
     dialog.preset.edited.emit()
     assert [row.text for row in dialog.rows] == ["training.batch_size=120,180,240"]
-    assert "Table 5" in dialog.told.text()
+    assert "Table 5" in dialog.about.text()
     assert not dialog.fixed.isVisible()
     settled(qtbot, dialog)
     assert dialog.plan.source == "Values of Kemertas et al. 2020 (RankMI), supplement Table 5"
@@ -200,9 +200,9 @@ def cells(table):
 
 def test_the_panel_shows_sweeps_and_their_line(panel):
     assert cells(panel.sweeps) == [["1", "Sample: Digits", "Worker is gone", "0 of 3", "–", "–"]]
-    assert cells(panel.trials)[0] == ["1", "0.1", "0", "0", "Queued", "–", "–", "–"]
-    assert "training.lr=0.1,0.2,0.3" in panel.told.text()
-    assert "flatters" in panel.told.text()
+    assert cells(panel.trials)[0] == ["1", "0.1", "0", "Queued", "–", "–", "–"]
+    assert "training.lr=0.1,0.2,0.3" in panel.words.text()
+    assert "flatters" in panel.words.text()
     assert panel.pause.text() == "Resume"
     assert not panel.compare.isEnabled()
 
@@ -212,11 +212,11 @@ def test_the_panel_says_what_a_worker_waits_for(qtbot, panel, session):
     sweep_worker.remark(session.workspace, 1, "Waiting: a sweep of another workspace has the cpu.")
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Waiting for the device")
-    assert panel.told.text().endswith("Waiting: a sweep of another workspace has the cpu.")
+    assert panel.words.text().endswith("Waiting: a sweep of another workspace has the cpu.")
     sweep_worker.leave(session.workspace, 1)
     panel.refresh()
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Worker is gone")
-    assert "Waiting" not in panel.told.text()
+    assert "Waiting" not in panel.words.text()
 
 
 def test_the_line_can_be_changed(qtbot, panel):
@@ -224,7 +224,7 @@ def test_the_line_can_be_changed(qtbot, panel):
     assert (panel.up.isEnabled(), panel.down.isEnabled()) == (True, False)
     qtbot.mouseClick(panel.up, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: [row[1] for row in cells(panel.trials)] == ["0.1", "0.3", "0.2"])
-    assert panel.trial().setting == {"training.lr": 0.3}, "the choice went with its row"
+    assert panel.model.trial.setting == {"training.lr": 0.3}, "the choice went with its row"
 
 
 def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, started):
@@ -250,7 +250,7 @@ def test_cancelled_runs_are_retried(qtbot, panel, session, started):
     assert not panel.pause.isEnabled()
     assert panel.retry.isEnabled()
     qtbot.mouseClick(panel.retry, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: cells(panel.trials)[0][4] == "Queued")
+    qtbot.waitUntil(lambda: cells(panel.trials)[0][3] == "Queued")
     assert started == [1]
 
 

@@ -17,6 +17,7 @@ from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import NEVER, NOT_YET
+from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation
@@ -47,7 +48,7 @@ class Work:
     def say(self, *events):
         for event in events:
             self.record(event)
-        self.record._commit()
+        self.record.flush()
 
     def close(self):
         self.record(Ended("done"))
@@ -68,7 +69,7 @@ def evaluation(epoch, map_at_r, step=0):
 
 
 def values(page, name):
-    return page.curves._of[name].curves[name].values
+    return next(plot for plot in page.curves.findChildren(CurvePlot) if name in plot.curves).curves[name].values
 
 
 def test_without_a_run_the_page_says_what_will_stand_there(page, session, qtbot):
@@ -316,7 +317,7 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     ]
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
     assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Acc. % ↑"]
-    assert "41.0 to 52.0" in model._interval(1, 3)
+    assert "41.0 to 52.0" in model.index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
     tips = [
         model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         for column in range(model.columnCount())

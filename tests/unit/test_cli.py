@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from workbench.cli import cli, main, read_config
 from workbench.config import BadConfig
-from workbench.events import Status
+from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace
@@ -71,11 +71,16 @@ def trained(monkeypatch):
 
 @pytest.mark.parametrize("fails", [None, Problem("The data set is empty.")])
 def test_an_end_that_cannot_be_recorded_is_said_and_is_status_1(fails, trained, monkeypatch, tmp_path):
-    def held(recorder):
-        raise Busy("The workspace is being written by another program.")
+    hear = Recorder.__call__
+
+    def held(recorder, event):
+        if isinstance(event, Ended):
+            recorder.close()
+            raise Busy("The workspace is being written by another program.")
+        hear(recorder, event)
 
     trained.fails = fails
-    monkeypatch.setattr(Recorder, "_last_word", held)
+    monkeypatch.setattr(Recorder, "__call__", held)
     said = CliRunner().invoke(cli, ["run", "sample-digits", "-w", str(tmp_path / "space")])
     assert said.exit_code == 1
     assert "The end of run 1 could not be recorded: The workspace is being written by another" in said.stderr

@@ -30,15 +30,11 @@ MEAN = (128 / 255, 117 / 255, 104 / 255)  # the published weights were trained o
 STD = (1 / 255,) * 3
 
 
-class BNInceptionParams(PretrainedParams):
-    """As every pretrained backbone; its published weights come as a file only."""
-
-
 @register(
-    "backbone", "bn_inception", title="BN-Inception", params=BNInceptionParams, pretrained=True,
+    "backbone", "bn_inception", title="BN-Inception", params=PretrainedParams, pretrained=True,
     source="Ioffe and Szegedy 2015, Figure 5; weights under the names of the Caffe model",
 )  # fmt: skip
-def bn_inception(params: BNInceptionParams, channels: int) -> Backbone:
+def bn_inception(params: PretrainedParams, channels: int) -> Backbone:
     """GoogLeNet V2 with batch-norm, 1,024 features; takes weights that were ported from Caffe."""
     model = features()
     if params.weights == "cache":

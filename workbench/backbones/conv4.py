@@ -1,7 +1,8 @@
 """The small CNN of the papers' MNIST experiments."""
 
-from torch import Tensor, nn
+from torch import nn
 
+from workbench.backbones.small_network import SmallNetwork
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -12,7 +13,6 @@ class Conv4Params(Params):
     width: int = param(
         32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many."
     )
-
     positions: int = param(
         7, ge=1, le=26, label="Positions", unit="per side", help="Places per side that stay apart before the embedding."
     )
@@ -22,28 +22,21 @@ class Conv4Params(Params):
     "backbone", "conv4", title="Four convolutions", params=Conv4Params, pretrained=False,
     source="Boudiaf et al. 2020, Section 5.2 (a small CNN of four convolutional layers)",
 )  # fmt: skip
-class Conv4(nn.Module):
+class Conv4(SmallNetwork):
     """Four 3 x 3 convolutions with batch-norm and two poolings; for images of 8 to 105 px."""
 
     def __init__(self, params: Conv4Params, channels: int) -> None:
-        super().__init__()
         narrow, wide = params.width, 2 * params.width
-        self.feature_dim = wide * params.positions**2
-        self.mean, self.std = (0.5,) * channels, (0.5,) * channels
-        self.layers = nn.Sequential(
+        super().__init__(
             *_convolution(channels, narrow),
             *_convolution(narrow, narrow),
             nn.MaxPool2d(2),
             *_convolution(narrow, wide),
             *_convolution(wide, wide),
             nn.AdaptiveMaxPool2d(params.positions),  # where a stroke is matters: a mean over places learns far slower
-            nn.Flatten(),
+            feature_dim=wide * params.positions**2,
+            channels=channels,
         )
-
-    def forward(self, images: Tensor) -> Tensor:
-        """[n, C, H, W] -> [n, feature_dim]."""
-        features: Tensor = self.layers(images)
-        return features
 
 
 def _convolution(before: int, after: int) -> list[nn.Module]:

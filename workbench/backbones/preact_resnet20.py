@@ -4,47 +4,35 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.backbones.stages import StagesParams, convolution, stages
+from workbench.backbones.small_network import SmallNetwork, StagesParams, convolution, stages
 from workbench.registry import register
 
 BLOCKS = 3  # per stage: 6 * 3 + 2 = 20 layers
 
 
-class PreactResNet20Params(StagesParams):
-    """As every network of three stages."""
-
-
 @register(
-    "backbone", "preact_resnet20", title="Pre-activation ResNet-20", params=PreactResNet20Params, pretrained=False,
+    "backbone", "preact_resnet20", title="Pre-activation ResNet-20", params=StagesParams, pretrained=False,
     source="He et al. 2016 (Identity mappings in deep residual networks), CIFAR networks; CCP, Section 5.3",
 )  # fmt: skip
-class PreactResNet20(nn.Module):
+class PreactResNet20(SmallNetwork):
     """Three stages of three pre-activation blocks and a mean over places; about 0.27 M weights, for 28 to 32 px.
 
     The paper says "ResNet20V2" without a table of layers: two 3 x 3 convolutions per block and 16, 32 and 64 channels
     are the CIFAR networks of its source.
     """
 
-    def __init__(self, params: PreactResNet20Params, channels: int) -> None:
-        super().__init__()
-        self.feature_dim = 4 * params.width
-        self.mean, self.std = (0.5,) * channels, (0.5,) * channels
-        self.layers = nn.Sequential(
+    def __init__(self, params: StagesParams, channels: int) -> None:
+        wide = 4 * params.width
+        super().__init__(
             convolution(channels, params.width, 1),
             *stages(_Block, params.width, BLOCKS),
-            nn.BatchNorm2d(self.feature_dim),
+            nn.BatchNorm2d(wide),
             nn.ReLU(inplace=True),
             nn.AdaptiveAvgPool2d(1),
-            nn.Flatten(),
+            feature_dim=wide,
+            channels=channels,
         )
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-
-    def forward(self, images: Tensor) -> Tensor:
-        """[n, C, H, W] -> [n, feature_dim]."""
-        features: Tensor = self.layers(images)
-        return features
+        self.start_convolutions("fan_out")
 
 
 class _Block(nn.Module):

@@ -4,43 +4,31 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.backbones.stages import StagesParams, convolution, stages
+from workbench.backbones.small_network import SmallNetwork, StagesParams, convolution, stages
 from workbench.registry import register
 
 BLOCKS = 5  # per stage: 6 * 5 + 2 = 32 layers
 
 
-class ResNet32Params(StagesParams):
-    """As every network of three stages."""
-
-
 @register(
-    "backbone", "resnet32", title="ResNet-32 (CIFAR)", params=ResNet32Params, pretrained=False,
+    "backbone", "resnet32", title="ResNet-32 (CIFAR)", params=StagesParams, pretrained=False,
     source="He et al. 2016, Section 4.2 (CIFAR networks, shortcuts A); PSCE, Table 4",
 )  # fmt: skip
-class ResNet32(nn.Module):
+class ResNet32(SmallNetwork):
     """Three stages of five blocks and a mean over places; about 0.46 M weights, for 28 to 32 px."""
 
-    def __init__(self, params: ResNet32Params, channels: int) -> None:
-        super().__init__()
-        self.feature_dim = 4 * params.width
-        self.mean, self.std = (0.5,) * channels, (0.5,) * channels
-        self.layers = nn.Sequential(
+    def __init__(self, params: StagesParams, channels: int) -> None:
+        wide = 4 * params.width
+        super().__init__(
             convolution(channels, params.width, 1),
             nn.BatchNorm2d(params.width),
             nn.ReLU(inplace=True),
             *stages(_Block, params.width, BLOCKS),
             nn.AdaptiveAvgPool2d(1),
-            nn.Flatten(),
+            feature_dim=wide,
+            channels=channels,
         )
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-
-    def forward(self, images: Tensor) -> Tensor:
-        """[n, C, H, W] -> [n, feature_dim]."""
-        features: Tensor = self.layers(images)
-        return features
+        self.start_convolutions("fan_in")
 
 
 class _Block(nn.Module):

@@ -1,7 +1,6 @@
 """torchvision's backbones without their classifiers: mean over positions, grey images repeated to colour."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -29,18 +28,9 @@ from workbench.registry import register
 Cuts = tuple[int, int, int]  # children after which the low, mid and high levels end
 
 
-class FoldedParams(PretrainedParams):
-    """As every torchvision backbone; MobileNet's published weights may have their batch-norm folded in."""
-
-
 class ResNetParams(PretrainedParams):
-    """As every torchvision backbone, with frozen batch-norm by default as the papers train."""
+    """As every torchvision backbone, and the stem."""
 
-    frozen_batch_norm: bool = param(
-        False,
-        label="Freeze batch-norm",
-        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
-    )
     stem: Literal["published", "small"] = param(
         "published", help="small: one 3 x 3 convolution without stride or pooling, for images of about 32 px."
     )
@@ -130,60 +120,38 @@ def _load(model: nn.Module, params: PretrainedParams, url: str) -> Path | None:
     return path
 
 
-def _resnet(
-    make: Callable[..., nn.Module], weights: models.WeightsEnum, width: int, params: ResNetParams, channels: int
+def _features_of(
+    model: nn.Module, weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int, cuts: Cuts
 ) -> Backbone:
-    if params.stem == "small" and params.weights != "none":
-        raise Problem(
-            "Pretrained weights belong to the published stem.",
-            kept="Nothing was started.",
-            todo="Choose the published stem, or weights: none.",
-        )
-    model = make(weights=None)
     path = _load(model, params, weights.url)
-    layers = list(model.children())[:-2]
-    if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
-        layers[0], layers[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
-    return Backbone(nn.Sequential(*layers), width, channels, params, (6, 7, 8), weights_path=path)
+    return Backbone(model.features, width, channels, params, cuts, weights_path=path)  # type: ignore[arg-type]
 
 
-@register(
-    "backbone",
-    "resnet18",
-    title="ResNet-18",
-    params=ResNetParams,
-    pretrained=True,
-    source="He et al. 2016; torchvision",
-)
-def resnet18(params: ResNetParams, channels: int) -> Backbone:
-    """Residual network of 18 layers, 512 features."""
-    return _resnet(models.resnet18, models.ResNet18_Weights.IMAGENET1K_V1, 512, params, channels)
+def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: str = "") -> None:
+    def build(params: ResNetParams, channels: int) -> Backbone:
+        if params.stem == "small" and params.weights != "none":
+            raise Problem(
+                "Pretrained weights belong to the published stem.",
+                kept="Nothing was started.",
+                todo="Choose the published stem, or weights: none.",
+            )
+        model: nn.Module = getattr(models, f"resnet{layers}")(weights=None)
+        path = _load(model, params, weights.url)
+        parts = list(model.children())[:-2]
+        if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
+            parts[0], parts[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
+        return Backbone(nn.Sequential(*parts), width, channels, params, (6, 7, 8), weights_path=path)
+
+    build.__doc__ = f"Residual network of {layers} layers, {width:,} features{use}."
+    register(
+        "backbone", f"resnet{layers}", title=f"ResNet-{layers}", params=ResNetParams, pretrained=True,
+        source="He et al. 2016; torchvision",
+    )(build)  # fmt: skip
 
 
-@register(
-    "backbone",
-    "resnet34",
-    title="ResNet-34",
-    params=ResNetParams,
-    pretrained=True,
-    source="He et al. 2016; torchvision",
-)
-def resnet34(params: ResNetParams, channels: int) -> Backbone:
-    """Residual network of 34 layers, 512 features."""
-    return _resnet(models.resnet34, models.ResNet34_Weights.IMAGENET1K_V1, 512, params, channels)
-
-
-@register(
-    "backbone",
-    "resnet50",
-    title="ResNet-50",
-    params=ResNetParams,
-    pretrained=True,
-    source="He et al. 2016; torchvision",
-)
-def resnet50(params: ResNetParams, channels: int) -> Backbone:
-    """Residual network of 50 layers, 2,048 features: the backbone of most of the papers' tables."""
-    return _resnet(models.resnet50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, params, channels)
+_register_resnet(18, models.ResNet18_Weights.IMAGENET1K_V1, 512)
+_register_resnet(34, models.ResNet34_Weights.IMAGENET1K_V1, 512)
+_register_resnet(50, models.ResNet50_Weights.IMAGENET1K_V1, 2048, ": the backbone of most of the papers' tables")
 
 
 @register(
@@ -192,27 +160,25 @@ def resnet50(params: ResNetParams, channels: int) -> Backbone:
 )  # fmt: skip
 def squeezenet1_0(params: PretrainedParams, channels: int) -> Backbone:
     """Small network without batch-norm, 512 features; trains on a CPU."""
-    model = models.squeezenet1_0(weights=None)
-    path = _load(model, params, models.SqueezeNet1_0_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 512, channels, params, (6, 12, 13), weights_path=path)
+    model, weights = models.squeezenet1_0(weights=None), models.SqueezeNet1_0_Weights.IMAGENET1K_V1
+    return _features_of(model, weights, 512, params, channels, (6, 12, 13))
 
 
 @register(
-    "backbone", "mobilenet_v2", title="MobileNet v2", params=FoldedParams, pretrained=True,
+    "backbone", "mobilenet_v2", title="MobileNet v2", params=PretrainedParams, pretrained=True,
     source="Sandler et al. 2018; torchvision",
 )  # fmt: skip
-def mobilenet_v2(params: FoldedParams, channels: int) -> Backbone:
+def mobilenet_v2(params: PretrainedParams, channels: int) -> Backbone:
     """Small network of inverted residuals, 1,280 features."""
-    model = models.mobilenet_v2(weights=None)
-    path = _load(model, params, models.MobileNet_V2_Weights.IMAGENET1K_V1.url)
-    return Backbone(model.features, 1280, channels, params, (7, 14, 19), weights_path=path)
+    model, weights = models.mobilenet_v2(weights=None), models.MobileNet_V2_Weights.IMAGENET1K_V1
+    return _features_of(model, weights, 1280, params, channels, (7, 14, 19))
 
 
 @register(
-    "backbone", "googlenet", title="GoogLeNet with batch-norm", params=FoldedParams, pretrained=True,
+    "backbone", "googlenet", title="GoogLeNet with batch-norm", params=PretrainedParams, pretrained=True,
     source="Szegedy et al. 2015, with the batch-norm of Ioffe and Szegedy 2015; torchvision",
 )  # fmt: skip
-def googlenet(params: FoldedParams, channels: int) -> Backbone:
+def googlenet(params: PretrainedParams, channels: int) -> Backbone:
     """Inception network of 22 layers, 1,024 features."""
     model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
     path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1.url)

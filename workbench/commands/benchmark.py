@@ -1,4 +1,4 @@
-"""Every method once, with settings of its own, over seeds: a look, no ranking (that is fair/); nothing runs twice."""
+"""Every method once, with its own settings, over seeds: an overview, not a ranking (fair/ ranks); no run repeats."""
 
 from dataclasses import dataclass
 from pathlib import Path

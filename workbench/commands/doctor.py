@@ -35,7 +35,7 @@ class Finding:
 
 
 def look(workspace: Path | None = None) -> list[Finding]:
-    """Every check as one finding; a bad one says what to do."""
+    """Run every check; a finding that is bad says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
     findings += [_signals(), _sqlite(), _device(), _display(), *plugin_findings()]

@@ -1,4 +1,4 @@
-"""`workbench plugins` and `workbench new`: methods of other people, and a method of one's own to begin with."""
+"""`workbench plugins` and `workbench new`: plug-ins of other people, and a template for one's own."""
 
 from pathlib import Path
 

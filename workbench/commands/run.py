@@ -16,21 +16,25 @@ from workbench.workspace.rows import Run
 INTERRUPTED = 130
 
 
-def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool) -> int:
-    """Do all runs of the config, one after another; returns the exit status."""
+def run_here(
+    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = ""
+) -> int:
+    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status."""
     from workbench.running import folds_and_seeds
 
     workspace.sweep_dead_runs()
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
-        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
+        return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices)
     if resume:
         experiment, numbers = folds_and_seeds.unfinished(workspace, config)
     else:
         numbers = folds_and_seeds.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
     for run_id in numbers:
-        status = _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet)
+        status = _run_one(
+            config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices
+        )  # fmt: skip
         if status:
             return status
     folds_and_seeds.conclude(workspace, experiment)
@@ -39,14 +43,17 @@ def run_here(config: RunConfig, workspace: Workspace, *, resume: bool, report: b
     return 0
 
 
-def _run_one(config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool) -> int:
+def _run_one(
+    config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
+    devices: str,
+) -> int:  # fmt: skip
     """Train on a worker thread with a progress line; returns the exit status."""
     from workbench.running.launch import make_job
 
     if resume:
         workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume)
+    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
 
     def interrupt(*_: object) -> None:
         if control.interrupted:

@@ -1,4 +1,4 @@
-"""`workbench search`: the test images nearest to images of one's own, as on the Retrieval page."""
+"""`workbench search`: the test images nearest to the user's own images, as on the Retrieval page."""
 
 import json
 from collections.abc import Callable, Sequence

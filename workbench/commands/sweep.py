@@ -1,4 +1,4 @@
-"""`workbench sweep`: start, list and show sweeps, work on them, and tell them what to do."""
+"""`workbench sweep`: start, list, show, run and control sweeps."""
 
 import os
 import signal

@@ -61,41 +61,41 @@ def cost(summary: Summary) -> tuple[str, str]:
     return seconds, NO_VALUE if summary.memory is None else f"{summary.memory / 2**20:,.0f}"
 
 
-def metrics_table(found: Overview) -> str:
+def metrics_table(overview: Overview) -> str:
     """One row for each group, as Markdown."""
-    title = metric_title(found.metric)
+    title = metric_title(overview.metric)
     head = ["group", "runs", "seeds n", f"{title}, mean", "spread", "95% over seeds", "seconds", "memory MB"]
     rows = []
-    for summary in found.summaries:
+    for summary in overview.summaries:
         numbers = ", ".join(str(run.id) for run in summary.group.runs)
         rows.append(
             [
                 summary.group.title,
                 numbers,
                 str(summary.interval.n),
-                number(summary.interval.mean, found.metric),
-                number(summary.spread, found.metric),
-                over_seeds(summary.interval, found.metric),
+                number(summary.interval.mean, overview.metric),
+                number(summary.spread, overview.metric),
+                over_seeds(summary.interval, overview.metric),
                 *cost(summary),
             ]
         )
     return _table(head, rows)
 
 
-def differences_table(found: Overview) -> str:
+def differences_table(overview: Overview) -> str:
     """One row for each setting in which the groups differ, as Markdown; a sentence where there is none."""
-    if not found.differences:
+    if not overview.differences:
         return "The settings are the same but for seed and fold."
-    head = ["setting", *(group.title for group in found.groups)]
-    return _table(head, [[row.field, *map(written, row.values)] for row in found.differences])
+    head = ["setting", *(group.title for group in overview.groups)]
+    return _table(head, [[row.field, *map(written, row.values)] for row in overview.differences])
 
 
-def comparison_table(found: Comparison) -> str:
+def comparison_table(comparison: Comparison) -> str:
     """One row for each seed and one over all, as Markdown."""
-    metric = found.metric
-    head = ["seed", found.first.title, found.second.title, "difference", "95%", "n"]
+    metric = comparison.metric
+    head = ["seed", comparison.first.title, comparison.second.title, "difference", "95%", "n"]
     rows = []
-    for pair in found.seeds:
+    for pair in comparison.seeds:
         seed = f"{pair.seed}, fold {pair.fold}" if pair.fold else str(pair.seed)
         queries = f"{pair.over_queries.n:,} queries" if pair.over_queries.n else NO_VALUE
         rows.append(
@@ -108,19 +108,19 @@ def comparison_table(found: Comparison) -> str:
                 queries,
             ]
         )
-    total = found.over_seeds
+    total = comparison.over_seeds
     seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
     middle = number(total.mean, metric, signed=True)
     rows.append(["all seeds", "", "", middle, over_seeds(total, metric, signed=True), seeds])
     return _table(head, rows)
 
 
-def queries_told(found: Comparison) -> str:
+def queries_told(comparison: Comparison) -> str:
     """How many queries win and lose; empty where the metric has no values of queries."""
-    if found.queries is None:
+    if comparison.queries is None:
         return ""
-    better, equal, worse = found.queries.count()
-    return f"Queries: {better:,} better in “{found.second.title}”, {worse:,} worse, {equal:,} equal."
+    better, equal, worse = comparison.queries.count()
+    return f"Queries: {better:,} better in “{comparison.second.title}”, {worse:,} worse, {equal:,} equal."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

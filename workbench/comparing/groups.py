@@ -72,7 +72,7 @@ def _told_apart(groups: list[Group]) -> list[Group]:
 
 
 def _telling(rows: list[Difference], count: int) -> list[Difference]:
-    """As few settings as tell so many groups apart, three at most; which loss it is comes before its margin."""
+    """The fewest settings that distinguish the groups, three at most; the loss's name comes before its parameters."""
     chosen: list[Difference] = []
     apart = 1
     for row in sorted(rows, key=lambda difference: not difference.field.endswith(".name")):

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 MOST_RUNS, MOST_PARTS = 8, 5  # named in one sentence
 
 
-def nothing_in_common(workspace: Workspace, found: "Overview") -> list[str]:
+def nothing_in_common(workspace: Workspace, overview: "Overview") -> list[str]:
     """One sentence for each of data set, metric and epoch that not all of the runs share; none for a single run.
 
     Args:
-        found: of the runs, by the metric and at the place that are asked for.
+        overview: of the runs, by the metric and at the place that are asked for.
     """
-    if len(found.measured) < 2:
+    if len(overview.measured) < 2:
         return []
-    return [*_data(workspace, found), *_metric(found), *_epochs(found)]
+    return [*_data(workspace, overview), *_metric(overview), *_epochs(overview)]
 
 
 def _data(workspace: Workspace, overview: "Overview") -> list[str]:

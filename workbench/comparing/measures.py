@@ -75,7 +75,7 @@ class Curve:
 
 
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
-    """Every evaluation of the runs, by run, over a connection of its own, so that the window never waits for it."""
+    """Every evaluation of the runs, by run, over its own connection, so that the window never waits for it."""
     with closing(workspace.reader()) as db:
         return {run.id: Measured(run, tuple(evaluations.read_evaluations(db, "run_id", run.id))) for run in runs}
 

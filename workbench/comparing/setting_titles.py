@@ -35,7 +35,7 @@ def value_title(field: str, value: Any, known: Catalog) -> str:
 
 
 def _of_an_entry(part: str, name: str, groups: Sequence[Group], known: Catalog) -> dict[str, Any]:
-    """What the first entry that the groups use says of the parameter."""
+    """The description of the parameter by the first entry that the groups use."""
     entries = (known.get(f"{part}/{group.settings.get(f'{part}.name')}", {}) for group in groups)
     named = (entry.get("params", {}).get(name) for entry in entries)
     return next((facts for facts in named if facts), {})

@@ -64,7 +64,7 @@ def written(value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def _read(config: str) -> dict[str, Any]:
-    """Nested fields of a config, shared by all who ask: not to be changed."""
+    """Nested fields of a config; the same dictionary is returned each time and must not be changed."""
     stored = tomllib.loads(config)
     try:
         return RunConfig.model_validate(stored).model_dump()

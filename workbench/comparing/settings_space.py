@@ -63,18 +63,18 @@ class Lines:
     axes: tuple[Axis, ...]
 
 
-def fields(found: Overview) -> list[str]:
+def fields(overview: Overview) -> list[str]:
     """The settings in which the groups differ, numbers first; of those that always change together the first."""
-    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(found)]
+    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(overview)]
     return [field for _, field in sorted(rows, key=lambda row: row[0])]
 
 
-def heat_map(found: Overview, row: str, column: str) -> HeatMap:
+def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
     """The metric of the overview by the settings `row` and `column`; an empty `column` for none."""
-    values = {difference.field: difference.values for difference in found.differences}
+    values = {difference.field: difference.values for difference in overview.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
-    for index, summary in enumerate(found.summaries):
+    for index, summary in enumerate(overview.summaries):
         if summary.by_seed:
             at = tuple(
                 order.index(values[field][index]) if field in values else 0
@@ -94,30 +94,30 @@ def heat_map(found: Overview, row: str, column: str) -> HeatMap:
     )
 
 
-def lines(found: Overview) -> Lines:
+def lines(overview: Overview) -> Lines:
     """Every run that has the metric of the overview, over differing settings and metrics."""
     chosen = [
         (index, run)
-        for index, summary in enumerate(found.summaries)
+        for index, summary in enumerate(overview.summaries)
         for run in summary.group.runs
         if run.id in summary.values
     ]
-    axes = [_axis(row.field, [row.values[index] for index, _ in chosen]) for row in _told(found)[:MOST_SETTINGS]]
-    others = [name for name in METRICS if name in found.metrics and name != found.metric]
-    for name in [*others, found.metric][-MOST_METRICS:]:
+    axes = [_axis(row.field, [row.values[index] for index, _ in chosen]) for row in _told(overview)[:MOST_SETTINGS]]
+    others = [name for name in METRICS if name in overview.metrics and name != overview.metric]
+    for name in [*others, overview.metric][-MOST_METRICS:]:
         unit = 100 if is_share(name) else 1
-        values = [found.measured[run.id].value(name, found.at) for _, run in chosen]
+        values = [overview.measured[run.id].value(name, overview.at) for _, run in chosen]
         axes.append(_axis(metric_title(name), [None if value is None else unit * value for value in values]))
     return Lines(
         tuple(run.id for _, run in chosen),
         tuple(index for index, _ in chosen),
-        tuple(f"{found.groups[index].title}, run {run.id}, seed {run.seed}" for index, run in chosen),
+        tuple(f"{overview.groups[index].title}, run {run.id}, seed {run.seed}" for index, run in chosen),
         tuple(axes),
     )
 
 
 def _told(overview: Overview) -> list[Any]:
-    """Differences without those that say no more than another, as the parameters of a loss beside its name."""
+    """Differences without redundant ones, such as the parameters of a loss where its name differs too."""
     seen: set[tuple[str, ...]] = set()
     kept = []
     for row in overview.differences:

@@ -52,7 +52,7 @@ def training_curves(
     most: int,
     progress: Progress = quiet,
 ) -> TrainingCurves:
-    """Read one scalar of the first `most` groups that have it, over a connection of its own.
+    """Read one scalar of the first `most` groups that have it, over its own connection.
 
     Not on the window's thread: two hundred runs take some tenths of a second. `progress` may raise Cancelled.
     """

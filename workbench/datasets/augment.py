@@ -21,6 +21,8 @@ TRIES = 10  # draws of a crop until one fits
 class Unchanged:
     """Images as they are, in training and in evaluation."""
 
+    each_alone = True
+
     def __init__(self, params: NoParams) -> None:
         """Nothing to set."""
 
@@ -43,6 +45,8 @@ class ShiftParams(Params):
 )
 class Shift:
     """Every image moved by some pixels in both directions."""
+
+    each_alone = True
 
     def __init__(self, params: ShiftParams) -> None:
         self._most = params.pixels
@@ -92,6 +96,8 @@ class CropFlipParams(Params):
 )  # fmt: skip
 class CropFlip:
     """A random part of each image at the size of the crop, perhaps mirrored; evaluation takes the centre crop."""
+
+    each_alone = True
 
     def __init__(self, params: CropFlipParams) -> None:
         self._params = params

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from workbench.datasets.fields import side_of_square, stored_at
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pickled_arrays import NotPlain, read_pickled
 from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences, lines_of
 from workbench.files.archives import archives_named
 from workbench.files.unreadable import refusing
-from workbench.params import Params, param
+from workbench.params import Params
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
@@ -26,15 +27,8 @@ AGAIN = "Get the file again."
 class CifarParams(Params):
     """Where CIFAR-10 or CIFAR-100 is stored."""
 
-    folder: str = param(
-        "",
-        label="Folder or archive",
-        path="place",
-        help="The Python or the binary version; an archive is unpacked once.",
-    )
-    image_size: int = param(
-        32, ge=8, le=256, label="Image size", unit="px", help="Side of the images; the originals have 32."
-    )
+    folder: str = stored_at("The Python or the binary version; an archive is unpacked once.")
+    image_size: int = side_of_square(32, originals=32)
 
 
 @dataclass(frozen=True, slots=True)

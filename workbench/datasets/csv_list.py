@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import load
 from workbench.datasets.place import DEEPEST, open_place
@@ -23,22 +24,14 @@ class CsvParams(Params):
     """Where the CSV file and its images are stored, and how the images are read."""
 
     file: str = param(
-        "",
-        label="File or archive",
-        path="file",
+        "", label="File or archive", path="file",
         help="Columns path, label and, optionally, split (train or test); a header line; or an archive with one.",
+    )  # fmt: skip
+    folder: str = stored_at(
+        "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
     )
-    folder: str = param(
-        "",
-        label="Folder or archive",
-        path="place",
-        optional=True,
-        help="Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.",
-    )
-    image_size: int = param(
-        128, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
-    )
-    colour: Literal["colour", "grey"] = param("colour", help="Three channels or one.")
+    image_size: int = short_side()
+    colour: Literal["colour", "grey"] = colours()
 
 
 @register("dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split")
@@ -64,17 +57,11 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     labels, names = numbered([line.label for line in kept])
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
-        name="csv",
-        root=root,
-        paths=paths,
-        labels=labels,
-        class_names=names,
-        channels=channels,
-        image_size=size,
+        name="csv", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
         read=lambda row: load(root / paths[row], channels, size),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
         problems=problems,
-    )
+    )  # fmt: skip
 
 
 def _list(chosen: str, progress: Progress) -> Path:

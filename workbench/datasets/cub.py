@@ -2,62 +2,54 @@
 
 from pathlib import Path
 
+from workbench.datasets import published
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
-from workbench.datasets.published import (
-    Counts,
-    Line,
-    PublishedParams,
-    from_lines,
-    lines_of,
-    skipped_numbers,
-    whole_number,
-    wrong,
-)  # fmt: skip
 from workbench.files.archives import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 
-COUNTS = Counts(classes=200, images=11_788)
+COUNTS = published.Counts(classes=200, images=11_788)
 
 
 @register(
-    "dataset", "cub", title="CUB-200-2011", params=PublishedParams, source="Wah et al. 2011, lists as published",
+    "dataset", "cub", title="CUB-200-2011", params=published.PublishedParams,
+    source="Wah et al. 2011, lists as published",
     markers=["image_class_labels.txt", *archives_named("CUB_200_2011")],
 )  # fmt: skip
-def cub(params: PublishedParams, *, progress: Progress) -> ImageSet:
+def cub(params: published.PublishedParams, *, progress: Progress) -> ImageSet:
     """11,788 photographs of 200 bird species; the first 100 train and the others are searched."""
     root = find_place(params.folder, ("image_class_labels.txt",), "CUB-200-2011", progress)
     images = root / "images.txt"
     paths: dict[str, tuple[str, int]] = {}
-    for number, (image, path) in lines_of(images, 2):
+    for number, (image, path) in published.lines_of(images, 2):
         if image in paths:
-            raise wrong(images, number, f"the image number {image} is already in line {paths[image][1]}")
+            raise published.wrong(images, number, f"the image number {image} is already in line {paths[image][1]}")
         paths[image] = path, number
     labels = root / "image_class_labels.txt"
     classes = _numbers(labels, paths)
     halves = _halves(root / "train_test_split.txt", paths)
     for image, (_, number) in paths.items():
         if image not in classes:
-            raise wrong(images, number, f"the image number {image} is not in {labels.name}")
+            raise published.wrong(images, number, f"the image number {image} is not in {labels.name}")
     lines = [
-        Line(f"images/{path}", path.split("/")[0], halves.get(image, ""), f"images.txt, line {number}")
+        published.Line(f"images/{path}", path.split("/")[0], halves.get(image, ""), f"images.txt, line {number}")
         for image, (path, number) in paths.items()
     ]
     for line, (image, (_, number)) in zip(lines, paths.items(), strict=True):
         if not line.label.startswith(f"{classes[image]:03d}."):
-            raise wrong(images, number, f"{line.path} is of class {classes[image]} in {labels.name}")
-    remarks = skipped_numbers(labels.name, list(classes.values()))
-    return from_lines("cub", root, lines, COUNTS, params, progress, remarks)
+            raise published.wrong(images, number, f"{line.path} is of class {classes[image]} in {labels.name}")
+    remarks = published.skipped_numbers(labels.name, list(classes.values()))
+    return published.from_lines("cub", root, lines, COUNTS, params, progress, remarks)
 
 
 def _numbers(path: Path, paths: dict[str, tuple[str, int]]) -> dict[str, int]:
     """Image number -> the number beside it. Raises Problem naming file and line."""
     numbers = {}
-    for number, (image, value) in lines_of(path, 2):
+    for number, (image, value) in published.lines_of(path, 2):
         if image not in paths:
-            raise wrong(path, number, f"the image number {image} is not in images.txt")
-        numbers[image] = whole_number(path, number, value, "second number")
+            raise published.wrong(path, number, f"the image number {image} is not in images.txt")
+        numbers[image] = published.whole_number(path, number, value, "second number")
     return numbers
 
 

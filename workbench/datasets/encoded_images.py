@@ -33,8 +33,8 @@ class EncodedImages:
         OSError, ValueError: no such file, or none of these.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._bytes = np.memmap(place, np.uint8, "r")
+    def __init__(self, path: Path) -> None:
+        self._bytes = np.memmap(path, np.uint8, "r")
         head = self._bytes[:HEAD].tobytes()
         words = head.removeprefix(WORDS).split()
         if len(self._bytes) < HEAD + 8 or not head.startswith(WORDS) or len(words) < 2:
@@ -130,9 +130,9 @@ class Encoded:
         """Appends the index and the number of images to a file that holds all images."""
         file.write(np.array(facts, "<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
 
-    def opened(self, place: Path, count: int) -> EncodedImages:
+    def opened(self, path: Path, count: int) -> EncodedImages:
         """The images of a finished file. Raises ValueError where it does not hold `count` images of this size."""
-        images = EncodedImages(place)
+        images = EncodedImages(path)
         if images.shape != (count, self.size, self.size, self.channels):
             raise ValueError(f"it holds images {list(images.shape)}")
         return images

@@ -4,13 +4,14 @@ import os
 from pathlib import Path
 from typing import Literal
 
+from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import display_name, load, on_disk
 from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import archives
-from workbench.params import Params, param
+from workbench.params import Params
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
@@ -19,16 +20,11 @@ from workbench.registry import register
 class FolderParams(Params):
     """Where the image folder is stored and how its images are read."""
 
-    folder: str = param(
-        "",
-        label="Folder or archive",
-        path="place",
-        help="Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once.",
+    folder: str = stored_at(
+        "Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once."
     )
-    image_size: int = param(
-        128, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
-    )
-    colour: Literal["colour", "grey"] = param("colour", help="Three channels or one.")
+    image_size: int = short_side()
+    colour: Literal["colour", "grey"] = colours()
 
 
 @register("dataset", "folder", title="Folder of images", params=FolderParams, source="torchvision's ImageFolder layout")
@@ -51,18 +47,12 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
-        name="folder",
-        root=root,
-        paths=paths,
-        labels=labels,
-        class_names=names,
-        channels=channels,
-        image_size=size,
+        name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
         read=lambda row: load(on_disk(root, paths[row]), channels, size),
         official=official_halves([path.split("/")[0] for path in paths]) if depth else None,
         problems=problems,
         remarks=remarks,
-    )
+    )  # fmt: skip
 
 
 def _has_halves(paths: list[str]) -> bool:

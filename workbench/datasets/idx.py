@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.datasets.fields import side_of_square, stored_at
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.files.archives import archives_named
 from workbench.files.unreadable import refusing
-from workbench.params import Params, param
+from workbench.params import Params
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
@@ -28,15 +29,10 @@ AGAIN = "Get the file again."
 class IdxParams(Params):
     """Where the IDX files are stored."""
 
-    folder: str = param(
-        "",
-        label="Folder or archive",
-        path="place",
-        help="With train-images-idx3-ubyte, train-labels-idx1-ubyte and t10k-...; an archive is unpacked once.",
+    folder: str = stored_at(
+        "With train-images-idx3-ubyte, train-labels-idx1-ubyte and t10k-...; an archive is unpacked once."
     )
-    image_size: int = param(
-        28, ge=8, le=256, label="Image size", unit="px", help="Side of the images; the originals have 28."
-    )
+    image_size: int = side_of_square(28, originals=28)
 
 
 @register(

@@ -51,7 +51,7 @@ class Form(Protocol[Reader]):
     def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
         """Write the index behind the images, and the head anew for their number."""
 
-    def opened(self, place: Path, count: int) -> Reader:
+    def opened(self, path: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""
 
 

@@ -5,9 +5,11 @@ import os
 import zipfile
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
+from workbench.datasets.fields import side_of_square, stored_at
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import MOST_BYTES, BadImage, decode, load, on_disk
 from workbench.datasets.place import open_place
@@ -15,7 +17,7 @@ from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
 from workbench.files import archives
 from workbench.files.unreadable import refusing
-from workbench.params import Params, param
+from workbench.params import Params
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
@@ -32,15 +34,8 @@ PARTS = {  # by the name of the folder, or of the zip
 class OmniglotParams(Params):
     """Where Omniglot is stored, a folder or a zip file, and the side of the images."""
 
-    place: str = param(
-        "",
-        label="Folder or archive",
-        path="place",
-        help="images_background, images_background_small1.zip or another part.",
-    )
-    image_size: int = param(
-        28, ge=8, le=105, label="Image size", unit="px", help="Side of the images; the originals have 105."
-    )
+    place: str = stored_at("images_background, images_background_small1.zip or another part.")
+    image_size: int = side_of_square(28, originals=105, largest=105)
 
 
 @register(
@@ -62,28 +57,19 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
     return _from_folder(open_place(params.place, "Omniglot", progress), path, params.image_size, progress)
 
 
-def _from_folder(place: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
-    """The images below `place`, which is the chosen folder or what a chosen archive holds."""
+def _from_folder(folder: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
+    """The images below `folder`, which is the chosen folder or what a chosen archive holds."""
     problems: Problems = []
-    image_paths = find_images(place, problems, progress)
+    image_paths = find_images(folder, problems, progress)
     above = {PurePosixPath(path).parts[:-DEPTH] for path in image_paths if path.count("/") >= DEPTH - 1}
-    root = place.joinpath(*above.pop()) if len(above) == 1 else place  # one part: the same numbers as from its zip
-    inside = "" if root == place else root.relative_to(place).as_posix() + "/"
+    root = folder.joinpath(*above.pop()) if len(above) == 1 else folder  # one part: the same numbers as from its zip
+    inside = "" if root == folder else root.relative_to(folder).as_posix() + "/"
     paths = [path.removeprefix(inside) for path in image_paths if path.count("/") >= DEPTH - 1]
-    labels, names = _classes(paths, chosen)
-    part = archives.stem(chosen) if root == place else root.name
-    return ImageSet(
-        name="omniglot",
-        root=root,
-        paths=paths,
-        labels=labels,
-        class_names=names,
-        channels=1,
-        image_size=size,
-        read=lambda row: load(on_disk(root, paths[row]), 1),
+    part = archives.stem(chosen) if root == folder else root.name
+    return _image_set(
+        paths, chosen, part, root=root, image_size=size, read=lambda row: load(on_disk(root, paths[row]), 1),
         problems=problems,
-        unlike_published=_count_differences(part, names, paths),
-    )
+    )  # fmt: skip
 
 
 def _from_zip(zip_path: Path, size: int) -> ImageSet:
@@ -91,7 +77,6 @@ def _from_zip(zip_path: Path, size: int) -> ImageSet:
     archive = archives.CheckedZip(zip_path)  # stays open as long as the set is in use
     entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
     paths = sorted(entries)
-    labels, names = _classes(paths, zip_path)
     whole = blake2b(b"".join(b"%d;" % entries[path].CRC for path in paths), digest_size=16)
 
     def read(row: int) -> np.ndarray:
@@ -101,18 +86,7 @@ def _from_zip(zip_path: Path, size: int) -> ImageSet:
         with refusing(_unread, BadImage):
             return decode(io.BytesIO(archive.read(entry)), 1)
 
-    return ImageSet(
-        name="omniglot",
-        root=None,
-        paths=paths,
-        labels=labels,
-        class_names=names,
-        channels=1,
-        image_size=size,
-        read=read,
-        unlike_published=_count_differences(zip_path.stem, names, paths),
-        content=whole.hexdigest(),
-    )
+    return _image_set(paths, zip_path, zip_path.stem, root=None, image_size=size, read=read, content=whole.hexdigest())
 
 
 def _unread(why: str) -> BadImage:
@@ -130,17 +104,19 @@ def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def _classes(paths: list[str], root: Path) -> tuple[np.ndarray, list[str]]:
-    """Labels and class names; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN."""
+def _image_set(paths: list[str], chosen: Path, part: str, **facts: Any) -> ImageSet:
+    """The characters at these paths; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN.
+
+    Counts are compared with the published ones where `part` is the name of a published part.
+    """
     if not paths:
         raise Problem(
-            f"{root} holds no ALPHABET/characterNN/*.png.",
+            f"{chosen} holds no ALPHABET/characterNN/*.png.",
             kept="Nothing was started.",
             todo="Choose another folder or archive.",
         )
-    return numbered([PurePosixPath(path).parent.as_posix() for path in paths])
-
-
-def _count_differences(part: str, names: list[str], paths: list[str]) -> Problems:
-    """What differs from the published numbers; nothing can be said of a part under another name."""
-    return count_differences(part, PARTS[part], len(names), len(paths)) if part in PARTS else []
+    labels, names = numbered([PurePosixPath(path).parent.as_posix() for path in paths])
+    unlike = count_differences(part, PARTS[part], len(names), len(paths)) if part in PARTS else []
+    return ImageSet(
+        name="omniglot", paths=paths, labels=labels, class_names=names, channels=1, unlike_published=unlike, **facts
+    )

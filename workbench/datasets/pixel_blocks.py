@@ -16,25 +16,25 @@ TELL_EVERY = 0.1  # seconds
 _whole: set[tuple[str, int, int, int, int]] = set()  # a cache that has not changed is read through once in a process
 
 
-def write_side(place: Path, bad: dict[int, str]) -> None:
-    """Write `place` with the ending .json: rows left out with their reasons, and a hash of every block of `place`."""
+def write_side(path: Path, bad: dict[int, str]) -> None:
+    """Write `path` with the ending .json: rows left out with their reasons, and a hash of every block of `path`."""
     content = {
         "bad": {str(row): reason for row, reason in bad.items()},
         "block": BLOCK,
-        "hashes": hashes(place, lambda *_: None),
+        "hashes": hashes(path, lambda *_: None),
     }
-    with files.atomic_write(place.with_suffix(".json")) as file:
+    with files.atomic_write(path.with_suffix(".json")) as file:
         file.write(json.dumps(content).encode())
-    _whole.add(_state(place))
+    _whole.add(_state(path))
 
 
-def read_side(place: Path) -> tuple[dict[int, str], list[str] | None]:
+def read_side(path: Path) -> tuple[dict[int, str], list[str] | None]:
     """Rows left out with their reasons, and the hashes of the blocks; None of a cache of an older Workbench.
 
     Raises:
         OSError, ValueError, TypeError: it is missing or damaged.
     """
-    content = dict(json.loads(place.with_suffix(".json").read_bytes()))
+    content = dict(json.loads(path.with_suffix(".json").read_bytes()))
     old = "hashes" not in content
     if not old and (content.get("block") != BLOCK or not all(isinstance(digest, str) for digest in content["hashes"])):
         raise ValueError("hashes of other blocks")
@@ -42,9 +42,9 @@ def read_side(place: Path) -> tuple[dict[int, str], list[str] | None]:
     return bad, None if old else list(content["hashes"])
 
 
-def hashes(place: Path, progress: Progress) -> list[str]:
+def hashes(path: Path, progress: Progress) -> list[str]:
     """blake2b, 16 bytes as hexadecimal text, of every block of a file; `progress` may raise Cancelled."""
-    whole = np.memmap(place, np.uint8, "r")
+    whole = np.memmap(path, np.uint8, "r")
     count = -(-len(whole) // BLOCK)
     digests: list[str] = []
     reported = monotonic()
@@ -56,16 +56,16 @@ def hashes(place: Path, progress: Progress) -> list[str]:
     return digests
 
 
-def damage(place: Path, stored: list[str], progress: Progress) -> str:
+def damage(path: Path, stored: list[str], progress: Progress) -> str:
     """Which blocks are not as they were written, in words; empty when all are. Once for each state of the file."""
-    if _state(place) in _whole:
+    if _state(path) in _whole:
         return ""
-    current = hashes(place, progress)
+    current = hashes(path, progress)
     if len(current) != len(stored):
         return f"it has {len(current):,} blocks of 4 MiB instead of {len(stored):,}"
     wrong = [block for block, (now, before) in enumerate(zip(current, stored, strict=True)) if now != before]
     if not wrong:
-        _whole.add(_state(place))
+        _whole.add(_state(path))
         return ""
     return f"{len(wrong):,} of its {len(stored):,} blocks of 4 MiB {'are' if len(wrong) > 1 else 'is'} not as written"
 
@@ -77,11 +77,11 @@ class Blocks:
         place: the cache; without a readable list beside it, or with one of an older Workbench, nothing is checked.
     """
 
-    def __init__(self, place: Path) -> None:
-        self._bytes = np.memmap(place, np.uint8, "r")
+    def __init__(self, path: Path) -> None:
+        self._bytes = np.memmap(path, np.uint8, "r")
         self._known: dict[int, bool] = {}
         try:
-            self._stored = read_side(place)[1]
+            self._stored = read_side(path)[1]
         except (OSError, ValueError, TypeError):
             self._stored = None
 

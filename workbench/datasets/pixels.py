@@ -47,10 +47,10 @@ class Squares:
         file.seek(0)
         file.write(self.head(len(facts)))
 
-    def opened(self, place: Path, count: int) -> np.ndarray:
+    def opened(self, path: Path, count: int) -> np.ndarray:
         """The images of a finished file, memory-mapped: (count, size, size, channels) of uint8."""
         try:
-            pixels: np.ndarray = np.load(place, mmap_mode="r", allow_pickle=False)
+            pixels: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError:
             raise ValueError("it cannot be read") from None
         if pixels.dtype != np.uint8 or pixels.shape != (count, self.size, self.size, self.channels):

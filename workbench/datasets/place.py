@@ -57,28 +57,28 @@ def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progr
     )
 
 
-def with_folder(place: Path, folder: str, progress: Progress) -> Path:
-    """Where `folder` is: in `place`, or in an archive of its name there, which is unpacked once; else `place`.
+def with_folder(parent: Path, folder: str, progress: Progress) -> Path:
+    """Where `folder` is: in `parent`, or in an archive of its name there, which is unpacked once; else `parent`.
 
     Raises:
         Problem: a bad archive. Whatever `progress` raises.
     """
-    if (place / folder).is_dir():
-        return place
+    if (parent / folder).is_dir():
+        return parent
     for ending in archives.ENDINGS:
-        if (archive := place / f"{folder}{ending}").is_file():
+        if (archive := parent / f"{folder}{ending}").is_file():
             return archives.unpacked(archive, cache_folder() / "unpacked", progress)
-    return place
+    return parent
 
 
-def without_wrapping(place: Path) -> Path:
+def without_wrapping(folder: Path) -> Path:
     """Below folders that hold one folder and nothing else, as archives have them around their content.
 
     The last folder is never entered: it is the class where there is one class.
     """
-    while len(inside := _seen(place)) == 1 and inside[0].is_dir() and any(path.is_dir() for path in _seen(inside[0])):
-        place = inside[0]
-    return place
+    while len(inside := _seen(folder)) == 1 and inside[0].is_dir() and any(path.is_dir() for path in _seen(inside[0])):
+        folder = inside[0]
+    return folder
 
 
 def _seen(folder: Path) -> list[Path]:

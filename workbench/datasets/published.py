@@ -55,7 +55,7 @@ class Counts:
     images: int
 
 
-def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
+def lines_of(path: Path, columns: int | None, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
     """(line number from 1, its words) of every line that is not empty, after the first `skip` ones.
 
     Args:
@@ -66,28 +66,28 @@ def lines_of(place: Path, columns: int | None, *, skip: int = 0) -> Iterator[tup
     """
 
     def refused(why: str) -> Problem:
-        return Problem(f"{place} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
+        return Problem(f"{path} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
 
-    with unreadable.opened_text(place, AGAIN) as file, unreadable.refusing(refused):
+    with unreadable.opened_text(path, AGAIN) as file, unreadable.refusing(refused):
         for number, line in enumerate(unreadable.lines_of(file), start=1):
             words = line.split()
             if number <= skip or not words:
                 continue
             if columns is not None and len(words) != columns:
-                raise wrong(place, number, f"{len(words)} columns instead of {columns}")
+                raise wrong(path, number, f"{len(words)} columns instead of {columns}")
             yield number, words
 
 
-def whole_number(place: Path, number: int, word: str, what: str) -> int:
+def whole_number(path: Path, number: int, word: str, what: str) -> int:
     """The word as a number of at least 0. Raises Problem naming file and line."""
     if not word.isascii() or not word.isdigit() or len(word) > MOST_DIGITS:
-        raise wrong(place, number, f"the {what} {word[:40]!r} is no whole number")
+        raise wrong(path, number, f"the {what} {word[:40]!r} is no whole number")
     return int(word)
 
 
-def wrong(place: Path, number: int, what: str) -> Problem:
+def wrong(path: Path, number: int, what: str) -> Problem:
     """The sentence for a line that cannot be used."""
-    return Problem(f"{place}, line {number}: {what}.", kept="Nothing was started.", todo=AGAIN)
+    return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=AGAIN)
 
 
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:

@@ -37,12 +37,9 @@ class LongTailedParams(Params):
     """Parameters of the long-tailed training set."""
 
     ratio: float = param(
-        100.0,
-        ge=1,
-        le=100_000,
-        symbol="ρ",
+        100.0, ge=1, le=100_000, symbol="ρ",
         help="Images of the largest class for one of the smallest; PSCE's Table 4 has 100, 50 and 10.",
-    )
+    )  # fmt: skip
 
 
 @register(
@@ -78,13 +75,9 @@ class ClassesImagesParams(Params):
     """Parameters of batches with several images of each class."""
 
     images_per_class: int = param(
-        4,
-        ge=1,
-        le=1000,
-        symbol="N_c",
-        unit="images",
+        4, ge=1, le=1000, symbol="N_c", unit="images",
         help="Images of one class in a batch; the batch is divided by it.",
-    )
+    )  # fmt: skip
 
 
 @register(

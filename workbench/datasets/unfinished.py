@@ -126,8 +126,8 @@ class Unfinished:
 
 
 @contextlib.contextmanager
-def going_on(place: Path, head: bytes) -> Iterator[Unfinished]:
-    """The unfinished file of `place`, gone on with; it takes its place at the end of the block.
+def going_on(path: Path, head: bytes) -> Iterator[Unfinished]:
+    """The unfinished file of `path`, gone on with; it takes its place at the end of the block.
 
     What was added stays for the next time where the block ends by a Cancelled or another interruption, and is removed
     where it ends by a Problem or by an error of the disk. Where another program writes the same file, this one writes
@@ -137,15 +137,15 @@ def going_on(place: Path, head: bytes) -> Iterator[Unfinished]:
         Problem: the disk is full, or the place cannot be written.
     """
     try:
-        journal = _locked_journal(place)
+        journal = _locked_journal(path)
         if journal is None:
-            with files.atomic_write(place) as own:
+            with files.atomic_write(path) as own:
                 yield Unfinished(own, None, head)
             return
         with journal:
-            yield from _kept(place, journal, head)
+            yield from _kept(path, journal, head)
     except OSError as error:
-        raise files.explain(error, place) from error
+        raise files.explain(error, path) from error
 
 
 def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:

@@ -109,7 +109,7 @@ def deciding(known: Catalog, loss: str, dataset: str) -> set[str]:
 
 
 def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
-    """What this loss was run with here on this data set beside its defaults (docs/results.md), by dotted field."""
+    """The settings, by dotted field, with which this loss was measured here on this data set (docs/results.md)."""
     return _dotted(_by_data(known, loss, "measured").get(dataset, {}))
 
 
@@ -217,14 +217,14 @@ def errors(model: type[Params], values: dict[str, Any]) -> dict[str, str]:
     """One sentence for each bad value, by field name."""
     try:
         model.model_validate(values)
-    except ValidationError as found:
-        return sentences(found)
+    except ValidationError as error:
+        return sentences(error)
     return {}
 
 
-def sentences(found: ValidationError) -> dict[str, str]:
-    """pydantic's findings by dotted field, in the words of the form."""
-    return {".".join(str(part) for part in error["loc"]): _sentence(dict(error)) for error in found.errors()}
+def sentences(invalid: ValidationError) -> dict[str, str]:
+    """pydantic's errors by dotted field, in the words of the form."""
+    return {".".join(str(part) for part in error["loc"]): _sentence(dict(error)) for error in invalid.errors()}
 
 
 def _sentence(error: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def nearest(rule: Rule, choice: str, classes: int, size: int) -> int:
 
 
 def idle(rule: Rule, params: dict[str, Any], classes: int, size: int) -> str:
-    """What to know of an embedding of at least twice the dimensions that are used, under batch-norm; else empty.
+    """A warning about an embedding with at least twice the dimensions that are used, under batch-norm; else empty.
 
     Batch-norm gives every dimension the same variance, and so the same share of a cosine.
     """

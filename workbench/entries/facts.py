@@ -1,4 +1,4 @@
-"""What entries say of themselves beside their parameters: one class a kind, so that a misspelt fact is an error."""
+"""What entries declare besides their parameters: one class for each kind, so that a misspelt fact is an error."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -111,7 +111,7 @@ CHOSEN_AT_FIRST = {
     "dataset": "digits", "split": "random", "backbone": "conv4", "loss": "ce",
     "sampler": "random", "augmentation": "none",
 }  # fmt: skip
-"""The entry of each kind that a config names when nobody said another."""
+"""The default entry of each kind in a new config."""
 
 OF_KIND: dict[str, type[Facts]] = {
     "dataset": DatasetFacts,

@@ -268,7 +268,7 @@ def _number_within(row: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _sampled(count: int) -> int:
-    """How many of the gallery tell the bounds."""
+    """How many gallery samples determine the bounds."""
     return min(count, max(FEWEST, count // SAMPLED))
 
 

@@ -1,4 +1,4 @@
-"""What frozen features know of known classes: a linear classifier on them, and their nearest neighbours."""
+"""How well frozen features separate known classes: by a linear classifier and by nearest neighbours."""
 
 import numpy as np
 import torch

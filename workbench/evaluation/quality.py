@@ -1,4 +1,4 @@
-"""What one evaluation measures beside retrieval: votes of neighbours, hubs, and the shape of the embedding."""
+"""What one evaluation measures besides retrieval: votes of neighbours, hubs, and the shape of the embedding."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     numbers = {"geometry/effective_rank": effective_rank(embeddings)}
     if not known:  # a vector of length zero has no direction
         return numbers | {f"geometry/{name}": float("nan") for name in names}
-    rows = _sampled(labels)
+    rows = sampled(labels)
     unit, classes = (embeddings / norms)[rows].astype(np.float64), labels[rows]
     apart = class_distances(unit, classes)
     between = ~np.eye(len(apart), dtype=bool)
@@ -62,8 +62,8 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
     return numbers | {f"geometry/{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def _sampled(labels: np.ndarray) -> np.ndarray:
-    """Rows of some classes, whole or evenly thinned."""
+def sampled(labels: np.ndarray) -> np.ndarray:
+    """Rows of at most CLASSES classes of `labels` [n], whole or evenly thinned, some SAMPLED in all."""
     order = np.argsort(labels, kind="stable")
     classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     kept = [classes[number] for number in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]

@@ -1,7 +1,6 @@
 """Embeddings of a model trained elsewhere as a run: with a data set, one evaluation and stored neighbours."""
 
 import contextlib
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.deletion import IMPORTED_IMAGES
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.times import now
 
 EPOCH = 1  # 0 is the untrained network
 
@@ -108,7 +108,7 @@ def _environment(
             "labels": str(labels or embeddings),
             "images": str(images or ""),
             "dimensions": width,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "at": now(),
         },
         "data": {
             "fingerprint": kept.fingerprint,
@@ -154,7 +154,7 @@ def _store(
 
 
 def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
-    """Leave no half run behind, as far as the disk allows it."""
+    """Remove the incomplete run, as far as the disk allows it."""
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))
     with contextlib.suppress(Problem):

@@ -51,12 +51,12 @@ def read(
             f"{embeddings} has no column of labels.", kept=KEPT, todo="Choose a file of labels beside the embeddings."
         )
     vectors, named = table.vectors, words.words["label"]
-    _same_length(len(vectors), embeddings, len(named), words.place, "label")
+    _same_length(len(vectors), embeddings, len(named), words.path, "label")
     _finite(vectors, embeddings)
-    numbers, classes = _classes(named, words.place)
+    numbers, classes = _classes(named, words.path)
     paths = words.words.get("path") or table.words.get("path")
     if paths is not None:
-        _same_length(len(vectors), embeddings, len(paths), words.place, "path")
+        _same_length(len(vectors), embeddings, len(paths), words.path, "path")
     return LabelledEmbeddings(vectors, _image_set(numbers, classes, paths, images, image_size, progress))
 
 

@@ -1,4 +1,4 @@
-"""What an export is made of: a run, one of its evaluations, and someone to tell."""
+"""The source of an export: a run, one of its evaluations, and a progress callback."""
 
 from dataclasses import dataclass
 

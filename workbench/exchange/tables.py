@@ -31,51 +31,51 @@ PACKED = 20  # times larger than its Parquet file: no honest table of numbers
 class Table:
     """What one file holds, a row for each sample."""
 
-    place: Path
+    path: Path
     vectors: np.ndarray | None  # [n, d] float32; None when no column holds numbers of an embedding
     words: dict[str, list[str]] = field(default_factory=dict)  # "label", "path": n words each
 
 
-def read_embeddings(place: Path, progress: Progress) -> Table:
+def read_embeddings(path: Path, progress: Progress) -> Table:
     """Embeddings, and perhaps labels and paths in columns of those names.
 
     Args:
-        place: .npy [n, d] of numbers; .csv or .tsv of numbers, with or without a line of titles; .parquet with one
+        path: .npy [n, d] of numbers; .csv or .tsv of numbers, with or without a line of titles; .parquet with one
             column of lists or one column for each number.
 
     Raises:
         Problem: missing, unreadable, of another type, or something in it is no number. Finite or not is not asked.
     """
-    ending = _ending(place)
-    progress(f"Reading {place.name}", 0, 0)
+    ending = _ending(path)
+    progress(f"Reading {path.name}", 0, 0)
     if ending == ".npy":
-        return Table(place, _vectors(place, _array(place)))
+        return Table(path, _vectors(path, _array(path)))
     if ending == ".parquet":
-        return _parquet(place)
-    lines = _lines(place)
+        return _parquet(path)
+    lines = _lines(path)
     titles = [] if _all_numbers(lines[0]) else lines.pop(0)
     if titles and not lines:
-        raise Problem(f"{place} has a line of titles and nothing below it.", kept=KEPT)
-    return _text_table(place, titles, lines, progress)
+        raise Problem(f"{path} has a line of titles and nothing below it.", kept=KEPT)
+    return _text_table(path, titles, lines, progress)
 
 
-def read_words(place: Path) -> Table:
+def read_words(path: Path) -> Table:
     """Labels, and perhaps paths: .npy [n] of whole numbers or text; a table with a column `label`, or one column.
 
     Raises:
         Problem: missing, unreadable, of another type, or without labels.
     """
-    ending = _ending(place)
+    ending = _ending(path)
     if ending == ".npy":
-        return Table(place, None, {"label": _label_words(place, _array(place))})
+        return Table(path, None, {"label": _label_words(path, _array(path))})
     if ending == ".parquet":
-        return _with_labels(_parquet(place, words_only=True))
-    lines = _lines(place)
+        return _with_labels(_parquet(path, words_only=True))
+    lines = _lines(path)
     if len(lines[0]) == 1:
         known = WORDS.get(lines[0][0].strip().lower(), "")
         rows = lines[1:] if known else lines
-        return _with_labels(Table(place, None, {known or "label": [plain_cell(cells[0]) for cells in rows]}))
-    return _with_labels(Table(place, None, _named_columns(place, lines[0], lines[1:])))
+        return _with_labels(Table(path, None, {known or "label": [plain_cell(cells[0]) for cells in rows]}))
+    return _with_labels(Table(path, None, _named_columns(path, lines[0], lines[1:])))
 
 
 def _ending(path: Path) -> str:
@@ -110,13 +110,13 @@ def _not_too_many(path: Path, rows: int) -> None:
         raise Problem(f"{path} has {rows:,} rows, more than {MOST_ROWS:,}.", kept=KEPT, todo="Leave some out.")
 
 
-def image_array(place: Path) -> np.ndarray:
+def image_array(path: Path) -> np.ndarray:
     """Images as a read-only map: uint8 [n, h, w], [n, h, w, 1] or [n, h, w, 3]. Raises Problem for anything else."""
-    array = _array(place)
+    array = _array(path)
     shaped = array.ndim == 3 or (array.ndim == 4 and array.shape[3] in (1, 3))
     if array.dtype != np.uint8 or not shaped or min(array.shape[1:3]) < 2:
         raise Problem(
-            f"{place} holds {_shape(array)}, not images.", kept=KEPT,
+            f"{path} holds {_shape(array)}, not images.", kept=KEPT,
             todo="Save them as uint8 [n, height, width] or [n, height, width, 3].",
         )  # fmt: skip
     return array
@@ -273,7 +273,7 @@ def _parquet_vectors(path: Path, columns: dict[str, Any]) -> np.ndarray:
 def _with_labels(table: Table) -> Table:
     if "label" not in table.words:
         raise Problem(
-            f"{table.place} has no column of labels.", kept=KEPT, todo="Give it a line of titles with the word label."
+            f"{table.path} has no column of labels.", kept=KEPT, todo="Give it a line of titles with the word label."
         )
     return table
 

@@ -1,4 +1,4 @@
-"""The runs of a fair comparison as sweeps of the workspace: made once, gone on with after a kill."""
+"""The runs of a fair comparison as sweeps of the workspace: created once, resumed after a kill."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CLOSED = ("done", "failed")
 
 
 class Interrupted(Exception):  # noqa: N818 - a request, not an error
-    """Somebody asked to end; everything is kept, and the same call goes on."""
+    """The user asked to stop; everything is kept, and the same call resumes."""
 
 
 @dataclass(frozen=True, slots=True)

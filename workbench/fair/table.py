@@ -59,13 +59,13 @@ def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] |
     return Comparison(plan, tuple(sorted(scores, key=lambda method: -fmean(method.last))), left_out or {})
 
 
-def markdown(found: Comparison) -> str:
+def markdown(comparison: Comparison) -> str:
     """The ranking, who differs from whom and what was tried, with the conditions above them."""
-    lines = [*_conditions(found), "", *_ranking(found), "", *_pairs(found), "", *_tried(found)]
+    lines = [*_conditions(comparison), "", *_ranking(comparison), "", *_pairs(comparison), "", *_tried(comparison)]
     return "\n".join(lines) + "\n"
 
 
-def tables(found: Comparison) -> dict[str, str]:
+def tables(comparison: Comparison) -> dict[str, str]:
     """CSV texts by file name: ranking.csv, pairs.csv, trials.csv."""
     return {
         "ranking.csv": csv_text(
@@ -74,23 +74,23 @@ def tables(found: Comparison) -> dict[str, str]:
                 "high_95", "map_at_r_best_on_held_out", "recall_at_1", "held_out_map_at_r", "steps", "seconds",
                 "memory_bytes", "map_at_r_by_seed",
             ],
-            [_ranking_row(scores, rank) for scores, rank in zip(found.scores, found.ranks, strict=True)],
+            [_ranking_row(scores, rank) for scores, rank in zip(comparison.scores, comparison.ranks, strict=True)],
         ),
         "pairs.csv": csv_text(
             ["first", "second", "difference", "low_95", "high_95", "p", "p_holm"],
             [
                 [
-                    found.scores[pair.first].method, found.scores[pair.second].method, pair.interval.mean,
+                    comparison.scores[pair.first].method, comparison.scores[pair.second].method, pair.interval.mean,
                     *_limits(pair.interval), pair.p, pair.adjusted,
                 ]
-                for pair in found.differences
+                for pair in comparison.differences
             ],
         ),
         "trials.csv": csv_text(
             ["method", "trial", "held_out_map_at_r", "setting"],
             [
                 [scores.method, standing.point, standing.mean, setting_words(standing.setting)]
-                for scores in found.scores
+                for scores in comparison.scores
                 for standing in sorted(scores.tried.standings, key=lambda standing: standing.point)
             ],
         ),

@@ -31,9 +31,9 @@ ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
 
 
-def is_archive(place: Path) -> bool:
+def is_archive(path: Path) -> bool:
     """Whether the name is that of an archive that `unpack` reads."""
-    return place.name.lower().endswith(ENDINGS)
+    return path.name.lower().endswith(ENDINGS)
 
 
 def archives_named(*beginnings: str) -> list[str]:
@@ -41,29 +41,29 @@ def archives_named(*beginnings: str) -> list[str]:
     return [f"{beginning}*{ending}" for beginning in beginnings for ending in ENDINGS]
 
 
-def stem(place: Path) -> str:
+def stem(path: Path) -> str:
     """The archive's name without its ending."""
-    ending = next((known for known in sorted(ENDINGS, key=len) if place.name.lower().endswith(known)), "")
-    return place.name[: len(place.name) - len(ending)]
+    ending = next((known for known in sorted(ENDINGS, key=len) if path.name.lower().endswith(known)), "")
+    return path.name[: len(path.name) - len(ending)]
 
 
-def unpacked(place: Path, cache: Path, progress: Progress) -> Path:
+def unpacked(path: Path, cache: Path, progress: Progress) -> Path:
     """The folder of the archive's files below `cache`: unpacked now, or by an earlier call while it is unchanged.
 
     Raises:
         Problem: as `unpack`.
     """
-    with refusing(lambda why: Problem(f"{place} cannot be opened ({why}).", todo="Choose it again.")):
-        facts = place.stat()
-    stamp = f"{place.resolve()} {facts.st_size} {facts.st_mtime_ns}"
-    folder = cache / f"{stem(place)}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
+    with refusing(lambda why: Problem(f"{path} cannot be opened ({why}).", todo="Choose it again.")):
+        facts = path.stat()
+    stamp = f"{path.resolve()} {facts.st_size} {facts.st_mtime_ns}"
+    folder = cache / f"{stem(path)}-{blake2b(stamp.encode(), digest_size=8).hexdigest()}"
     parts.remove_dead(cache)
     if not folder.is_dir():
-        unpack(place, folder, progress)
+        unpack(path, folder, progress)
     return folder
 
 
-def unpack(place: Path, folder: Path, progress: Progress) -> None:
+def unpack(path: Path, folder: Path, progress: Progress) -> None:
     """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
 
     What macOS adds to an archive is passed over.
@@ -74,19 +74,19 @@ def unpack(place: Path, folder: Path, progress: Progress) -> None:
     """
     parts.remove_dead(folder.parent, folder.name)
     try:
-        with refusing(partial(_refused, place), OSError), parts.part_folder(folder) as part:
-            (_unzip if place.name.lower().endswith(".zip") else _untar)(place, part, progress)
+        with refusing(partial(_refused, path), OSError), parts.part_folder(folder) as part:
+            (_unzip if path.name.lower().endswith(".zip") else _untar)(path, part, progress)
             if folder.exists():
                 folder.rmdir()
             part.rename(folder)
     except OSError as error:
         if error.errno is None:  # gzip and bz2 say so that the content is damaged
-            raise _refused(place, str(error)) from None
+            raise _refused(path, str(error)) from None
         raise files.explain(error, folder) from error
 
 
 class _Sparing:
-    """A file of which no reader takes more than `left` bytes before it is asked again; `left` is set anew from outside.
+    """A file of which a reader may take `left` bytes at most; the owner sets `left` again for each entry.
 
     zipfile and tarfile read lists and headers whole, however long the archive says they are.
     """
@@ -116,14 +116,14 @@ class CheckedZip(zipfile.ZipFile):
 
     _source: IO[bytes] | None = None
 
-    def __init__(self, place: Path) -> None:
-        with refusing(partial(_refused, place)):
-            source = self._source = place.open("rb")
+    def __init__(self, path: Path) -> None:
+        with refusing(partial(_refused, path)):
+            source = self._source = path.open("rb")
             try:
-                sparing: Any = _Sparing(source, MOST_LISTED, partial(_refused, place, "its list of files is too long"))
+                sparing: Any = _Sparing(source, MOST_LISTED, partial(_refused, path, "its list of files is too long"))
                 super().__init__(sparing)
                 sparing.left = LARGEST**2  # contents are read in blocks
-                check_zip(self, place)
+                check_zip(self, path)
             except BaseException:
                 source.close()
                 raise
@@ -135,23 +135,23 @@ class CheckedZip(zipfile.ZipFile):
             self._source.close()
 
 
-def check_zip(archive: zipfile.ZipFile, place: Path) -> None:
+def check_zip(archive: zipfile.ZipFile, path: Path) -> None:
     """Refuse a zip before anything of it is used. Raises Problem as `unpack`."""
     total = 0
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
-        raise _refused(place, f"it holds more than {MOST_FILES:,} files")
+        raise _refused(path, f"it holds more than {MOST_FILES:,} files")
     for entry in entries:
-        _check_name(place, entry.filename)
+        _check_name(path, entry.filename)
         if (entry.external_attr >> 16) & 0o170000 == 0o120000:
-            raise _refused(place, f"its entry {entry.filename!r} is a link")
+            raise _refused(path, f"its entry {entry.filename!r} is a link")
         if entry.flag_bits & 1:
-            raise _refused(place, "it has a password", "Unpack it with its password and choose the folder.")
+            raise _refused(path, "it has a password", "Unpack it with its password and choose the folder.")
         if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
-            raise _refused(place, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
+            raise _refused(path, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
         total += entry.file_size
-    if _too_large(total, place.stat().st_size):  # of the file itself: entries may share their bytes
-        raise _refused(place, f"it unpacks to {total:,} bytes")
+    if _too_large(total, path.stat().st_size):  # of the file itself: entries may share their bytes
+        raise _refused(path, f"it unpacks to {total:,} bytes")
 
 
 def _unzip(archive_path: Path, part: Path, progress: Progress) -> None:
@@ -210,7 +210,7 @@ def _is_from_macos(name: str) -> bool:
 
 
 def _magic(file: IO[bytes]) -> bytes:
-    """How the file begins, of what the packings begin with."""
+    """The first bytes of the file, if they are the signature of a known compression."""
     begin = file.read(6)
     file.seek(0)
     return next((magic for magic in PACKINGS if begin.startswith(magic)), b"")

@@ -1,4 +1,4 @@
-"""Unfinished files and folders: each is locked by whoever writes it, so that those of killed programs are known.
+"""Unfinished files and folders: each is locked by its writer, so that those of killed programs can be recognised.
 
 The system frees a lock when its process ends, however it ends. Windows has no locks of folders: there a part is kept as
 long as any process has its writer's number.
@@ -53,7 +53,7 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
 
 @contextlib.contextmanager
 def part_folder(path: Path) -> Iterator[Path]:
-    """A new, locked, empty folder beside `path`; what is left of it afterwards is removed. Raises OSError."""
+    """A new, locked, empty folder beside `path`; what remains of it afterwards is removed. Raises OSError."""
     while True:
         part = part_of(path)
         part.mkdir(parents=True)

@@ -44,11 +44,11 @@ def reason(error: Exception) -> str:
     return said.partition("\n")[0][:LONGEST_REASON].rstrip(". ") or type(error).__name__
 
 
-def opened_text(place: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
+def opened_text(path: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
     """The file, open for reading text. Raises Problem where there is none or it may not be read."""
     kept = "Nothing was started."
-    with refusing(lambda why: Problem(f"{place} cannot be opened ({why}).", kept=kept, todo=todo)):
-        return place.open(encoding=encoding, newline=newline)
+    with refusing(lambda why: Problem(f"{path} cannot be opened ({why}).", kept=kept, todo=todo)):
+        return path.open(encoding=encoding, newline=newline)
 
 
 def lines_of(file: TextIO) -> Iterator[str]:

@@ -1,18 +1,20 @@
 """The one place that starts threads and processes."""
 
-from workbench.jobs.processes import AnalysisProcess, Answer, printed_by, start_detached
+from workbench.jobs.processes import AnalysisProcess, Answer, RankProcesses, printed_by, serve_rank, start_detached
 from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
 
 __all__ = [
     "AnalysisProcess",
     "Answer",
     "Job",
+    "RankProcesses",
     "Work",
     "cores",
     "in_threads",
     "meanwhile",
     "printed_by",
     "repeating",
+    "serve_rank",
     "start_daemon",
     "start_detached",
 ]

@@ -1,12 +1,15 @@
-"""Work in other processes: one that outlives this program, and one that answers requests."""
+"""Work in other processes: one that outlives this program, one that answers requests, ranks of one run."""
 
 import contextlib
 import json
+import logging
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,11 +18,13 @@ from workbench.jobs.threads import start_daemon
 from workbench.problem import Problem
 
 Answer = dict[str, Any]
+log = logging.getLogger(__name__)
 GRACE = 5.0  # seconds that a process gets to end by itself
+SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence; the first rank has ended
 
 
 def start_detached(words: list[str], log: Path) -> None:
-    """Start `python -m workbench WORDS` as a process that outlives this one; what it says goes to the end of `log`.
+    """Start `python -m workbench WORDS` as a process that outlives this one; its output is appended to `log`.
 
     Raises:
         Problem: the log cannot be written or the process cannot be started.
@@ -65,7 +70,7 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 
 
 class AnalysisProcess:
-    """An interpreter beside this one, for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
+    """A second interpreter for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
 
     Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
     first request, ends with `close` or with this program, and is started anew after it died.
@@ -91,7 +96,7 @@ class AnalysisProcess:
             return number
 
     def cancel(self, number: int) -> None:
-        """Discard a request: one that runs ends with its process, which is started anew at the next request."""
+        """Discard a request: one that is running ends with its process, which is restarted at the next request."""
         with self._lock:
             if number not in self._waiting:
                 return
@@ -172,3 +177,96 @@ class AnalysisProcess:
                     "todo": "Ask again; it is started anew.",
                 }
             )
+
+
+class RankProcesses:
+    """The other ranks of a run, beside this process, which is rank 0; they end with `close` or with this process.
+
+    Each is `python -m MODULE` with RANK, LOCAL_RANK and WORLD_SIZE in its environment. It reads its order, one line of
+    JSON, writes a line when it is ready, and ends when its input closes.
+
+    Args:
+        module: what runs there; it calls `serve_rank`.
+        orders: one for each rank from 1 on.
+    """
+
+    def __init__(self, module: str, orders: Sequence[Answer]) -> None:
+        self._files = contextlib.ExitStack()
+        self._said = [self._files.enter_context(tempfile.TemporaryFile()) for _ in orders]  # noqa: SIM115
+        self._processes: list[subprocess.Popen[bytes]] = []
+        for rank, (order, said) in enumerate(zip(orders, self._said, strict=True), start=1):
+            place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(len(orders) + 1)}
+            process = subprocess.Popen(
+                [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
+                env=os.environ | place,
+            )  # fmt: skip
+            self._processes.append(process)
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` says so
+                process.stdin.write(json.dumps(order).encode() + b"\n")
+                process.stdin.flush()
+
+    def wait_until_ready(self) -> None:
+        """Wait for the line of each. Raises Problem where one ended instead."""
+        for process in self._processes:
+            assert process.stdout is not None
+            if not process.stdout.readline():
+                raise Problem(self.why_lost() or "A rank of this run could not be started.")
+
+    def why_lost(self) -> str:
+        """A sentence on the rank that ended, waited for a few seconds; empty where all of them live."""
+        for process in self._processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE / len(self._processes))
+        for rank, process in enumerate(self._processes, start=1):
+            if process.returncode not in (None, 0, ORPHANED):
+                return self._why(rank, process.returncode)
+        return ""
+
+    def close(self) -> None:
+        """End all of them at once."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                assert pipe is not None
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        self._files.close()
+
+    def _why(self, rank: int, status: int) -> str:
+        said = self._said[rank - 1]
+        said.seek(0)
+        text = said.read().decode("utf-8", "replace").strip()
+        if status == SAID_WHY:
+            return text.rpartition("\n")[2]
+        name = f"Rank {rank} of {len(self._processes) + 1}"
+        if status < 0:
+            return f"{name} was ended by signal {-status} ({signal.Signals(-status).name})."
+        log.error("%s ended with status %d:\n%s", name, status, text)
+        return f"{name} ended with status {status}. See the log."
+
+
+def serve_rank(train: Callable[[Answer], None]) -> None:
+    """What a module of RankProcesses does: `train(order)`, in a process that ends with rank 0's. Does not return.
+
+    A Problem becomes its last line. Ctrl+C is for rank 0.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    order = json.loads(sys.stdin.buffer.readline())
+
+    def end_with_rank_0() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    start_daemon("end with rank 0", end_with_rank_0)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    try:
+        train(order)
+    except Problem as problem:
+        sys.stderr.write("\n" + str(problem).replace("\n", " ") + "\n")
+        sys.stderr.flush()
+        os._exit(SAID_WHY)
+    os._exit(0)

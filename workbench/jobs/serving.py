@@ -77,7 +77,7 @@ def is_cancel(line: bytes, number: object) -> bool:
 
 
 def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], None]) -> bool:
-    """Do what one line asks; False when it asks to quit. Whatever goes wrong becomes an error answer."""
+    """Handle one request line; False when it asks to quit. Every failure becomes an error answer."""
     number: object = None
     try:
         request = _understood(line, ops)
@@ -148,7 +148,7 @@ def _error(number: object, what: str, kept: str = "", todo: str = "") -> Message
 
 
 def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
-    """Answer requests until one says quit or the input closes."""
+    """Answer requests until one is "quit" or the input closes."""
 
     def tell(message: Message) -> None:
         out.write(json.dumps(message) + "\n")

@@ -122,7 +122,7 @@ def _let_the_window_go_first() -> None:
 
 @contextlib.contextmanager
 def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[None]:
-    """Do `work` every so many seconds on a thread of its own while the block runs, whatever Problem it meets."""
+    """Repeat `work` every so many seconds on its own thread while the block runs; a Problem does not end it."""
     over = threading.Event()
 
     def repeat() -> None:
@@ -175,7 +175,7 @@ def in_threads(
 
 @contextlib.contextmanager
 def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
-    """`work` on a thread beside the body, which gets a function that waits for it and gives its result, or raises."""
+    """Run `work` on a thread during the block, which gets a function that waits for its result, or raises."""
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(work).result
 

@@ -1,12 +1,11 @@
 """AdaFace: a softmax whose margin goes with the length of the embedding, which measures the image's quality."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
-from workbench.losses.contract import Loss
-from workbench.losses.linear_logits import LinearLogits
+from workbench.losses.cosine_softmax import CosineSoftmax, proxy_rate
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
 from workbench.params import Params, param
@@ -23,15 +22,12 @@ class AdaFaceParams(Params):
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Margin of an embedding of ordinary length.")
     concentration: float = param(0.333, gt=0, le=10, symbol="h", help="How much the margin goes with the length.")
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
-    proxy_lr: float = param(
-        10.0, gt=0, le=1e4, label="Proxy learning rate", unit="×", help="Learning rate of the proxies, as a multiple."
-    )
+    proxy_lr: float = proxy_rate(10.0)
 
 
 @register(
     "loss", "adaface", title="AdaFace", params=AdaFaceParams, needs_pairs=False,
-    source="Kim et al. 2022 (AdaFace), Eq. 13 to 16, and the authors' code for the running means",
-    batch="any",
+    source="Kim et al. 2022 (AdaFace), Eq. 13 to 16, and the authors' code for the running means", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, h = 0.333, s = 64: Kim et al. 2022 (AdaFace)",
     search=NETWORK_RATE | PROXY_RATE | {
         "margin": between(0.1, 0.65, "As CosFace's"),
@@ -39,7 +35,7 @@ class AdaFaceParams(Params):
         "scale": between(16, 200, MLRC, log=True),
     },
 )  # fmt: skip
-class AdaFace(Loss):
+class AdaFace(CosineSoftmax):
     """Softmax over s times the cosines to one proxy per class; the own score is s (cos(angle - m q) - m - m q).
 
     q, in -1 to 1, is h times how far the embedding's length is above the running mean, in running standard
@@ -51,18 +47,11 @@ class AdaFace(Loss):
     deviation: Tensor
 
     def __init__(self, params: AdaFaceParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.params, self.proxy_lr_multiplier = params, params.proxy_lr
-        self.proxies = nn.Parameter(torch.randn(num_classes, embedding_dim))
+        proxies = torch.randn(num_classes, embedding_dim)
+        super().__init__(proxies, scale=params.scale, proxy_lr=params.proxy_lr)
+        self.params = params
         self.register_buffer("mean", torch.tensor(20.0))
         self.register_buffer("deviation", torch.tensor(100.0))
-
-    def logits(self, embeddings: Tensor) -> Tensor:
-        """Scores [n, K] of embeddings [n, d], without the margin."""
-        with full_precision(embeddings):
-            unit = on_sphere(embeddings.to(self.proxies.dtype), self.params.scale)
-            logits: Tensor = unit @ on_sphere(self.proxies).T
-        return logits
 
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         embeddings = checked(embeddings, labels, len(self.proxies))
@@ -86,11 +75,3 @@ class AdaFace(Loss):
             self.deviation.lerp_(lengths.std().to(self.deviation.dtype), FOLLOWED)
         quality: Tensor = self.params.concentration * (lengths - self.mean) / (self.deviation + EPSILON)
         return quality.clamp(-1, 1)
-
-    def linear_logits(self) -> LinearLogits:
-        """What the softmax is taken over, without the margin."""
-        return LinearLogits(self.proxies, unit_embeddings=True, unit_weight=True, scale=self.params.scale)
-
-    def class_proxies(self) -> tuple[Tensor, Tensor]:
-        """Proxies [K, d] and their classes [K]."""
-        return self.proxies, torch.arange(len(self.proxies))

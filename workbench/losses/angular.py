@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
@@ -28,33 +28,29 @@ class AngularParams(Params):
 
 @register(
     "loss", "angular", title="Angular", params=AngularParams, needs_pairs=True,
-    source="Wang et al. 2017, Eq. 8",
-    batch="classes × images, two or more of each",
+    source="Wang et al. 2017, Eq. 8", batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"angle": between(30, 55, AROUND)},
 )  # fmt: skip
-class Angular(Loss):
+class Angular(BatchLoss[AngularParams]):
     """Mean over positive pairs of log(1 + sum_n exp(4 tan^2 α (a + p) n - 2 (1 + tan^2 α) a p)), on the unit sphere.
 
     The negatives of a pair are all images of other classes. Without a positive pair the value is 0.
     """
 
     def __init__(self, params: AngularParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.squared_tangent = math.tan(math.radians(params.angle)) ** 2
-        self.num_classes = num_classes
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            alike = gram(on_sphere(embeddings))
-            positive, negative = pair_masks(labels)
-            anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n is the same from both ends
-            total = alike.sum() * 0
-            for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
-                chosen = (alike, negative, anchors[part], partners[part])
-                total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False)
-            return keep_nan(total / max(1, len(anchors)), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        alike = gram(on_sphere(embeddings))
+        positive, negative = pair_masks(labels)
+        anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n is the same from both ends
+        total = alike.sum() * 0
+        for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
+            chosen = (alike, negative, anchors[part], partners[part])
+            total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False)
+        return total / max(1, len(anchors))
 
     def _of_pairs(self, alike: Tensor, negative: Tensor, anchors: Tensor, partners: Tensor) -> Tensor:
         t = self.squared_tangent

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, full_precision
 from workbench.losses.contract import Loss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CE_PAPER, HEAD_ONLY, measured_on
 from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, one_of
@@ -22,10 +23,11 @@ class CEParams(Params):
     label_smoothing: float = param(
         0.1, ge=0, lt=1, symbol="ε", help="Probability shared by the wrong classes, ε / (K - 1) each."
     )
-    proxy_lr: float = param(
-        1.0, gt=0, le=1e4, label="Classifier learning rate", unit="×",
-        help="Learning rate of the classifier, as a multiple: high when the backbone is only fine-tuned.",
-    )  # fmt: skip
+    proxy_lr: float = proxy_rate(
+        1.0,
+        "Learning rate of the classifier, as a multiple: high when the backbone is only fine-tuned.",
+        "Classifier learning rate",
+    )
 
 
 REGULARISED = {
@@ -37,8 +39,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
 
 @register(
     "loss", "ce", title="Cross-entropy (CE)", params=CEParams, needs_pairs=False,
-    source="Boudiaf et al. 2020, Section 6.1",
-    batch="any",
+    source="Boudiaf et al. 2020, Section 6.1", batch="any",
     defaults={
         "cub": REGULARISED | {"training.lr": 0.02, "training.momentum": 0.0, "embedding.batch_norm": False},
         "cars": REGULARISED | {"training.lr": 0.05, "training.momentum": 0.0, "embedding.batch_norm": True},

@@ -4,8 +4,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision
-from workbench.losses.contract import Loss
+from workbench.losses.batch import full_precision
+from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import HEAD_ONLY, UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, PROXY_RATE, between
@@ -17,23 +18,18 @@ class CenterParams(Params):
     """Parameters of the center loss."""
 
     weight: float = param(0.01, ge=0, le=100, symbol="λ", help="Weight of the pull beside the cross-entropy.")
-    proxy_lr: float = param(
-        5.0, gt=0, le=1e4, label="Centre learning rate", unit="×",
-        help="Learning rate of centres and classifier, as a multiple.",
-    )  # fmt: skip
+    proxy_lr: float = proxy_rate(5.0, "Learning rate of centres and classifier, as a multiple.", "Centre learning rate")
 
 
 @register(
     "loss", "center", title="Center", params=CenterParams, needs_pairs=False,
-    source="Wen et al. 2016, Eq. 5",
-    batch="any",
-    defaults={}, defaults_source=UNNAMED,
+    source="Wen et al. 2016, Eq. 5", batch="any", defaults={}, defaults_source=UNNAMED,
     measured={"caltech": HEAD_ONLY},
     search=NETWORK_RATE | PROXY_RATE | {
         "weight": between(1e-4, 0.1, "Wen et al. 2016 vary λ from 0 to 0.1", log=True),
     },
 )  # fmt: skip
-class Center(Loss):
+class Center(BatchLoss[CenterParams]):
     """Softmax cross-entropy of a linear classifier plus λ / 2 times the mean squared distance to the class's centre.
 
     Centres are learned by the optimiser with their own rate; the paper moves them by a rule of its own (Eq. 4) with
@@ -41,10 +37,10 @@ class Center(Loss):
     """
 
     def __init__(self, params: CenterParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.classifier = nn.Linear(embedding_dim, num_classes)
         self.centres = nn.Parameter(torch.zeros(num_classes, embedding_dim))
-        self.weight, self.proxy_lr_multiplier, self.num_classes = params.weight, params.proxy_lr, num_classes
+        self.proxy_lr_multiplier = params.proxy_lr
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d]."""
@@ -53,11 +49,9 @@ class Center(Loss):
         with full_precision(embeddings):
             return F.linear(embeddings.to(weight.dtype), weight, classifier.bias)
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            pull = F.mse_loss(embeddings, self.centres[labels], reduction="sum")
-            return F.cross_entropy(self.logits(embeddings), labels) + self.weight / 2 / len(labels) * pull
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        pull = F.mse_loss(embeddings, self.centres[labels], reduction="sum")
+        return F.cross_entropy(self.logits(embeddings), labels) + self.params.weight / 2 / len(labels) * pull
 
     def linear_logits(self) -> LinearLogits:
         """What the softmax is taken over."""

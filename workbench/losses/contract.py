@@ -45,11 +45,11 @@ class Companion:
         """Called with the number of optimiser steps done."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Tensors and plain values with which another object goes on bit for bit; a part of the checkpoint."""
+        """Tensors and plain values from which another object continues bit for bit; a part of the checkpoint."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from `state_dict()`. Raises KeyError or ValueError when it is of another run."""
+        """Restore `state_dict()`. Raises KeyError or ValueError when it is of another run."""
 
 
 class Loss(nn.Module):
@@ -63,11 +63,11 @@ class Loss(nn.Module):
     """Learning-rate factor of the loss's own parameters."""
 
     def logits(self, embeddings: Tensor) -> Tensor | None:
-        """Scores [n, K] of embeddings [n, d], of losses that classify: probe CE and training accuracy come of them."""
+        """Scores [n, K] of embeddings [n, d], if the loss classifies; probe CE and training accuracy use them."""
         return None
 
     def linear_logits(self) -> LinearLogits | None:
-        """How logits come of embeddings and one vector for each class, where they do: the anatomy measures on that."""
+        """How logits are computed from embeddings and one vector for each class, if they are; for the anatomy."""
         return None
 
     def class_proxies(self) -> tuple[Tensor, Tensor] | None:

@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import distances, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
@@ -30,34 +30,25 @@ class ContrastiveParams(Params):
 @register(
     "loss", "contrastive", title="Contrastive", params=ContrastiveParams, needs_pairs=True,
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
-    batch="classes × images, two or more of each",
-    defaults={}, defaults_source=UNNAMED,
+    batch="classes × images, two or more of each", defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {
         "margin": between(0.38, 1.2, MLRC),
         "reduction": one_of("active", "paper", source="The mean, and Table 2 of Boudiaf et al. 2020"),
     },
 )  # fmt: skip
-class Contrastive(Loss):
+class Contrastive(BatchLoss[ContrastiveParams]):
     """Squared distance of positive pairs plus squared shortfall (m - D) of negative pairs, on the unit sphere.
 
     A batch without positives (or negatives) contributes zero for that part. With "active" each part is the mean over
     its pairs that are not zero; with "paper" it is the sum over ordered pairs divided by the batch size, as in Table 2.
     """
 
-    def __init__(self, params: ContrastiveParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.margin, self.reduction = params.margin, params.reduction
-        self.num_classes = num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            apart = distances(on_sphere(embeddings))  # [n, n]
-            positive, negative = pair_masks(labels)
-            pulled = torch.where(positive, apart, 0.0)
-            pushed = torch.where(negative, self.margin - apart, 0.0).clamp_min(0)
-            pull, push = pulled.square().sum(), pushed.square().sum()
-            if self.reduction == "paper":
-                return keep_nan((pull + push) / len(labels), embeddings)
-            value = pull / pulled.count_nonzero().clamp_min(1) + push / pushed.count_nonzero().clamp_min(1)
-            return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        apart = distances(on_sphere(embeddings))  # [n, n]
+        positive, negative = pair_masks(labels)
+        pulled = torch.where(positive, apart, 0.0)
+        pushed = torch.where(negative, self.params.margin - apart, 0.0).clamp_min(0)
+        pull, push = pulled.square().sum(), pushed.square().sum()
+        if self.params.reduction == "paper":
+            return (pull + push) / len(labels)
+        return pull / pulled.count_nonzero().clamp_min(1) + push / pushed.count_nonzero().clamp_min(1)

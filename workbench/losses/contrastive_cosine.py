@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import on_sphere
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, OF_CCP, in_ccp
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
@@ -23,22 +23,15 @@ class ContrastiveCosineParams(Params):
     "loss", "contrastive_cosine", title="Contrastive, cosine", params=ContrastiveCosineParams, needs_pairs=True,
     source="Wang et al. 2020 (XBM), Eq. 2 and the authors' code; C1 of Gürbüz et al. 2023 (CCP), supplement 2.1",
     batch="classes × images, two or more of each",
-    defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS),
-    defaults_source=CCP_PAPER,
+    defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS), defaults_source=CCP_PAPER,
     search=NETWORK_RATE | {"margin": between(0.1, 0.9, AROUND)},
 )  # fmt: skip
-class ContrastiveCosine(Loss):
+class ContrastiveCosine(BatchLoss[ContrastiveCosineParams]):
     """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, by n."""
 
-    def __init__(self, params: ContrastiveCosineParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.margin, self.num_classes = params.margin, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            unit = on_sphere(embeddings)
-            return keep_nan(cosine_pairs(unit @ unit.T, labels[:, None] == labels, self.margin), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        unit = on_sphere(embeddings)
+        return cosine_pairs(unit @ unit.T, labels[:, None] == labels, self.params.margin)
 
 
 def cosine_pairs(alike: Tensor, same: Tensor, margin: float) -> Tensor:

@@ -3,8 +3,7 @@
 from pytorch_metric_learning.losses import ContrastiveLoss
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan
-from workbench.losses.contract import Loss
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
@@ -30,19 +29,16 @@ class PositiveMarginParams(Params):
     defaults_source=CCP_PAPER,
     search=NETWORK_RATE | {"positive_margin": between(0.0, 0.4, MLRC), "negative_margin": between(0.38, 1.0, MLRC)},
 )  # fmt: skip
-class ContrastivePositiveMargin(Loss):
+class ContrastivePositiveMargin(BatchLoss[PositiveMarginParams]):
     """Excess of positive distances over one margin plus shortfall of negative distances under another.
 
     Distances are Euclidean on the unit sphere; each part is the mean over its pairs that are not zero.
     """
 
     def __init__(self, params: PositiveMarginParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.pairs = ContrastiveLoss(pos_margin=params.positive_margin, neg_margin=params.negative_margin)
-        self.num_classes = num_classes
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            value: Tensor = self.pairs(embeddings, labels)
-        return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        value: Tensor = self.pairs(embeddings, labels)
+        return value

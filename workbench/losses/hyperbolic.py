@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import mean_of, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, between
@@ -26,33 +26,26 @@ class HyperbolicParams(Params):
 
 @register(
     "loss", "hyperbolic", title="Hyperbolic (Hyp-ViT)", params=HyperbolicParams, needs_pairs=True,
-    source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6",
-    batch="classes × images; the paper: two of each",
+    source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6", batch="classes × images; the paper: two of each",
     defaults={}, defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
     search=NETWORK_RATE | {
         "curvature": between(0.01, 1, "Ermolov et al. 2022 compare 0.01 to 1", log=True),
         "temperature": between(0.05, 1, "About the 0.2 of Ermolov et al. 2022", log=True),
     },
 )  # fmt: skip
-class Hyperbolic(Loss):
+class Hyperbolic(BatchLoss[HyperbolicParams]):
     """Mean over positive pairs of log(1 + sum_n exp((D_ap - D_an) / τ)), D the distance in the ball of curvature -c.
 
     Embeddings are cut to the length r and taken into the ball by the exponential map at its middle. Retrieval by
     cosine ranks by their angle alone; the paper searches by D. Without a positive pair the value is 0.
     """
 
-    def __init__(self, params: HyperbolicParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.params, self.num_classes = params, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            apart = ball_distances(embeddings, self.params.curvature, self.params.radius) / self.params.temperature
-            positive, negative = pair_masks(labels)
-            others = log_sum_exp(-apart, negative)[:, None]
-            missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
-            return keep_nan(mean_of(missed, positive) + 0 * apart.sum(), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        apart = ball_distances(embeddings, self.params.curvature, self.params.radius) / self.params.temperature
+        positive, negative = pair_masks(labels)
+        others = log_sum_exp(-apart, negative)[:, None]
+        missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
+        return mean_of(missed, positive) + 0 * apart.sum()
 
 
 def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:

@@ -5,8 +5,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import checked, mean_of, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import Values
 from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
@@ -44,7 +44,7 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
         "scale": between(8, 80, "Wang et al. 2019 (instance cross-entropy), Table 2: 16 to 80; 8 too", log=True),
     },
 )  # fmt: skip
-class ICE(Loss):
+class ICE(BatchLoss[ICEParams]):
     """Value: mean over positive pairs of -log p(i | a), Eq. 5 with s times the cosine; gradient: Eq. 15.
 
     The gradient treats anchors and weights as constants, so it is not that of the value. The weights of an anchor's
@@ -53,18 +53,16 @@ class ICE(Loss):
     """
 
     def __init__(self, params: ICEParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.scale, self.num_classes, self.left_out = params.scale, num_classes, 0
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
+        self.left_out = 0
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            unit = on_sphere(embeddings)
-            with torch.no_grad():
-                value, of_positives, of_negatives = self._weighed(unit, labels)
-                pull = (of_negatives - of_positives).T @ unit  # only the second of each pair gets a gradient
-            surrogate = (pull * unit).sum()
-            return keep_nan(value + surrogate - surrogate.detach(), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        unit = on_sphere(embeddings)
+        with torch.no_grad():
+            value, of_positives, of_negatives = self._weighed(unit, labels)
+            pull = (of_negatives - of_positives).T @ unit  # only the second of each pair gets a gradient
+        surrogate = (pull * unit).sum()
+        return value + surrogate - surrogate.detach()
 
     def weights(self, embeddings: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Weights of Eq. 13 and 14, [n, n]: row a holds those of anchor a's positives, and of its negatives."""
@@ -89,7 +87,7 @@ class ICE(Loss):
         positive, negative = pair_masks(labels)
         whole = positive.any(1) & negative.any(1)
         self.left_out = int((~whole).sum())
-        scaled = self.scale * unit @ unit.T
+        scaled = self.params.scale * unit @ unit.T
         lowest = torch.finfo(scaled.dtype).min / 4
         among = scaled.masked_fill(~negative, lowest)
         others = among.logsumexp(1, keepdim=True)

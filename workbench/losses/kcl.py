@@ -1,10 +1,10 @@
 """K-positive contrastive loss (KCL): as many positives for every anchor, whatever the size of its class."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, mean_of, on_sphere, positive_pairs
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
@@ -26,32 +26,30 @@ class KCLParams(Params):
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
-class KCL(Loss):
-    """SupCon with at most k + 1 positives for each anchor, drawn anew in every training step.
+class KCL(BatchLoss[KCLParams]):
+    """SupCon with at most k + 1 positives for each anchor, drawn again in every training step.
 
     In evaluation all positives count, which is the expectation. Anchors without a positive are left out; with none
     left the value is 0.
     """
 
-    def __init__(self, params: KCLParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.positives, self.num_classes = params.temperature, params.positives, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            own, every, has_positives = k_positives(on_sphere(embeddings, self.temperature**-0.5), labels, self)
-            return keep_nan(mean_of(every - own, has_positives), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        scaled = on_sphere(embeddings, self.params.temperature**-0.5)
+        own, every, has_positives = k_positives(scaled, labels, self.params.positives + 1 if self.training else None)
+        return mean_of(every - own, has_positives)
 
 
-def k_positives(scaled: Tensor, labels: Tensor, loss: nn.Module) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean cosine / τ to the drawn positives [n], log-sum-exp over the others [n], who has a positive [n].
+def k_positives(scaled: Tensor, labels: Tensor, drawn: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean cosine / τ to the drawn positives [n], log-sum-exp over the others [n], whether there is a positive [n].
 
-    Of embeddings [n, d] at length τ^-1/2.
+    Args:
+        scaled: [n, d] embeddings at length τ^-1/2.
+        labels: [n] int64.
+        drawn: positives drawn for each anchor; None counts them all.
     """
     alike, positive = gram(scaled), positive_pairs(labels)
-    every, drawn = log_sum_exp(alike), int(loss.positives) + 1  # type: ignore[arg-type]
-    if loss.training and drawn < len(labels):
+    every = log_sum_exp(alike)
+    if drawn is not None and drawn < len(labels):
         chance = torch.empty(positive.shape, device=scaled.device).uniform_(1, 2).mul_(positive)
         chance, columns = chance.topk(drawn, 1)
         positive, alike = chance > 0, alike.gather(1, columns)  # zeros fill up rows with few positives

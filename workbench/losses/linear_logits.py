@@ -1,4 +1,4 @@
-"""How a loss makes logits from embeddings and one vector for each class, so that others look at what it compares."""
+"""How a loss computes logits from embeddings and one vector for each class, for those who measure what it compares."""
 
 from dataclasses import dataclass
 

@@ -6,8 +6,9 @@ Not pytorch-metric-learning's MarginLoss and miner, the same formula: 0.08 to 0.
 import torch
 from torch import Tensor, nn
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import distances, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between
@@ -20,22 +21,19 @@ class MarginParams(Params):
 
     margin: float = param(0.2, gt=0, le=2, symbol="α", help="Half of the gap between positives and negatives.")
     boundary: float = param(1.2, gt=0, le=2, symbol="β", help="Distance between the two, at the start; it is learned.")
-    proxy_lr: float = param(
-        1.0, gt=0, le=1e4, label="Boundary learning rate", unit="×", help="Learning rate of β, as a multiple."
-    )
+    proxy_lr: float = proxy_rate(1.0, "Learning rate of β, as a multiple.", "Boundary learning rate")
 
 
 @register(
     "loss", "margin", title="Margin", params=MarginParams, needs_pairs=True,
-    source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1",
-    batch="classes × images, two or more of each",
+    source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1", batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | PROXY_RATE | {
         "margin": between(0.05, 0.4, MLRC, log=True),
         "boundary": between(0.7, 1.4, MLRC),
     },
 )  # fmt: skip
-class Margin(Loss):
+class Margin(BatchLoss[MarginParams]):
     """Mean shortfall max(0, α + D_ap - β) of positives and max(0, α + β - D_an) of as many negatives, of those above 0.
 
     D is the distance on the unit sphere. In training one negative is drawn for each positive pair, with weights
@@ -43,18 +41,15 @@ class Margin(Loss):
     """
 
     def __init__(self, params: MarginParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.margin, self.num_classes, self.dim = params.margin, num_classes, embedding_dim
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
+        self.dim, self.proxy_lr_multiplier = embedding_dim, params.proxy_lr
         self.boundary = nn.Parameter(torch.tensor(params.boundary))
-        self.proxy_lr_multiplier = params.proxy_lr
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            apart = distances(on_sphere(embeddings))
-            positive, negative = pair_masks(labels)
-            times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
-            pull = torch.where(positive, (apart - self.boundary + self.margin).clamp_min(0), 0.0)
-            push = times * (self.boundary - apart + self.margin).clamp_min(0)
-            counted = (pull > 0).sum() + torch.where(push > 0, times, 0.0).sum()
-            return keep_nan((pull.sum() + push.sum()) / counted.clamp_min(1), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        apart = distances(on_sphere(embeddings))
+        positive, negative = pair_masks(labels)
+        times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
+        pull = torch.where(positive, (apart - self.boundary + self.params.margin).clamp_min(0), 0.0)
+        push = times * (self.boundary - apart + self.params.margin).clamp_min(0)
+        counted = (pull > 0).sum() + torch.where(push > 0, times, 0.0).sum()
+        return (pull.sum() + push.sum()) / counted.clamp_min(1)

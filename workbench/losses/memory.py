@@ -34,7 +34,7 @@ class Memory(nn.Module):
         self.seen += len(labels)
 
     def get_extra_state(self) -> dict[str, int]:
-        """What a checkpoint stores beside the tensors: how many embeddings were seen."""
+        """What a checkpoint stores besides the tensors: how many embeddings were seen."""
         return {"seen": self.seen}
 
     def set_extra_state(self, state: dict[str, int]) -> None:

@@ -4,8 +4,7 @@ from pytorch_metric_learning.losses import MultiSimilarityLoss
 from pytorch_metric_learning.miners import MultiSimilarityMiner
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan
-from workbench.losses.contract import Loss
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, between
 from workbench.params import Params, param
@@ -44,20 +43,17 @@ class MultiSimilarityParams(Params):
         "epsilon": between(0.1, 0.75, MLRC),
     },
 )  # fmt: skip
-class MultiSimilarity(Loss):
+class MultiSimilarity(BatchLoss[MultiSimilarityParams]):
     """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.
 
     A batch in which the miner finds no pair has the value 0.
     """
 
     def __init__(self, params: MultiSimilarityParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.pairs = MultiSimilarityLoss(alpha=params.alpha, beta=params.beta, base=params.base)
         self.miner = MultiSimilarityMiner(epsilon=params.epsilon)
-        self.num_classes = num_classes
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            value: Tensor = self.pairs(embeddings, labels, self.miner(embeddings, labels))
-        return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        value: Tensor = self.pairs(embeddings, labels, self.miner(embeddings, labels))
+        return value

@@ -5,8 +5,8 @@ Not pytorch-metric-learning's NCALoss: it takes probabilities, not logarithms, a
 
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, mean_of, on_sphere, positive_pairs
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
@@ -23,24 +23,17 @@ class NCAParams(Params):
 @register(
     "loss", "nca", title="NCA", params=NCAParams, needs_pairs=True,
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
-    batch="classes × images, two or more of each",
-    defaults={}, defaults_source=UNNAMED,
+    batch="classes × images, two or more of each", defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"scale": between(2, 32, AROUND, log=True)},
 )  # fmt: skip
-class NCA(Loss):
+class NCA(BatchLoss[NCAParams]):
     """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.
 
     Anchors without a positive are left out; with none left the value is 0.
     """
 
-    def __init__(self, params: NCAParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.scale, self.num_classes = params.scale, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            closeness = gram(on_sphere(embeddings, (2 * self.scale) ** 0.5))  # without -2 s, which is in both parts
-            positive = positive_pairs(labels)
-            missed = log_sum_exp(closeness) - log_sum_exp(closeness, positive)
-            return keep_nan(mean_of(missed, positive.any(1)), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        closeness = gram(on_sphere(embeddings, (2 * self.params.scale) ** 0.5))  # without -2 s, which is in both parts
+        positive = positive_pairs(labels)
+        missed = log_sum_exp(closeness) - log_sum_exp(closeness, positive)
+        return mean_of(missed, positive.any(1))

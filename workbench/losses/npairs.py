@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
@@ -24,12 +24,11 @@ class NPairsParams(Params):
 
 @register(
     "loss", "npairs", title="N-pairs", params=NPairsParams, needs_pairs=True,
-    source="Sohn 2016, Eq. 6 and Section 3.2.2",
-    batch="classes × images, two or more of each; the paper: two",
+    source="Sohn 2016, Eq. 6 and Section 3.2.2", batch="classes × images, two or more of each; the paper: two",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"l2": between(1e-4, 0.1, AROUND, log=True)},
 )  # fmt: skip
-class NPairs(Loss):
+class NPairs(BatchLoss[NPairsParams]):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.
 
     Inner products of embeddings as they are. The paper's batch has one pair of each class; here every positive pair
@@ -37,17 +36,11 @@ class NPairs(Loss):
     negative pair is compared. Without a positive pair the value is the length penalty.
     """
 
-    def __init__(self, params: NPairsParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.l2, self.num_classes = params.l2, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            alike = gram(embeddings)
-            positive, negative = pair_masks(labels)
-            others = log_sum_exp(alike, negative)[:, None]
-            # Of other pairs softplus would give numbers that are not used, and subnormal ones among them.
-            shortfall = torch.where(positive, others - alike, -torch.inf)
-            value = F.softplus(shortfall).sum() / positive.sum().clamp_min(1)
-            return keep_nan(value + self.l2 / len(labels) * embeddings.square().sum(), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        alike = gram(embeddings)
+        positive, negative = pair_masks(labels)
+        others = log_sum_exp(alike, negative)[:, None]
+        # Of other pairs softplus would give numbers that are not used, and subnormal ones among them.
+        shortfall = torch.where(positive, others - alike, -torch.inf)
+        value = F.softplus(shortfall).sum() / positive.sum().clamp_min(1)
+        return value + self.params.l2 / len(labels) * embeddings.square().sum()

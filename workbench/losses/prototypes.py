@@ -37,7 +37,7 @@ def simplex(num_classes: int, dim: int) -> Tensor:
     centred = scale * (torch.eye(c, dtype=torch.float64) - 1 / c)
     if dim == c:
         return centred.float()
-    flat: Tensor = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal base of the C - 1 dimensions it lies in
+    flat: Tensor = torch.linalg.svd(centred).Vh[: c - 1]  # an orthonormal basis of the C - 1 dimensions that it spans
     return F.pad(centred @ flat.T, (0, dim - (c - 1))).float()
 
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from workbench.losses.batch import checked, full_precision, on_sphere
 from workbench.losses.contract import Loss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means
 from workbench.losses.psce import without_own_class
@@ -27,14 +28,7 @@ class PSCParams(Params):
         "paper.",
     )
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
-    proxy_lr: float = param(
-        5.0,
-        gt=0,
-        le=1e4,
-        label="Prototype learning rate",
-        unit="×",
-        help="Learning rate of learned prototypes, as a multiple.",
-    )
+    proxy_lr: float = proxy_rate(5.0, "Learning rate of learned prototypes, as a multiple.", "Prototype learning rate")
 
 
 @register(

@@ -1,4 +1,4 @@
-"""What the papers at hand name for a loss on a data set, and what was measured here: shared parts and their sources.
+"""Values that papers give for a loss on a data set, and those measured here: shared parts and their sources.
 
 In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
 takes the plain ones by itself and offers the others; a rate of its own that a paper couples with its learning rate is

@@ -1,4 +1,4 @@
-"""RankMI: a statistics network tells positive from negative distances, and the embeddings make that easy."""
+"""RankMI: a statistics network distinguishes positive from negative distances; the embeddings learn to help it."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import checked, distances, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.published import measured_on
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
@@ -29,10 +30,9 @@ class RankMIParams(Params):
     order: float = param(0.0, ge=0, le=100, symbol="λ", label="Order loss", help="Weight of the penalty on rising V.")
     depth: int = param(5, ge=2, le=16, unit="layers", help="Layers of the statistics network.")
     width: int = param(128, ge=1, le=4096, help="Width of the statistics network's layers.")
-    proxy_lr: float = param(
-        1.0, gt=0, le=1e4, label="Network learning rate", unit="×",
-        help="Learning rate of the statistics network, as a multiple.",
-    )  # fmt: skip
+    proxy_lr: float = proxy_rate(
+        1.0, "Learning rate of the statistics network, as a multiple.", "Network learning rate"
+    )
 
 
 class Statistics(nn.Module):
@@ -80,7 +80,7 @@ class Statistics(nn.Module):
         "proxy_lr": between(0.1, 10, AROUND, log=True),
     },
 )  # fmt: skip
-class RankMI(Loss):
+class RankMI(BatchLoss[RankMIParams]):
     """2 log 2 minus the estimate of Eq. 4: -mean_P logsigmoid(V) - mean_N logsigmoid(-V), plus λ times the order loss.
 
     With T = log 2 - log(1 + exp(-V)). In training the module alternates: `ratio` steps change the network alone, then
@@ -91,26 +91,23 @@ class RankMI(Loss):
     boundary: Tensor
 
     def __init__(self, params: RankMIParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.ratio, self.order, self.dim = params.ratio, params.order, embedding_dim
-        self.num_classes, self.proxy_lr_multiplier = num_classes, params.proxy_lr
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
+        self.dim, self.proxy_lr_multiplier = embedding_dim, params.proxy_lr
         self.statistics = Statistics(params.depth, params.width)
         self.register_buffer("boundary", torch.tensor(1.0))
         self.boundary_found = True
         self.steps = 0
         self.bounds: list[tuple[int, float]] = []  # (steps, JSD bound) of every look at the probe
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            if not self.training:
-                return keep_nan(self._value(embeddings, labels, dict(self.statistics.named_parameters())), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        network: dict[str, Tensor] = dict(self.statistics.named_parameters())
+        if self.training:
             self.steps += 1
-            if self.steps % (self.ratio + 1):
-                network = dict(self.statistics.named_parameters())
-                return keep_nan(self._value(embeddings.detach(), labels, network), embeddings.detach())
-            fixed = {name: weight.detach() for name, weight in self.statistics.named_parameters()}
-            return keep_nan(self._value(embeddings, labels, fixed), embeddings)
+            if self.steps % (self.params.ratio + 1):
+                embeddings = embeddings.detach()
+            else:
+                network = {name: weight.detach() for name, weight in network.items()}
+        return self._value(embeddings, labels, network)
 
     def _value(self, embeddings: Tensor, labels: Tensor, network: Mapping[str, Tensor]) -> Tensor:
         apart = distances(on_sphere(embeddings))
@@ -123,7 +120,8 @@ class RankMI(Loss):
         shares = torch.cat([torch.full_like(first, 1 / max(1, len(first))), weights / weights.sum().clamp_min(1e-12)])
         signs = torch.cat([torch.ones_like(first), -torch.ones_like(second)])
         value = -(shares * F.logsigmoid(signs * v)).sum()
-        return value + self.order * self._order(together, shares, network) if self.order else value
+        order = self.params.order
+        return value + order * self._order(together, shares, network) if order else value
 
     def _v(self, apart: Tensor, network: Mapping[str, Tensor]) -> Tensor:
         scores: Tensor = self.statistics(apart, network)
@@ -209,7 +207,7 @@ class RankMI(Loss):
         ]
 
     def get_extra_state(self) -> dict[str, object]:
-        """What a checkpoint stores beside the tensors: the steps, the bounds and whether the boundary was found."""
+        """What a checkpoint stores besides the tensors: the steps, the bounds and whether the boundary was found."""
         return {"steps": self.steps, "bounds": [list(bound) for bound in self.bounds], "found": self.boundary_found}
 
     def set_extra_state(self, state: dict[str, object]) -> None:

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, on_sphere
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.soft_ranks import soft_ranks
@@ -35,24 +35,17 @@ class RecallAtKParams(Params):
         "rank_temperature": between(0.3, 10, AROUND, log=True),
     },
 )  # fmt: skip
-class RecallAtK(Loss):
+class RecallAtK(BatchLoss[RecallAtKParams]):
     """1 minus the mean over anchors and k of the share of positives whose soft rank is below k, k = 1, 2, 4, 8, 16.
 
     Anchors without a positive are left out; with none left the value is 0.
     """
 
-    def __init__(self, params: RecallAtKParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.rank_temperature = params.temperature, params.rank_temperature
-        self.num_classes = num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            alike = gram(on_sphere(embeddings))
-            every, _, anchors = soft_ranks(alike, labels, self.temperature)
-            count = torch.bincount(anchors, minlength=len(labels))
-            at = torch.tensor(AT, dtype=every.dtype, device=every.device)
-            missed = ((every[:, None] - at) / self.rank_temperature).sigmoid().mean(1)
-            lost = (missed / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
-            return keep_nan(lost + 0 * alike.sum(), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        alike = gram(on_sphere(embeddings))
+        every, _, anchors = soft_ranks(alike, labels, self.params.temperature)
+        count = torch.bincount(anchors, minlength=len(labels))
+        at = torch.tensor(AT, dtype=every.dtype, device=every.device)
+        missed = ((every[:, None] - at) / self.params.rank_temperature).sigmoid().mean(1)
+        lost = (missed / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
+        return lost + 0 * alike.sum()

@@ -7,8 +7,8 @@ only where there are as many classes, and makes tensors of n x n x n.
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, on_sphere
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.losses.soft_ranks import soft_ranks
@@ -26,27 +26,20 @@ class SmoothAPParams(Params):
 
 @register(
     "loss", "smooth_ap", title="Smooth-AP", params=SmoothAPParams, needs_pairs=True,
-    source="Brown et al. 2020, Eq. 5 to 8",
-    batch="classes × images, two or more of each",
+    source="Brown et al. 2020, Eq. 5 to 8", batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}; τ = 0.01: Brown et al. 2020, Section 5",
     search=NETWORK_RATE | {
         "temperature": between(0.001, 0.1, "Brown et al. 2020 compare 0.1, 0.01 and 0.001", log=True),
     },
 )  # fmt: skip
-class SmoothAP(Loss):
+class SmoothAP(BatchLoss[SmoothAPParams]):
     """1 minus the mean AP of the anchors, whose positives are ranked by `soft_ranks` among the other images.
 
     Anchors without a positive are left out; with none left the value is 0.
     """
 
-    def __init__(self, params: SmoothAPParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.num_classes = params.temperature, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            return keep_nan(smooth_ap(gram(on_sphere(embeddings)), labels, self.temperature), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        return smooth_ap(gram(on_sphere(embeddings)), labels, self.params.temperature)
 
 
 def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:

@@ -6,8 +6,8 @@ pytorch-metric-learning has no SNCA; its NCALoss in CrossBatchMemory underflows 
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere, positive_pairs
-from workbench.losses.contract import Loss
+from workbench.losses.batch import mean_of, on_sphere, positive_pairs
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.memory import Memory
 from workbench.losses.published import UNNAMED
@@ -33,7 +33,7 @@ class SNCAParams(Params):
         "memory": one_of(0, 1024, source="Without a memory, and the default"),
     },
 )  # fmt: skip
-class SNCA(Loss):
+class SNCA(BatchLoss[SNCAParams]):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.
 
     Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were when
@@ -42,21 +42,18 @@ class SNCA(Loss):
     """
 
     def __init__(self, params: SNCAParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.num_classes = params.temperature, num_classes
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.memory = Memory(params.memory, embedding_dim)
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            unit = on_sphere(embeddings)
-            positive = positive_pairs(labels)
-            others = unit
-            if self.training:
-                kept, kept_labels = self.memory.contents()
-                others = torch.cat([unit, kept.to(unit.dtype)])
-                positive = torch.cat([positive, labels[:, None] == kept_labels[None, :]], 1)
-                self.memory.add(unit, labels)
-            alike = unit / self.temperature @ others.T
-            missed = log_sum_exp(alike) - log_sum_exp(alike, positive)
-            return keep_nan(mean_of(missed, positive.any(1)), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        unit = on_sphere(embeddings)
+        positive = positive_pairs(labels)
+        others = unit
+        if self.training:
+            kept, kept_labels = self.memory.contents()
+            others = torch.cat([unit, kept.to(unit.dtype)])
+            positive = torch.cat([positive, labels[:, None] == kept_labels[None, :]], 1)
+            self.memory.add(unit, labels)
+        alike = unit / self.params.temperature @ others.T
+        missed = log_sum_exp(alike) - log_sum_exp(alike, positive)
+        return mean_of(missed, positive.any(1))

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import full_precision, on_sphere
+from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import CCP_PAPER, CCP_PROXIES, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
@@ -24,16 +25,14 @@ class SoftTripleParams(Params):
     gamma: float = param(0.1, gt=0, le=100, symbol="γ", help="Softness of the assignment to the centres of a class.")
     margin: float = param(0.01, ge=0, le=1, symbol="δ", help="Cosine margin of the own class.")
     merging: float = param(0.2, ge=0, le=10, symbol="τ", help="Weight of the pull that merges centres of a class.")
-    proxy_lr: float = param(
-        5.0, gt=0, le=1e4, label="Centre learning rate", unit="×",
-        help="Learning rate of the centres, as a multiple; the paper has 100 at a rate of 1e-4.",
-    )  # fmt: skip
+    proxy_lr: float = proxy_rate(
+        5.0, "Learning rate of the centres, as a multiple; the paper has 100 at a rate of 1e-4.", "Centre learning rate"
+    )
 
 
 @register(
     "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, needs_pairs=False,
-    source="Qian et al. 2019, Eq. 6, 7 and 9",
-    batch="any; CCP's tables: one image of each class",
+    source="Qian et al. 2019, Eq. 6, 7 and 9", batch="any; CCP's tables: one image of each class",
     defaults=in_ccp(
         {
             "cub": {"centres": 10, "scale": 20.0, "gamma": 0.1, "merging": 0.2, "margin": 0.01},
@@ -52,15 +51,14 @@ class SoftTripleParams(Params):
         "margin": between(0.01, 0.7, MLRC),
     },
 )  # fmt: skip
-class SoftTriple(Loss):
+class SoftTriple(BatchLoss[SoftTripleParams]):
     """Cross-entropy of λ (S_c - δ [c = y]) plus τ / (C K (K - 1)) times all distances between centres of one class.
 
     S_c is the mean cosine to the centres of class c, weighed by their softmax at 1 / γ.
     """
 
     def __init__(self, params: SoftTripleParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.params = params
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.centres = nn.Parameter(torch.randn(num_classes, params.centres, embedding_dim))
         self.proxy_lr_multiplier = params.proxy_lr
 
@@ -69,16 +67,13 @@ class SoftTriple(Loss):
         with full_precision(embeddings):
             return self._scores(embeddings, on_sphere(self.centres))
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.centres))
-        with full_precision(embeddings):
-            unit = on_sphere(self.centres)
-            own = labels[:, None]
-            margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
-            scores = self._scores(embeddings, unit)
-            scores = scores.scatter_add(1, own, margin.to(scores.dtype))
-            value = F.cross_entropy(scores, labels)
-            return value + self.params.merging * self._spread(unit) if self.params.merging else value
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        unit = on_sphere(self.centres)
+        own = labels[:, None]
+        margin = torch.full(own.shape, -self.params.scale * self.params.margin, device=own.device)
+        scores = self._scores(embeddings, unit)
+        value = F.cross_entropy(scores.scatter_add(1, own, margin.to(scores.dtype)), labels)
+        return value + self.params.merging * self._spread(unit) if self.params.merging else value
 
     def _scores(self, embeddings: Tensor, unit: Tensor) -> Tensor:
         """λ S [n, C] from centres of unit length [C, K, d]."""
@@ -96,7 +91,7 @@ class SoftTriple(Loss):
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
 
     def linear_logits(self) -> LinearLogits | None:
-        """With one centre for each class; of several the softmax picks anew for every image."""
+        """Only with one centre for each class; of several the softmax chooses for every image."""
         if self.centres.shape[1] > 1:
             return None
         return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)

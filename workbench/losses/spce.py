@@ -13,8 +13,7 @@ from workbench.registry import register
 
 @register(
     "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, needs_pairs=True,
-    source="Boudiaf et al. 2020, Section 5.1",
-    batch="classes × images: class means are taken over the batch",
+    source="Boudiaf et al. 2020, Section 5.1", batch="classes × images: class means are taken over the batch",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",
     # Its logits hold |z|^2 / n: pretrained features saturate its softmax, batch-norm and a larger n do not.
     measured={
@@ -29,7 +28,7 @@ from workbench.registry import register
     },
 )  # fmt: skip
 class SPCE(Loss):
-    """Pairwise loss that cross-entropy comes to resemble; it has no parameters of its own.
+    """Pairwise loss that behaves like cross-entropy; it has no parameters.
 
     Its logits hold each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length
     leaves it flat. Batch-norm on the embedding (|z|^2 is then about d) with n from d / 4 on lies between.

@@ -6,8 +6,8 @@ Not pytorch-metric-learning's SupConLoss, the same formula: 0.36 to 0.49 of its 
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, positive_pairs
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, mean_of, on_sphere, positive_pairs
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.log_sum_exp import log_sum_exp
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
@@ -24,27 +24,20 @@ class SupConParams(Params):
 @register(
     "loss", "supcon", title="Supervised contrastive (SupCon)", params=SupConParams,
     needs_pairs=True, source="Khosla et al. 2020, Eq. 2 (L_out); prototype softmax cross entropy, Eq. 1 (SCL)",
-    batch="two views, or classes × images",
-    defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
-    defaults_source=f"{PSCE_PAPER}; τ stands in a supplement that is not at hand",
+    batch="two views, or classes × images", defaults={"cifar10": TWO_VIEWS, "cifar100": TWO_VIEWS},
+    defaults_source=f"{PSCE_PAPER}; τ is in a supplement that is not at hand",
     search=NETWORK_RATE | {"temperature": between(0.02, 0.5, AROUND, log=True)},
 )  # fmt: skip
-class SupCon(Loss):
+class SupCon(BatchLoss[SupConParams]):
     """Mean over anchors of minus the mean log softmax of their positives, over cosine / τ.
 
     Anchors without a positive are left out; with none left the value is 0.
     """
 
-    def __init__(self, params: SupConParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.num_classes = params.temperature, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            alike = gram(on_sphere(embeddings, self.temperature**-0.5))
-            positive = positive_pairs(labels)
-            every = log_sum_exp(alike)
-            count = positive.sum(1)
-            own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
-            return keep_nan(mean_of(every - own, count > 0), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        alike = gram(on_sphere(embeddings, self.params.temperature**-0.5))
+        positive = positive_pairs(labels)
+        every = log_sum_exp(alike)
+        count = positive.sum(1)
+        own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
+        return mean_of(every - own, count > 0)

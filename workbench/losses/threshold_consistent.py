@@ -5,8 +5,8 @@ Not pytorch-metric-learning's ThresholdConsistentMarginLoss, the same formula: i
 
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, gram, keep_nan, mean_of, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import gram, mean_of, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.losses.smooth_ap import SmoothAPParams, smooth_ap
@@ -34,22 +34,15 @@ class ThresholdConsistentParams(SmoothAPParams):
         "negative_margin": between(0.2, 0.7, AROUND),
     },
 )  # fmt: skip
-class ThresholdConsistent(Loss):
+class ThresholdConsistent(BatchLoss[ThresholdConsistentParams]):
     """Smooth-AP plus λ times the mean shortfall of positives below m⁺ and the mean excess of negatives above m⁻.
 
     Each mean is over the pairs on the wrong side of its margin; without one that part is 0.
     """
 
-    def __init__(self, params: ThresholdConsistentParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.params, self.num_classes = params, num_classes
-
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            alike = gram(on_sphere(embeddings))
-            positive, negative = pair_masks(labels)
-            shortfall, excess = self.params.positive_margin - alike, alike - self.params.negative_margin
-            margins = mean_of(shortfall, positive & (shortfall >= 0)) + mean_of(excess, negative & (excess >= 0))
-            value = smooth_ap(alike, labels, self.params.temperature) + self.params.weight * margins
-            return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        alike = gram(on_sphere(embeddings))
+        positive, negative = pair_masks(labels)
+        shortfall, excess = self.params.positive_margin - alike, alike - self.params.negative_margin
+        margins = mean_of(shortfall, positive & (shortfall >= 0)) + mean_of(excess, negative & (excess >= 0))
+        return smooth_ap(alike, labels, self.params.temperature) + self.params.weight * margins

@@ -11,8 +11,8 @@ import torch
 from pytorch_metric_learning.losses import TripletMarginLoss
 from torch import Tensor
 
-from workbench.losses.batch import checked, distances, full_precision, keep_nan, mean_of, on_sphere, pair_masks
-from workbench.losses.contract import Loss
+from workbench.losses.batch import distances, mean_of, on_sphere, pair_masks
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
@@ -45,7 +45,7 @@ class TripletParams(Params):
         "triplets": one_of("semi_hard", "all", source="Schroff et al. 2015, and CCP's tables"),
     },
 )  # fmt: skip
-class Triplet(Loss):
+class Triplet(BatchLoss[TripletParams]):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere; or over all triplets.
 
     The negative of a pair is the nearest one that is farther than the positive, or the farthest of all where none is.
@@ -54,18 +54,16 @@ class Triplet(Loss):
     """
 
     def __init__(self, params: TripletParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.margin, self.num_classes = params.margin, num_classes
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.all = TripletMarginLoss(params.margin) if params.triplets == "all" else None
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            if self.all is not None:
-                return keep_nan(self.all(embeddings, labels), embeddings)
-            apart = distances(on_sphere(embeddings)).square()  # [n, n]
-            positive, negative = pair_masks(labels)
-            return keep_nan(semi_hard(apart, positive, negative, self.margin), embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        if self.all is not None:
+            value: Tensor = self.all(embeddings, labels)
+            return value
+        apart = distances(on_sphere(embeddings)).square()  # [n, n]
+        positive, negative = pair_masks(labels)
+        return semi_hard(apart, positive, negative, self.params.margin)
 
 
 def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:

@@ -5,8 +5,8 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, full_precision, keep_nan, mean_of, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import mean_of, on_sphere
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.kcl import KCLParams, k_positives
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import follow_class_means, repelling, simplex
@@ -35,7 +35,7 @@ class TSCParams(KCLParams):
         "weight": between(0.1, 10, AROUND, log=True),
     },
 )  # fmt: skip
-class TSC(Loss):
+class TSC(BatchLoss[TSCParams]):
     """KCL's part plus λ / (k + 1) times -log of the softmax of the own class's target over the batch, by cosine / τ.
 
     The target counts once for each anchor, as in the authors' code; Eq. 3 as printed adds it for each of the k + 1
@@ -48,8 +48,7 @@ class TSC(Loss):
     means: Tensor
 
     def __init__(self, params: TSCParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.temperature, self.positives, self.weight = params.temperature, params.positives, params.weight
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         fits = num_classes > 1 and embedding_dim >= num_classes - 1
         self.register_buffer(
             "targets", simplex(num_classes, embedding_dim) if fits else repelling(num_classes, embedding_dim)
@@ -58,17 +57,15 @@ class TSC(Loss):
         self.register_buffer("means", torch.zeros(num_classes, embedding_dim))
         self.steps = 0
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, len(self.targets))
-        with full_precision(embeddings):
-            scaled = on_sphere(embeddings, self.temperature**-0.5)
-            if self.training:
-                self._follow(scaled.detach(), labels)
-            own, every, has_positives = k_positives(scaled, labels, self)
-            goals = self.targets[self.assigned[labels]].to(scaled.dtype)
-            pull = every - (scaled * goals).sum(1) / self.temperature**0.5
-            value = mean_of(every - own, has_positives) + self.weight / (self.positives + 1) * pull.mean()
-            return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        drawn, temperature = self.params.positives + 1, self.params.temperature
+        scaled = on_sphere(embeddings, temperature**-0.5)
+        if self.training:
+            self._follow(scaled.detach(), labels)
+        own, every, has_positives = k_positives(scaled, labels, drawn if self.training else None)
+        goals = self.targets[self.assigned[labels]].to(scaled.dtype)
+        pull: Tensor = every - (scaled * goals).sum(1) / temperature**0.5
+        return mean_of(every - own, has_positives) + self.params.weight / drawn * pull.mean()
 
     @torch.no_grad()
     def _follow(self, scaled: Tensor, labels: Tensor) -> None:
@@ -81,14 +78,14 @@ class TSC(Loss):
     def linear_logits(self) -> LinearLogits:
         """Cosines to the targets over the temperature: what it compares, though its softmax is over the batch."""
         targets = self.targets[self.assigned]
-        return LinearLogits(targets, unit_embeddings=True, unit_weight=True, scale=1 / self.temperature)
+        return LinearLogits(targets, unit_embeddings=True, unit_weight=True, scale=1 / self.params.temperature)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Targets [C, D] in the order of the classes, and the classes [C]."""
         return self.targets[self.assigned], torch.arange(len(self.targets))
 
     def get_extra_state(self) -> dict[str, int]:
-        """What a checkpoint stores beside the tensors: the steps taken."""
+        """What a checkpoint stores besides the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:

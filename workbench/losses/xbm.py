@@ -9,8 +9,8 @@ from typing import Literal
 from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
 from torch import Tensor
 
-from workbench.losses.batch import checked, full_precision, keep_nan, on_sphere
-from workbench.losses.contract import Loss
+from workbench.losses.batch import on_sphere
+from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_pairs import contrastive_pairs
 from workbench.losses.memory import Memory
@@ -32,12 +32,9 @@ class XBMParams(Params):
         200, ge=0, le=1_000_000, unit="steps", help="Steps before the memory is used: embeddings drift too fast first."
     )
     margin: float = param(
-        1.0,
-        gt=0,
-        le=2,
-        symbol="m",
+        1.0, gt=0, le=2, symbol="m",
         help="Distance from which negatives are left alone; both contrastive losses by distance.",
-    )
+    )  # fmt: skip
     positive_margin: float = param(
         0.3, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."
     )
@@ -60,8 +57,7 @@ def _inner(dataset: str) -> Values:
 
 @register(
     "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, needs_pairs=True,
-    source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1",
-    batch="classes × images, two or more of each",
+    source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1", batch="classes × images, two or more of each",
     defaults=in_ccp(
         {
             dataset: {"memory": memory, "warm_up": 1000, "inner": _inner(dataset)}
@@ -79,32 +75,29 @@ def _inner(dataset: str) -> Values:
         "warm_up": between(0, 200, AROUND),
     },
 )  # fmt: skip
-class XBM(Loss):
+class XBM(BatchLoss[XBMParams]):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
     The memory holds embeddings at unit length, as they were; it is filled, and counts steps, in training only.
     """
 
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__()
-        self.params, self.num_classes = params, num_classes
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.memory = Memory(params.memory, embedding_dim)
         self.hinges = ContrastiveLoss(params.positive_margin, params.margin)
         self.similarity = MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
         self.steps = 0
 
-    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        embeddings = checked(embeddings, labels, self.num_classes)
-        with full_precision(embeddings):
-            unit = on_sphere(embeddings)
-            value = self._pairs(unit, labels, None, labels)
-            if self.training:
-                self.steps += 1
-                if self.steps > self.params.warm_up:
-                    kept, kept_labels = self.memory.contents()
-                    value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels)
-                self.memory.add(unit, labels)
-            return keep_nan(value, embeddings)
+    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        unit = on_sphere(embeddings)
+        value = self._pairs(unit, labels, None, labels)
+        if self.training:
+            self.steps += 1
+            if self.steps > self.params.warm_up:
+                kept, kept_labels = self.memory.contents()
+                value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels)
+            self.memory.add(unit, labels)
+        return value
 
     def _pairs(self, unit: Tensor, labels: Tensor, kept: Tensor | None, other_labels: Tensor) -> Tensor:
         """The pair loss between the batch and what is kept; None is the batch itself."""
@@ -124,7 +117,7 @@ class XBM(Loss):
         return value
 
     def get_extra_state(self) -> dict[str, int]:
-        """What a checkpoint stores beside the tensors: the steps taken."""
+        """What a checkpoint stores besides the tensors: the steps taken."""
         return {"steps": self.steps}
 
     def set_extra_state(self, state: dict[str, int]) -> None:

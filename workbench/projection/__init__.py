@@ -1,1 +1,1 @@
-"""Maps of embeddings in two dimensions; `python -m workbench.projection.server` draws them in a process of its own."""
+"""Maps of embeddings in two dimensions; `python -m workbench.projection.server` computes them in its own process."""

@@ -32,11 +32,11 @@ class Wanted:
     only: list[int] | None = None  # ids of the samples that are mapped; None: all
     most: int = MOST_POINTS  # points of UMAP and t-SNE: of more samples they show some of each class
 
-    def fits(self, made: Projection) -> bool:
+    def fits(self, projection: Projection) -> bool:
         """Whether a stored map is of these samples, method, parameters and seed. Raises Problem for bad parameters."""
         whole = self.stored(read_params(self.method, self.params).model_dump())
         older = {AT_MOST: MOST_POINTS} if self.method in LIMITED else {}
-        return (made.method, made.seed, {**older, **made.params}) == (self.method, self.seed, whole)
+        return (projection.method, projection.seed, {**older, **projection.params}) == (self.method, self.seed, whole)
 
     def stored(self, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters as they are stored: with the points at most, and a mark of the samples where these are not all."""

@@ -38,8 +38,8 @@ def forces(a: float, b: float) -> np.ndarray:
 
 
 @numba.njit(cache=True, inline="always")
-def _force(table: np.ndarray, kind: int, squared: np.float32) -> np.float32:
-    """One of the two factors at a squared distance; none at 0."""
+def force(table: np.ndarray, kind: int, squared: np.float32) -> np.float32:
+    """One of the two factors (0 pulls, 1 pushes) in the table of `forces` at a squared distance; 0 at distance 0."""
     if squared <= 0:
         return np.float32(0)
     bits = np.float32(squared).view(np.int32)
@@ -78,7 +78,7 @@ def _epoch(
             due[edge] += every[edge]
             tail = ends[edge]
             across, up = x - tails[tail, 0], y - tails[tail, 1]
-            pull = _force(table, 0, across * across + up * up)
+            pull = force(table, 0, across * across + up * up)
             across, up = _cut(pull * across) * rate, _cut(pull * up) * rate
             x += across
             y += up
@@ -92,7 +92,7 @@ def _epoch(
                 if both and other == head:
                     continue
                 across, up = x - tails[other, 0], y - tails[other, 1]
-                push = _force(table, 1, across * across + up * up)
+                push = force(table, 1, across * across + up * up)
                 right += _cut(push * across)
                 above += _cut(push * up)
             x += right * rate

@@ -62,7 +62,7 @@ def map_groups(points: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> n
 
 
 def doubts(points: np.ndarray, true: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> tuple[Doubt, ...]:
-    """Groups of the map that the embedding does not know, largest first.
+    """Groups of the map that are no groups in the embedding, largest first.
 
     A group is doubted when less than half of the true neighbours of its points lie in it, or when it consists of
     two or more pieces, each of at least a tenth of it, without one true neighbour in common. Groups below 30 points or

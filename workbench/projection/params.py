@@ -21,11 +21,9 @@ class UmapParams(Params):
     min_dist: float = param(0.1, ge=0.0, le=0.99, help="Smallest distance between points of the map.")
     metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
     target_weight: float = param(
-        0.0,
-        ge=0.0,
-        le=0.99,
+        0.0, ge=0.0, le=0.99,
         help="Supervised by class: how much the classes pull, as in umap-learn; 0 leaves them out.",
-    )
+    )  # fmt: skip
 
 
 class TsneParams(Params):

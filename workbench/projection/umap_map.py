@@ -85,12 +85,12 @@ def umap_map(
     exact = exact or Exact(vectors)
     # As many as the shares of kept neighbours will ask for: one search does for both.
     rows, squares = exact.others(max(neighbours - 1, NEIGHBOURS), progress)
-    rows, distances = _with_self_first(rows[:, : neighbours - 1], squares[:, : neighbours - 1], params.metric)
+    rows, distances = with_self_first(rows[:, : neighbours - 1], squares[:, : neighbours - 1], params.metric)
     progress("Weighing neighbours", 0, 0)
     graph, _, _ = umap.fuzzy_simplicial_set(vectors, neighbours, random, params.metric, {}, rows, distances)
     warm = before is not None and bool(np.isfinite(before).all(1).any())
     if before is not None and warm:
-        start = _filled(before, rows)
+        start = filled(before, rows)
     if params.target_weight and labels is not None:
         far = 2.5 / (1 - params.target_weight)  # as umap-learn does for its categorical target metric
         graph = umap.discrete_metric_simplicial_set_intersection(graph, labels, far_dist=far)
@@ -118,7 +118,7 @@ def _distances(squares: np.ndarray, metric: str) -> np.ndarray:
     return np.asarray(squares / 2 if metric == "cosine" else np.sqrt(squares), np.float32)
 
 
-def _with_self_first(rows: np.ndarray, squares: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray]:
+def with_self_first(rows: np.ndarray, squares: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray]:
     """Neighbours [n, k] with each point before them as its own first at distance 0, as umap-learn expects."""
     own = np.arange(len(rows))[:, None]
     zero = np.zeros((len(rows), 1), np.float32)
@@ -137,7 +137,7 @@ def _drawn(random: np.random.RandomState) -> int:
     return int(random.randint(0, 2**63 - 1, dtype=np.int64))
 
 
-def _filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Places [n, 2] around (0, 0): those without one get the mean of their neighbours' places, or the middle."""
     centred: np.ndarray = before - np.nanmean(before, axis=0)
     known = np.isfinite(before).all(1)

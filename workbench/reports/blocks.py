@@ -107,7 +107,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """Everything that one report says, in order, with what is drawn in it."""
+    """The whole report in order, with its drawings."""
 
     title: str
     subtitle: str

@@ -19,38 +19,38 @@ STAMP = (1980, 1, 1, 0, 0, 0)  # the same report is the same file
 MANIFEST, TEXT = "manifest.json", "text.md"
 
 
-def write(path: Path, made: Made, wish: Wish, contents: Mapping[str, bytes]) -> None:
+def write(path: Path, report: Made, wish: Wish, contents: Mapping[str, bytes]) -> None:
     """Write the bundle; it is whole or unchanged.
 
     Args:
         path: the ZIP file.
-        made: what the report says. wish: what was asked for.
+        report: what the report says. wish: what was asked for.
         contents: files of the report by their place in the bundle.
 
     Raises:
         Problem: the disk is full, or the place cannot be written.
     """
-    wish = replace(wish, notes=made.notes)
-    every = {**contents, **{config_name(run): run.config.encode() for run in made.runs}}
+    wish = replace(wish, notes=report.notes)
+    every = {**contents, **{config_name(run): run.config.encode() for run in report.runs}}
     if wish.notes:
         every[TEXT] = wish.notes.encode()
-    every[MANIFEST] = json.dumps(manifest(made, wish, every), indent=2, ensure_ascii=False, default=str).encode()
+    every[MANIFEST] = json.dumps(manifest(report, wish, every), indent=2, ensure_ascii=False, default=str).encode()
     with files.atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(every, key=lambda file_name: (file_name != MANIFEST, file_name)):
             packed.writestr(zipfile.ZipInfo(name, STAMP), every[name], zipfile.ZIP_DEFLATED)
 
 
-def manifest(made: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
-    """What is in the bundle and how each run is made again, as JSON knows it; own text is named, not repeated."""
+def manifest(report: Made, wish: Wish, contents: Mapping[str, bytes]) -> dict[str, Any]:
+    """The contents of the bundle and how to repeat each run, as JSON values; the user's text is named, not repeated."""
     wished = asdict(wish)
     del wished["notes"]
     wished["text"] = TEXT if wish.notes else None
     return {
         "format": FORMAT,
         "workbench": __version__,
-        "title": made.document.title,
+        "title": report.document.title,
         "report": {**wished, "command": report_command(wish)},
-        "runs": [_run(run, made) for run in made.runs],
+        "runs": [_run(run, report) for run in report.runs],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
             for name, data in sorted(contents.items())
@@ -70,7 +70,7 @@ def report_command(wish: Wish) -> str:
 def _run(run: Run, report: Made) -> dict[str, Any]:
     facts = run.environment
     data = facts.get("data", {})
-    at = None if report.groups is None else report.groups.found.measured[run.id].at(report.groups.found.at)
+    at = None if report.groups is None else report.groups.overview.measured[run.id].at(report.groups.overview.at)
     hardware = ("device", "cuda", "cores", "threads", "memory_gib")
     return {
         "run": run.id,

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: no markup, no drawing."""
+"""The content of a report as plain data: no markup, no drawing."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -114,7 +114,7 @@ class Beside:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
-    """Everything that one report says."""
+    """The content of the report of one run."""
 
     title: str
     run: Run
@@ -137,7 +137,7 @@ class Content:
 
 
 def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
-    """Read everything of one run that its report says. Raises Problem when there is no such run."""
+    """Read the content of the report of one run. Raises Problem when there is no such run."""
     run = workspace.run(run_id)
     config = RunConfig.recorded(run.config)
     evaluations = workspace.evaluations(run_id)
@@ -163,7 +163,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
         metrics=_metrics(best, last, shown),
         published=_published(workspace, run, config, best, last),
         classes=_classes(workspace, run, best) if best and "classes" in sections else [],
-        map=_map(workspace, run, best) if best and "map" in sections else None,
+        map=map_of(workspace, run, best) if best and "map" in sections else None,
         worst=worst,
         finest=finest,
         environment=_environment(run),
@@ -295,7 +295,8 @@ def _published(
     return tables
 
 
-def _map(workspace: Workspace, run: Run, best: Evaluation) -> Map:
+def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
+    """The newest stored UMAP of all test images at that evaluation, or else their PCA. Raises Problem."""
     ids, labels, embeddings = workspace.embeddings(best.id)
     names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
     stored = [

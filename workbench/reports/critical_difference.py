@@ -22,7 +22,7 @@ class Placed:
 
 
 def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, int]], title: str) -> Drawing:
-    """A line of ranks with a row for each method and a bar over each group whose methods no test tells apart.
+    """A line of ranks with a row for each method and a bar over each group of methods that no test separates.
 
     Args:
         placed: the methods, best first.

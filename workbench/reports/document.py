@@ -1,4 +1,4 @@
-"""From a wish to a document: reads the runs and says every section, in order."""
+"""Builds a document from a request: reads the runs and writes every section, in order."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Made:
 
 
 def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
-    """Read and say it all. Takes seconds: not on the window's thread.
+    """Read the runs and write the document. Takes seconds: not on the window's thread.
 
     Raises:
         Problem: an unknown section, a run that is not there, or a metric or epoch that no run has.
@@ -75,7 +75,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     groups = None
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)
-        drawn |= group_figures.draw(groups.found, of_groups)
+        drawn |= group_figures.draw(groups.overview, of_groups)
     notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []
     for key in wish.sections:

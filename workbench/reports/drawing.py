@@ -61,7 +61,7 @@ class Drawing:
         return self.width > COLUMN
 
     def figure(self, width: float | None = None, style: dict[str, Any] = STYLE) -> Figure:
-        """A figure of its own, `width` inches wide; letters keep their size."""
+        """A separate figure, `width` inches wide; letters keep their size."""
         wide = width or self.width
         with styled(style):
             figure = Figure(figsize=(wide, self.height * wide / self.width))

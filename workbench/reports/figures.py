@@ -44,7 +44,7 @@ def draw(content: Content) -> dict[str, Drawing]:
             paint = partial(_loss, curves["batch/loss"], curves.get("batch/lr"))
             drawings["loss"] = Drawing(paint, COLUMN, 2.2, _points(content, shown))
     if content.map is not None:
-        drawings["map"] = Drawing(partial(_map, content.map), FULL, 4.6, _places(content.map))
+        drawings["map"] = Drawing(partial(draw_map, content.map), FULL, 4.6, _places(content.map))
     for name, cards in (("worst", content.worst), ("best", content.finest)):
         if cards:
             height = FULL / _columns(cards) * 1.3 * len(cards)
@@ -138,7 +138,8 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
 
-def _map(data: Map, host: Host) -> None:
+def draw_map(data: Map, host: Host) -> None:
+    """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
     present = np.unique(data.labels)
     many, named = len(present) > len(COLOURS), len(present) <= NAMED

@@ -1,4 +1,4 @@
-"""What a report of several runs says, as plain data: what workbench/comparing finds, nothing computed anew."""
+"""The content of a report of several runs, as plain data computed by workbench/comparing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ MOST_PAIRS = 12  # groups set against the first: each takes a bootstrap over all
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupContent:
-    """Everything that a report says of groups of runs."""
+    """The content of a report about groups of runs."""
 
-    found: Overview
+    overview: Overview
     pairs: tuple[Comparison | tuple[Group, str], ...]  # against the first group; or why there is none
     unpaired: int  # groups that were not set against the first
     published: tuple[GroupsBeside, ...]
@@ -29,7 +29,7 @@ class GroupContent:
     @property
     def runs(self) -> list[Run]:
         """All runs, group by group."""
-        return [run for group in self.found.groups for run in group.runs]
+        return [run for group in self.overview.groups for run in group.runs]
 
 
 def gather_groups(

@@ -20,19 +20,19 @@ MOST_MEANS = 40  # rows that one page holds
 SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a page
 
 
-def draw(found: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
+def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
     """The drawings "group-curves" and "group-means", where their sections are wanted and have something to draw."""
     drawn: dict[str, Drawing] = {}
-    every = [curve for curve in found.curves if curve.runs]
+    every = [curve for curve in overview.curves if curve.runs]
     if "group-curves" in sections and every:
         curves = every[:MOST_CURVES]
         height = 2.2 + 0.13 * len(curves)
-        drawn["group-curves"] = Drawing(partial(_curves, found.metric, curves), COLUMN, height, _points(every))
-    summaries = [summary for summary in found.summaries if summary.values][:MOST_MEANS]
+        drawn["group-curves"] = Drawing(partial(_curves, overview.metric, curves), COLUMN, height, _points(every))
+    summaries = [summary for summary in overview.summaries if summary.values][:MOST_MEANS]
     if "groups" in sections and len(summaries) > 1:
         width = COLUMN if len(summaries) <= MOST_CURVES else FULL
         height = 0.75 + 0.3 * len(summaries) if width == COLUMN else 0.6 + 0.2 * len(summaries)
-        paint = partial(_means, found.metric, summaries, SHORT if width == COLUMN else LONG)
+        paint = partial(_means, overview.metric, summaries, SHORT if width == COLUMN else LONG)
         drawn["group-means"] = Drawing(paint, width, height, _means_table(summaries))
     return drawn
 

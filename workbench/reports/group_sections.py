@@ -1,4 +1,4 @@
-"""What the sections of several runs say, as blocks, in the words of the Compare page."""
+"""The sections of a report about several runs, as blocks, in the words of the Compare page."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,8 @@ MOST_SET = 24  # groups whose settings are listed
 
 
 def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
-    """The blocks of one of GROUP_SECTIONS; a sentence where there is nothing to say."""
-    compared = content.found
+    """The blocks of one of GROUP_SECTIONS; a sentence where it would be empty."""
+    compared = content.overview
     match section:
         case "guards":
             warnings: list[Block] = [said(sentence) for sentence in compared.guards]
@@ -57,11 +57,11 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
 
 
 def _where(content: GroupContent) -> str:
-    return f"{words.metric_title(content.found.metric)}, {words.at_title(content.found.at)}"
+    return f"{words.metric_title(content.overview.metric)}, {words.at_title(content.overview.at)}"
 
 
 def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
-    compared = content.found
+    compared = content.overview
     head = ("Group", "Mean", "SD", "95% over seeds", "n", "Seconds", "MB")
     rows = tuple(
         (
@@ -90,12 +90,12 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
 
 def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     if "group-curves" not in drawn:
-        return [said(f"No run has {content.found.metric} over epochs.", muted=True)]
+        return [said(f"No run has {content.overview.metric} over epochs.", muted=True)]
     caption = (
-        f"{words.metric_title(content.found.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
+        f"{words.metric_title(content.overview.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
     )
     blocks: list[Block] = [Plot("group-curves", caption)]
-    shown = sum(bool(curve.runs) for curve in content.found.curves)
+    shown = sum(bool(curve.runs) for curve in content.overview.curves)
     if shown > MOST_CURVES:
         blocks.append(
             said(f"Drawn are the first {MOST_CURVES} of {shown:,} groups; group-curves.csv has them.", muted=True)
@@ -104,10 +104,10 @@ def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
 
 
 def _differences(content: GroupContent) -> list[Block]:
-    if len(content.found.groups) < 2:
+    if len(content.overview.groups) < 2:
         return [said("There is one group of runs: nothing to set against it.", muted=True)]
     blocks: list[Block] = []
-    first = content.found.groups[0]
+    first = content.overview.groups[0]
     for number, pair in enumerate(content.pairs, start=1):
         if isinstance(pair, Comparison):
             blocks += _pair(pair, number)
@@ -181,7 +181,7 @@ def _published(content: GroupContent) -> list[Block]:
 
 
 def _runs(content: GroupContent) -> list[Block]:
-    compared = content.found
+    compared = content.overview
     rows = tuple(
         (
             str(run.id), group.title, str(run.seed), run.status, f"{run.epoch} of {run.epochs}",

@@ -38,7 +38,7 @@ DEEPEST = 4  # lists in lists that LaTeX can number
 PREAMBLE = rf"""% Needs \usepackage[T1]{{fontenc}}, textcomp, array, booktabs, longtable and graphicx.
 % Figures were drawn {COLUMN} inches wide; for another width say \newcommand{{\wbcolumn}}{{\columnwidth}} before.
 \providecommand{{\wbcolumn}}{{{COLUMN}in}}
-% What the engine or its font cannot set is told by its number. XeTeX and LuaTeX ask the font.
+% A character that the engine or its font cannot set is printed as its number. XeTeX and LuaTeX ask the font.
 \ifdefined\wbunicode\else
   \def\wbnumber#1{{{{[}}U+#1{{]}}\allowbreak}}
   \ifdefined\directlua

@@ -64,7 +64,7 @@ def lines_of(spans: Sequence[Span], size: float, width: float) -> list[list[Span
 
 
 def _pieces(text: str, size: float, style: str, width: float) -> list[str]:
-    """Words with the blank behind them; those wider than a line in parts."""
+    """Words with the blank after them; those wider than a line are cut into parts."""
     pieces = []
     for word in text.replace("\n", " ").replace("\t", " ").split(" "):
         while width_of(word, size, style) > width and len(word) > 1:
@@ -216,7 +216,7 @@ class Pages:
             x += width_of(span.text, size, span.style)
 
     def _need(self, height: float) -> bool:
-        """Whether a new page was begun for so many inches."""
+        """Start a new page if so many inches do not fit; returns whether it did."""
         if self._page is not None and self._y + height <= HEIGHT - BOTTOM:
             return False
         fresh = Figure(figsize=(WIDTH, HEIGHT))

@@ -1,4 +1,4 @@
-"""What the sections of one run say, as blocks."""
+"""The sections of a report about one run, as blocks."""
 
 from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, percent, points
@@ -15,7 +15,7 @@ CAPTIONS = {
 
 
 def section_blocks(section: str, content: Content) -> list[Block]:
-    """The blocks of one of RUN_SECTIONS; a sentence where the run has nothing to say there."""
+    """The blocks of one of RUN_SECTIONS; a sentence where it would be empty."""
     match section:
         case "summary":
             return [said(sentence) for sentence in content.summary]

@@ -1,4 +1,4 @@
-"""What a report can be made of, and as what."""
+"""The sections and the file formats of reports."""
 
 FORMATS = ("html", "pdf", "latex", "csv", "figures")
 BUNDLE = "bundle"  # all of them in one ZIP file

@@ -1,4 +1,4 @@
-"""Tables behind a report: CSV that a spreadsheet cannot run."""
+"""The tables of a report as CSV, without cells that a spreadsheet would run as formulas."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from workbench.reports.document import Made
 from workbench.workspace import Workspace, evaluations
 
 
-def csv_tables(made: Made, workspace: Workspace) -> dict[str, str]:
+def csv_tables(report: Made, workspace: Workspace) -> dict[str, str]:
     """CSV texts by name: metrics, scalars, classes, settings and queries of the first run, groups of several."""
-    tables = {} if made.content.sections == () and made.groups is not None else _of_run(made.content, workspace)
-    behind = {f"figures/{name}.csv": csv_text(*drawn.table) for name, drawn in made.document.drawings.items()}
-    return tables | behind | _of_groups(made)
+    tables = {} if report.content.sections == () and report.groups is not None else _of_run(report.content, workspace)
+    behind = {f"figures/{name}.csv": csv_text(*drawn.table) for name, drawn in report.document.drawings.items()}
+    return tables | behind | _of_groups(report)
 
 
 def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
@@ -41,11 +41,11 @@ def _of_run(content: Content, workspace: Workspace) -> dict[str, str]:
     }
 
 
-def _of_groups(made: Made) -> dict[str, str]:
+def _of_groups(report: Made) -> dict[str, str]:
     """groups.csv and group-runs.csv: full precision, all metrics at the place asked for."""
-    if made.groups is None:
+    if report.groups is None:
         return {}
-    compared = made.groups.found
+    compared = report.groups.overview
     groups: list[list[Any]] = []
     runs: list[list[Any]] = []
     for summary in compared.summaries:

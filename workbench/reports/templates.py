@@ -41,7 +41,7 @@ class Template:
         return replace(self, order=tuple(whole), ticked=frozenset(ticked), text=str(stored.get("text", "")))
 
     def arrangement(self) -> dict[str, Any]:
-        """What `arranged` takes, as JSON knows it."""
+        """The arguments of `arranged`, as JSON values."""
         arrangement = {"order": list(self.order), "ticked": sorted(self.ticked), "text": self.text}
         return {**arrangement, "title": self.title, "base": self.base} if self.base else arrangement
 

@@ -123,7 +123,7 @@ class FailedQueries:
         )
 
     def missed(self, sample_id: int, beyond: int, most: int) -> tuple[list[Neighbour], int]:
-        """Find the true neighbours of a query behind rank `beyond`, nearest first.
+        """Find the true neighbours of a query after rank `beyond`, nearest first.
 
         Compares the query with every embedding: not for the window's thread.
 

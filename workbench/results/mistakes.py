@@ -90,7 +90,7 @@ def read_changes(workspace: Workspace, before: int, after: int) -> Changes:
 
 
 def missed(stored: Stored, row: int, beyond: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the true neighbours of a query that rank behind `beyond`, nearest first.
+    """Find the true neighbours of a query that rank after `beyond`, nearest first.
 
     Args:
         stored: one evaluation.

@@ -57,10 +57,10 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
     return Data(images, pixels, cache, build_entry("split", config, images, config.seed))
 
 
-def build_parts(config: RunConfig, data: Data, total_steps: int) -> Parts:
-    """Model, loss, optimiser and schedule on the chosen device, seeded."""
+def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.device | None = None) -> Parts:
+    """Model, loss, optimiser and schedule, seeded, on a device; by default on the one that the config names."""
     checkpoint.seed_everything(config.seed, config.training.deterministic)
-    where = device.choose(config.device)
+    where = on or device.choose(config.device)
     model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
     if config.training.chunk:
         refuse_batch_norm(model.backbone)

@@ -30,7 +30,8 @@ from workbench.running.building import (
 )
 from workbench.running.evaluator import Evaluator
 from workbench.training import checkpoint, device
-from workbench.training.probe import Probe
+from workbench.training.probe import ALONE, Probe
+from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers
 
@@ -46,14 +47,16 @@ class Engine:
         control: asked between steps.
         emit: called with every event.
         before_save: called before each checkpoint: what was emitted must be stored before it. May raise Problem.
+        ranks: that train together; an engine of each of them does the same, and only the first one saves.
     """
 
     def __init__(
         self, config: RunConfig, data: Data, folder: Path, control: Control, emit: Emit,
-        before_save: Callable[[], None] = lambda: None,
+        before_save: Callable[[], None] = lambda: None, ranks: OneRank = ALONE,
     ) -> None:  # fmt: skip
         self.config, self.data, self.folder, self.control, self.emit = config, data, folder, control, emit
-        self._before_save, self._resumed = before_save, False
+        self._before_save, self._ranks = before_save, ranks
+        self._resumed_from: Path | None = None
         self._compiling_since: float | None = None  # by perf_counter, until the first step is done
         self.best, self.unimproved = -1.0, 0  # evaluations since the best
         self.classes = training_classes(data)
@@ -62,7 +65,8 @@ class Engine:
         self.augmentation = build_entry("augmentation", config)
         self.total = config.training.epochs * self.sampler.steps_per_epoch
         emit(Status("Building the model"))
-        self.parts = build_parts(config, data, self.total)
+        self.parts = build_parts(config, data, self.total, ranks.device)
+        self.parts.ranks = ranks
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.weight_average:
             decay = get_ema_multi_avg_fn(config.training.weight_average)
@@ -84,14 +88,18 @@ class Engine:
             model, self.parts.loss, feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
             spce=spce, emit=emit, anatomy_every=settings.anatomy_every,
-            anatomy=partial(anatomy, self.parts.loss),
+            anatomy=partial(anatomy, self.parts.loss), ranks=ranks,
         )  # fmt: skip
 
     def run(self) -> None:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
-        batches = self.feed.training(self.sampler, self.augmentation, self.config.seed, self.config.training.views)
+        training = self.config.training
+        batches = self.feed.training(
+            self.sampler, self.augmentation, self.config.seed, training.views, self._ranks.share
+        )  # fmt: skip
         try:
-            if not self._resumed:  # else both were emitted before the checkpoint was made
+            self._start_alike()
+            if self._resumed_from is None:  # else both were emitted before the checkpoint was made
                 if self.config.evaluation.untrained:
                     self.evaluator.evaluate(0)
                 self.probe.measure(0)
@@ -123,6 +131,8 @@ class Engine:
         Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
         """
         path = self.folder / CHECKPOINTS[kind]
+        if not self._ranks.first:
+            return path
         parts = self.parts
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))
@@ -172,9 +182,17 @@ class Engine:
             raise Problem(f"{path} does not fit this run ({reason}).", kept="It was not changed.") from None
         parts.go_to(int(state["step"]))
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
-        self.best, self._resumed = float(state["best"]), True
+        self.best, self._resumed_from = float(state["best"]), path
         self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
         checkpoint.set_rng_state(state["random"])
+
+    def _start_alike(self) -> None:
+        """Let every rank begin where the first one does."""
+        path = self._ranks.same(self._resumed_from)
+        if path != self._resumed_from and path is not None:
+            self.resume(path)
+        self._ranks.start_alike(self.parts.device)
+        self._ranks.check_alike(self.parts.weights)
 
     def _stand_back(self) -> None:
         wait_if_asked(self.control, self.emit)
@@ -188,12 +206,13 @@ class Engine:
         self.companion.after_step(step)
 
     def _after_epoch(self, epoch: int) -> None:
-        last = epoch == self.config.training.epochs or self.control.stop_asked
+        self._ranks.check_alike(self.parts.weights)
+        last = epoch == self.config.training.epochs or self._ranks.same(self.control.stop_asked)
         if last:
             self.probe.measure(self.parts.step)
         if last or epoch % self.config.evaluation.every == 0:
             metrics = self.evaluator.evaluate(epoch)
-            score = score_of(metrics)
+            score = self._ranks.same(score_of(metrics))
             self.unimproved += 1
             if score is not None and score > self.best:
                 self.best, self.unimproved = score, 0

@@ -27,6 +27,8 @@ CLASSIFIED = 4096  # embeddings at a time
 class Evaluator:
     """Measures the model of one run; nothing here changes it. Used by the run's thread.
 
+    Where several ranks train, all of them embed and the first one measures: all call the same methods.
+
     Args:
         config: of the run.
         data: with its halves.
@@ -42,7 +44,7 @@ class Evaluator:
         self, config: RunConfig, data: Data, parts: Parts, feed: Feed, sampler: Any, augmentation: Any, emit: Emit,
         stand_back: Callable[[], None],
     ) -> None:  # fmt: skip
-        self._config, self._data, self._parts, self._feed = config, data, parts, feed
+        self._config, self._data, self._parts, self._feed, self._ranks = config, data, parts, feed, parts.ranks
         self._sampler, self._augmentation, self._emit, self._stand_back = sampler, augmentation, emit, stand_back
         self._classes, self._device = training_classes(data), str(parts.device)
         self._test_feed = self._feed_of(data.split.test)
@@ -52,11 +54,16 @@ class Evaluator:
     def evaluate(self, epoch: int) -> dict[str, float]:
         """Embed the test half and measure retrieval; emits Evaluated and one scalar per metric. Fractions.
 
+        On a rank that is not the first it only embeds, and there are no metrics.
+
         Raises:
             Problem: embeddings that are not finite.
         """
         self._emit(Status("Evaluating"))
         embeddings = self._embed(self._test_feed)
+        if not self._ranks.first:
+            self._embed_beside(epoch)
+            return {}
         if not np.isfinite(embeddings).all():
             raise Problem(
                 "The embeddings are not finite: training has diverged.",
@@ -92,11 +99,22 @@ class Evaluator:
     def map_at_r(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
         """MAP@R, never of the test half: of held-out classes, else of some training images put through `compared`."""
         if self._data.split.validation is not None:
-            return self._validated(self._data.split.validation)
+            embeddings = self._embed_validation(self._data.split.validation)
+            return self._ranks.same(self._validated(embeddings, self._data.split.validation))
         rows = np.sort(np.random.default_rng([self._config.seed, 1]).permutation(len(self._feed))[:VALIDATED])
         labels = self._feed.labels.cpu().numpy()[rows]
         embeddings = compared(torch.from_numpy(self._embed(self._feed, rows))).numpy()
-        return retrieve(embeddings, labels, rows, k=1, distance=distance, device=self._device).metrics["MAP@R"]
+        retrieval = retrieve(embeddings, labels, rows, k=1, distance=distance, device=self._device)
+        return self._ranks.same(retrieval.metrics["MAP@R"])
+
+    def _embed_beside(self, epoch: int) -> None:
+        """Embed in the order of `_beside`, on a rank that measures nothing."""
+        if self._parts.average is not None:
+            self._embed_averaged(self._parts.average.module)
+        if self._data.split.validation is not None:
+            self._embed_validation(self._data.split.validation)
+        if self._config.evaluation.linear_probe and epoch == self._config.training.epochs:
+            self._embed_features()
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """What is measured beside retrieval by the run's own distance, where the config asks for it."""
@@ -112,7 +130,8 @@ class Evaluator:
             seed = self._config.seed
             yield {"NMI": nmi(embeddings, labels, settings.distance, seed, self._device, self._stand_back)}
         if self._data.split.validation is not None:
-            yield {"validation/MAP@R": self._validated(self._data.split.validation)}
+            embedded = self._embed_validation(self._data.split.validation)
+            yield {"validation/MAP@R": self._validated(embedded, self._data.split.validation)}
         if settings.linear_probe and epoch == self._config.training.epochs:
             yield self._probed()
 
@@ -134,7 +153,21 @@ class Evaluator:
         self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
     ) -> np.ndarray:
         """Embeddings [n, d] of a half, or of some of its images; pauses when the person asked for it."""
-        return embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back).cpu().numpy()
+        embeddings = embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back, self._ranks)
+        return embeddings.cpu().numpy()
+
+    def _embed_validation(self, rows: np.ndarray) -> np.ndarray:
+        return self._embed(self._feed_of(rows))
+
+    def _embed_averaged(self, model: nn.Module) -> np.ndarray:
+        between = self._stand_back
+        embeddings = embed(model, self._test_feed, self._augmentation, between=between, ranks=self._ranks)
+        return embeddings.cpu().numpy()
+
+    def _embed_features(self) -> tuple[np.ndarray, np.ndarray]:
+        """Features before the head, of all training images that may be drawn and of the test half."""
+        features = cast(EmbeddingModel, self._parts.model).features
+        return self._embed(self._feed, self._sampler.places, by=features), self._embed(self._test_feed, by=features)
 
     def _search(self, embeddings: np.ndarray, k: int, distance: Literal["cosine", "l2"]) -> Retrieval:
         """Retrieval in the test half with k neighbours of each query."""
@@ -143,11 +176,11 @@ class Evaluator:
             device=self._device, is_query=self._data.split.is_query, between=self._stand_back,
         )  # fmt: skip
 
-    def _validated(self, rows: np.ndarray) -> float:
+    def _validated(self, embeddings: np.ndarray, rows: np.ndarray) -> float:
         """MAP@R of the classes held out of the training half, searched among themselves."""
         images = self._data.images
         return retrieve(
-            self._embed(self._feed_of(rows)), images.labels[rows], images.sample_ids[rows], k=1,
+            embeddings, images.labels[rows], images.sample_ids[rows], k=1,
             distance=self._config.evaluation.distance, device=self._device,
         ).metrics["MAP@R"]  # fmt: skip
 
@@ -159,7 +192,7 @@ class Evaluator:
 
     def _averaged(self, model: nn.Module) -> dict[str, float]:
         """Retrieval metrics of the averaged weights: "average/MAP@R"."""
-        embeddings = embed(model, self._test_feed, self._augmentation, between=self._stand_back).cpu().numpy()
+        embeddings = self._embed_averaged(model)
         metrics = self._search(embeddings, 1, self._config.evaluation.distance).metrics
         averaged = {f"average/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
         for name, value in averaged.items():
@@ -185,10 +218,8 @@ class Evaluator:
     def _probed(self) -> dict[str, float]:
         """Stage 2: accuracies on the frozen features before the head."""
         self._emit(Status("Training the linear probe"))
-        model = cast(EmbeddingModel, self._parts.model)
         drawn = self._sampler.places  # a long-tailed half stays long-tailed
-        train = self._embed(self._feed, drawn, by=model.features)
-        test = self._embed(self._test_feed, by=model.features)
+        train, test = self._embed_features()
         train_labels = self._classes[self._feed.labels.cpu().numpy()[drawn]]
         accuracies = linear_probe(train, train_labels, test, self._test_labels, self._config.seed)
         for name, value in accuracies.items():

@@ -1,4 +1,4 @@
-"""Runs that belong together: the folds and seeds of one config, and what they say together."""
+"""The runs of one experiment: the folds and seeds of one config, and their joint result."""
 
 from dataclasses import dataclass
 from statistics import mean, stdev
@@ -47,7 +47,7 @@ def children(config: RunConfig) -> list[Child]:
 
 
 def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
-    """Queued runs for all that the config asks for; several are tied together as one experiment. Their numbers.
+    """Queue every run that the config asks for, several as one experiment; returns their numbers.
 
     Raises:
         Problem: the workspace cannot be written.
@@ -100,7 +100,7 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
     for run, evaluation in zip(runs, best, strict=True):
         by_seed.setdefault(run.seed, []).append(evaluation)
     if any(len(folds) > 1 for folds in by_seed.values()):
-        result["concatenated"] = [_concatenated(workspace, folds) for folds in by_seed.values()]
+        result["concatenated"] = [concatenated(workspace, folds) for folds in by_seed.values()]
     stored.set_result(workspace, experiment_id, result)
     return result
 
@@ -128,7 +128,8 @@ def markdown(experiment: Experiment) -> str:
     return "\n".join(lines)
 
 
-def _concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+    """REPORTED of the folds' embeddings side by side, each unit length for cosine. Raises Problem for other images."""
     from workbench.evaluation import retrieval_metrics
     from workbench.results.stored import searched
 

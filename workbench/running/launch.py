@@ -10,6 +10,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
+from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
 from workbench.workspace.ownership import BEAT
@@ -17,6 +18,7 @@ from workbench.workspace.recorder import Recorder
 
 if TYPE_CHECKING:
     from workbench.running.engine import Engine
+    from workbench.training.ranks import OneRank
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
@@ -25,9 +27,13 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 
 def make_job(
-    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False
-) -> Job:
-    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`."""
+    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
+    device: str = "",
+) -> Job:  # fmt: skip
+    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
+
+    `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
+    """
     recorder = Recorder(workspace, run_id, control)
 
     def emit(event: Event) -> None:
@@ -37,14 +43,15 @@ def make_job(
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume)
+            run(workspace, run_id, control, emit, recorder, resume=resume, device=device)
 
     return Job(f"run {run_id}", work, emit, control, behind_window=control.attended)
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False
-) -> None:
+    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
+    device: str = "",
+) -> None:  # fmt: skip
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
@@ -52,17 +59,30 @@ def run(
         Cancelled: the person discarded it.
     """
     emit(Status("Loading the engine"))
+    config = RunConfig.from_toml_text(workspace.run(run_id).config)
+    names = parse_devices(device) if device else ()
+    if len(names) == 1:
+        config = config.model_copy(update={"device": names[0]})
+    with together(names, config, workspace.folder(run_id)) as ranks:
+        _run(workspace, run_id, config, control, emit, recorder, ranks, resume=resume)
+
+
+def _run(
+    workspace: Workspace, run_id: int, config: RunConfig, control: Control, emit: Emit, recorder: Recorder,
+    ranks: "OneRank", *, resume: bool,
+) -> None:  # fmt: skip
+    """Do a run as the first of its ranks."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
-    config = RunConfig.from_toml_text(workspace.run(run_id).config)
     progress = _progress(control, emit)
     data = load_data(config, progress)
+    ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.dataset(workspace.register_dataset(data.images, data.cache))
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
-    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush)
+    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush, ranks)
     facts = environment(engine, data, progress)
     before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):

@@ -22,7 +22,7 @@ DRY_STEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What a run would be, from a look at the data and a few dry steps."""
+    """The size and duration of a run, from the data and a few dry steps."""
 
     images: int
     classes: int
@@ -164,7 +164,7 @@ def _sentence(words: str) -> str:
 
 
 def looks(steps: int, every: int) -> int:
-    """How often a run of so many steps looks at its probe: before the first step, every few, and after the last."""
+    """How often a run of so many steps evaluates its probe: before the first step, every few, and after the last."""
     return 2 + (steps - 1) // every
 
 

@@ -1,4 +1,4 @@
-"""What a few dry steps say of a run: how long its parts take, and what is to be known of its weights."""
+"""What a few dry steps show about a run: how long its parts take, and notes about its weights."""
 
 import copy
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
 
 
 def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
-    """Seconds of one look at the probe, from embedding a part of it; 0 where there is none."""
+    """Seconds of one evaluation of the probe, from embedding a part of it; 0 without a probe."""
     index, parts = engine.probe.index, engine.parts
     rows = index[: max(TIMED, batch_on(parts.device))]
     taken = 0.0

@@ -1,4 +1,4 @@
-"""What the fields of a config ask of each other; each function gives one sentence by dotted name of a bad field."""
+"""Checks between fields of a config; each function returns one sentence by dotted name of a bad field."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -12,13 +12,9 @@ class EmbeddingParams(Params):
     """The head between the backbone and the loss."""
 
     dim: int = param(
-        100,
-        ge=0,
-        le=4096,
-        symbol="d",
-        label="Embedding size",
+        100, ge=0, le=4096, symbol="d", label="Embedding size",
         help="Numbers per embedding; 0 keeps the backbone's own.",
-    )
+    )  # fmt: skip
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
     )
@@ -44,11 +40,9 @@ class TrainingParams(Params):
     epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     views: int = param(
-        1,
-        ge=1,
-        le=8,
+        1, ge=1, le=8,
         help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
-    )
+    )  # fmt: skip
     chunk: int = param(
         0, ge=0, le=65_536, unit="images",
         help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
@@ -102,6 +96,10 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    local_batch_norm: bool = param(
+        False, label="Local batch-norm",
+        help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
+    )  # fmt: skip
     deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
 
 
@@ -109,13 +107,9 @@ class EvaluationParams(Params):
     """What is measured while training."""
 
     every: int = param(
-        1,
-        ge=1,
-        le=100_000,
-        label="Evaluate every",
-        unit="epochs",
+        1, ge=1, le=100_000, label="Evaluate every", unit="epochs",
         help="Epochs between evaluations; the last is always evaluated.",
-    )
+    )  # fmt: skip
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
     other_distance: bool = param(
         False, label="Other distance, too",
@@ -135,13 +129,9 @@ class EvaluationParams(Params):
         "Half as many cost half the time, which Preflight tells.",
     )
     probe_every: int = param(
-        50,
-        ge=1,
-        le=1_000_000,
-        label="Probe every",
-        unit="steps",
+        50, ge=1, le=1_000_000, label="Probe every", unit="steps",
         help="Steps between two points of the probe curves; twice as many cost half the time, which Preflight tells.",
-    )
+    )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
         help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",

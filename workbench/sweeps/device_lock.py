@@ -40,7 +40,7 @@ class DeviceLock:
         return self._file is not None
 
     def take(self) -> bool:
-        """Have the device without waiting: False while somebody else has it.
+        """Take the device without waiting; False while another process has it.
 
         Raises:
             OSError: the place cannot be written, or its file system has no locks.

@@ -16,7 +16,7 @@ FLATTERS = "The objective is measured on the half that is reported, which flatte
 
 
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
-    """The name of the objective; "" asks for the best there is: held-out classes, else MAP@R of the reported half.
+    """The name of the objective; "" is the best available: held-out classes, else MAP@R of the reported half.
 
     Raises:
         BadConfig: a metric that the runs will not have, or one of the reported half where classes are held out.

@@ -1,4 +1,4 @@
-"""A sweep before it begins: what is varied, how, how often and by which figure; and the papers' sweeps as presets."""
+"""A sweep before its first run: what is varied, how, how often and by which metric; the papers' sweeps as presets."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,6 @@ from functools import lru_cache
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.files.resources import resources
-from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.proposals import HOWS, How
@@ -127,11 +126,3 @@ def sweep_presets() -> tuple[SweepPreset, ...]:
             )
         )
     return tuple(preset for _, preset in sorted(ordered, key=lambda pair: pair[0]))
-
-
-def preset_named(key: str) -> SweepPreset:
-    """The preset of that key. Raises Problem when there is none."""
-    for preset in sweep_presets():
-        if preset.key == key:
-            return preset
-    raise Problem(f"There is no sweep named {key!r}.", todo="`workbench sweep presets` shows them.")

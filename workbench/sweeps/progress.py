@@ -23,7 +23,7 @@ class Standing:
 
     @property
     def runs(self) -> list[int]:
-        """Numbers of the runs of this setting that have begun, in the order of its trials."""
+        """Numbers of the runs of this setting that have started, in the order of its trials."""
         return [trial.run_id for trial in self.trials if trial.run_id is not None]
 
 
@@ -72,7 +72,7 @@ def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
 
 
 def state_words(sweep: Sweep, trials: Sequence[Trial]) -> str:
-    """What is going on, in one or two words."""
+    """The sweep's state in one or two words."""
     if sweep.state == "active":
         if not sweep.alive:
             return "Starting" if sweep.starting else "Worker is gone"

@@ -51,7 +51,7 @@ def next_proposal(
     *,
     least: bool,
 ) -> Setting:
-    """What TPE proposes after the settings that have been tried: the same for the same past, whoever asks.
+    """TPE's proposals after the settings that have been tried; the same for the same history.
 
     Args:
         parameters: what is varied.

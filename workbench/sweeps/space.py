@@ -97,7 +97,7 @@ def read(text: str) -> Parameter:
 
 
 def written(parameter: Parameter) -> str:
-    """The part behind the "=" as `read` takes it."""
+    """The part after the "=" as `read` takes it."""
     if parameter.low is None:
         # Bare words and quoted ones do not mix: what is no TOML is cut at every comma.
         bare = all(_bare(value) for value in parameter.values)

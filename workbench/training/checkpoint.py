@@ -1,4 +1,4 @@
-"""Whole checkpoints or none: tensors and plain values only, written beside and then moved into place."""
+"""Whole checkpoints or none: tensors and plain values only, written to a temporary file and then moved into place."""
 
 import zipfile
 from functools import partial
@@ -74,7 +74,7 @@ def rng_state() -> dict[str, Any]:
 
 
 def set_rng_state(state: dict[str, Any]) -> None:
-    """Put back what `rng_state` took."""
+    """Restore the states that `rng_state` returned."""
     torch.set_rng_state(state["torch"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state_all(state["cuda"])

@@ -50,7 +50,7 @@ def memory_in_use(device: torch.device) -> int:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether torch or Python gave up for want of memory, on any device."""
+    """Whether torch or Python ran out of memory, on any device."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(

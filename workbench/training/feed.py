@@ -17,6 +17,8 @@ TOGETHER = 16  # images that one thread makes at a time
 AHEAD = 2  # batches
 CROPS = 1  # beside seed, epoch and place: crops are drawn apart from what follows
 Box = tuple[float, float, float, float]  # left, top, right, bottom in px
+Share = Callable[[int], slice]  # of n images, those that are asked for: neighbours, in their order
+EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - it has no more to say
 
 
 class Sampler(Protocol):
@@ -34,7 +36,9 @@ class Augmentation(Protocol):
     """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin.
 
     One that cuts its crops out of whole images has `whole_training` set, and then `boxes` and `side`; one that is
-    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip.
+    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip. One that makes
+    each image of itself alone, whatever the others show, may set `each_alone`: where several ranks train, each then
+    reads its own images of a batch only.
     """
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
@@ -86,6 +90,7 @@ class _Part:
     rows: np.ndarray
     boxes: list[Box] | None  # None for squares
     start: int
+    wanted: bool  # else these images stay black: another rank makes them
     last: bool
 
 
@@ -140,41 +145,43 @@ class Feed:
         return self._resident is None or getattr(augmentation, "whole_training", False)
 
     def training(
-        self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1
+        self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1, share: Share = EVERY
     ) -> Callable[[int, int], Generator[tuple[Tensor, Tensor], None, None]]:
         """`batches(epoch, skip)` for the Trainer; the same batch again for the same seed, epoch and place.
 
         With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew. Threads make batches
-        ahead until the generator is closed.
+        ahead until the generator is closed. `share(n)` is the part of a batch of n images that is given, with the
+        labels of all of them; its images are those that they are without it.
         """
         generator = torch.Generator(self._device)
+        read = share if getattr(augmentation, "each_alone", False) else EVERY
 
         def batches(epoch: int, skip: int) -> Generator[tuple[Tensor, Tensor], None, None]:
             chosen = [np.tile(index, views) for index in sampler.batches(epoch)][skip:]
             if getattr(augmentation, "whole_training", False):
-                augmented = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip))
+                augmented = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip), read)
             else:
-                augmented = self._evaluated(chosen)
+                augmented = self._evaluated(chosen, read)
             with contextlib.closing(augmented):
                 for number, images in enumerate(augmented, start=skip):
                     generator.manual_seed(_mix(seed, epoch, number))
                     labels = self.labels[self._there(chosen[number - skip])]
-                    yield augmentation(self._scaled(images), generator), labels
+                    yield augmentation(self._scaled(images), generator)[share(len(labels))], labels
 
         return batches
 
-    def _evaluated(self, chosen: list[np.ndarray]) -> Generator[Tensor, None, None]:
+    def _evaluated(self, chosen: list[np.ndarray], read: Share = EVERY) -> Generator[Tensor, None, None]:
         """Batches uint8 [n, C, H, W] on the device as they are evaluated, of places of this half."""
         if self._resident is not None:
             for index in chosen:
                 yield self._resident[self._there(index)]
         elif self._squeezed:
-            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows))
+            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows), read)
         else:
-            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None)
+            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None, read)
 
     def _cropped(
-        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int]
+        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int], read: Share
     ) -> Generator[Tensor, None, None]:
         """Batches of crops of whole images; `start` is the seed, the epoch, and the place of the first in it."""
         generator, (seed, epoch, first) = torch.Generator(), start
@@ -184,12 +191,15 @@ class Feed:
             sizes = torch.from_numpy(cast(WholeImages, self._images).sizes[rows])
             return cast(list[Box], augmentation.boxes(sizes, generator).tolist())
 
-        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes)
+        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes, read)
 
     def _made(
-        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None]
+        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None], read: Share
     ) -> Generator[Tensor, None, None]:
-        """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them."""
+        """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them.
+
+        Images out of `read(n)` are black.
+        """
         most = max((len(index) for index in chosen), default=0)
         waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
         pinned = self._copies is not None
@@ -198,10 +208,12 @@ class Feed:
             for number, index in enumerate(chosen):
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
-                batch, cut = torch.empty(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
+                batch, cut = torch.zeros(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
+                own = range(len(rows))[read(len(rows))]
                 for start in range(0, len(rows), TOGETHER):
                     stop = min(start + TOGETHER, len(rows))
-                    yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, stop == len(rows))
+                    wanted = start < own.stop and own.start < stop
+                    yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, wanted, stop == len(rows))
 
         with contextlib.closing(jobs.in_threads(self._fill, parts(), self.threads, waiting)) as filled:
             batches = (part.batch for part in filled if part.last)
@@ -209,6 +221,8 @@ class Feed:
 
     def _fill(self, part: _Part) -> _Part:
         """Put the images of a part into its batch: on a thread beside others."""
+        if not part.wanted:
+            return part
         target = part.batch.numpy()[part.start : part.start + len(part.rows)]
         for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:

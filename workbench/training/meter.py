@@ -42,7 +42,7 @@ class Meter:
         self.restart_clock()
 
     def restart_clock(self) -> None:
-        """Begin to measure speed anew, after a pause or an evaluation."""
+        """Restart the measurement of speed, after a pause or an evaluation."""
         self._images, self._steps, self._since = 0, 0, perf_counter()
 
     def waiting(self, batches: Iterable[Batch]) -> Iterator[Batch]:

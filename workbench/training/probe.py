@@ -10,9 +10,11 @@ from torch.nn import functional as F
 from workbench.events import Charted, Emit, Scalar
 from workbench.losses.contract import Loss
 from workbench.training.feed import Augmentation, Feed
+from workbench.training.ranks import OneRank
 
 BATCH = 512  # images
 BATCH_ON_CPU = 64  # whose activations stay in a processor's cache: 0.6 to 0.7 of the time
+ALONE = OneRank()
 
 
 def batch_on(device: torch.device) -> int:
@@ -28,19 +30,25 @@ def embed(
     index: np.ndarray | None = None,
     by: Callable[[Tensor], Tensor] | None = None,
     between: Callable[[], object] = lambda: None,
+    ranks: OneRank = ALONE,
 ) -> Tensor:
     """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back.
 
     With `by`, what that function of the model gives instead, such as its features. `between` is called before each
-    batch and may raise Cancelled.
+    batch and may raise Cancelled. Each of `ranks` embeds some of the batches, and all get all embeddings.
     """
+    rows, size = np.arange(len(feed)) if index is None else index, batch_on(feed.labels.device)
+    shares = [rows[size * part.start : size * part.stop] for part in ranks.shares(-(-len(rows) // size))]
+    spread = ranks.count > 1 and all(len(share) for share in shares)
     training, parts = model.training, []
+    ranks.same_statistics(model)
     model.eval()
-    for images in feed.in_order(batch_on(feed.labels.device), index):
+    for images in feed.in_order(size, shares[ranks.rank] if spread else rows):
         between()
         parts.append((by or model)(augmentation.evaluate(images)).float())
     model.train(training)
-    return torch.cat(parts)
+    own = torch.cat(parts)
+    return ranks.whole(own, [len(share) for share in shares]) if spread else own
 
 
 @torch.no_grad()
@@ -70,6 +78,7 @@ class Probe:
         spce: (embeddings, labels, num_classes) -> scalar, in nats.
         anatomy: (embeddings, labels) -> numbers by name, measured at each point that is `anatomy_every` steps after
             the one before; 0 is never. Then the loss's own `charts(embeddings, labels)` are emitted, too.
+        ranks: that embed the images together; the first measures.
     """
 
     def __init__(
@@ -87,7 +96,9 @@ class Probe:
         emit: Emit,
         anatomy: Callable[[Tensor, Tensor], dict[str, float]] = lambda embeddings, labels: {},
         anatomy_every: int = 0,
+        ranks: OneRank = ALONE,
     ) -> None:
+        self._ranks = ranks
         self._model, self._loss, self._feed, self._augmentation = model, loss, feed, augmentation
         self._every, self._num_classes, self._spce, self._emit = every, num_classes, spce, emit
         self.index = np.sort(np.random.default_rng(seed).permutation(len(feed))[:size])
@@ -106,7 +117,9 @@ class Probe:
         if step == self._measured or not len(self.index):
             return
         self._measured = step
-        embeddings = embed(self._model, self._feed, self._augmentation, self.index)
+        embeddings = embed(self._model, self._feed, self._augmentation, self.index, ranks=self._ranks)
+        if not self._ranks.first:
+            return
         self._emit(Scalar("probe/spce", step, self._spce(embeddings, self._labels, self._num_classes).item()))
         if self._anatomy_every and step // self._anatomy_every * self._anatomy_every > step - self._every:
             for name, value in self._anatomy(embeddings, self._labels).items():

@@ -1,4 +1,4 @@
-"""The training loop, on one screen. It knows no Qt, no SQLite and no config file."""
+"""The training loop, on one screen. It uses no Qt, no SQLite and no config file."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -16,6 +16,7 @@ from workbench.events import Emit
 from workbench.losses.contract import Loss
 from workbench.training.device import autocast
 from workbench.training.meter import Batch, Meter
+from workbench.training.ranks import OneRank
 from workbench.training.two_passes import Halves, TwoPasses
 
 
@@ -35,6 +36,7 @@ class Parts:
     head_steps: int = 0  # first steps in which `backbone` stays as it is
     backbone: list[Tensor] = field(default_factory=list)
     average: AveragedModel | None = None  # of the model's weights over the steps
+    ranks: OneRank = field(default_factory=OneRank)  # that train together, seen from this one
     step: int = 0
     first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
@@ -77,7 +79,7 @@ def train(
     Args:
         parts: what is trained; changed in place.
         batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch;
-            closed where it is not read to its end.
+            closed where it is not read to its end. The images are this rank's share, the labels those of all ranks.
         epochs: passes in all, from 1.
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
@@ -97,17 +99,17 @@ def train(
         with closing(batches(epoch, parts.step - (epoch - 1) * steps_per_epoch)) as epoch_batches:
             for images, labels in meter.waiting(epoch_batches):
                 stand_still(control, emit, meter)
-                if control.interrupted:
+                if parts.ranks.same(control.interrupted):
                     meter.read()
                     return
                 value = train_step(parts, images, labels, penalty)
-                meter.add(value, len(images))  # read every few steps: reading one number makes a GPU wait
+                meter.add(value, len(labels))  # read every few steps: reading one number makes a GPU wait
                 after_step(parts.step)
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
         meter.restart_clock()
-        if control.stop_asked:
+        if parts.ranks.same(control.stop_asked):
             return
 
 
@@ -118,10 +120,10 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     passes = None
     if 0 < parts.chunk < len(images):
         passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision)
-        embeddings = passes.embeddings()
+        embeddings = passes.embeddings(parts.ranks, len(labels), parts.step)
     with autocast(parts.device, parts.precision):
         if passes is None:
-            embeddings = parts.model(images)
+            embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
         value: Tensor = parts.loss(embeddings, parts.targets(labels))
         if (pull := penalty()) is not None:
             value = value + pull
@@ -129,6 +131,7 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     parts.scaler.scale(value).backward()
     if passes is not None:
         passes.backward()
+    parts.ranks.average(parts.weights)
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:
         for weight in parts.backbone:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from workbench.problem import Problem
 from workbench.training import checkpoint
 from workbench.training.device import autocast
+from workbench.training.ranks import OneRank
 
 
 class Halves(Protocol):
@@ -44,16 +45,22 @@ class TwoPasses:
         self._states: list[dict[str, Any]] = []  # random states before each chunk
         self._features: Tensor | None = None
 
-    def embeddings(self) -> Tensor:
-        """Embeddings [n, d] of the batch, with a gradient back to the features."""
+    def embeddings(self, ranks: OneRank, n: int, step: int) -> Tensor:
+        """Embeddings [n, d] of the whole batch, with a gradient back to the features of this rank's share of it.
+
+        Args:
+            ranks: that train together.
+            n: images of the whole batch.
+            step: optimiser steps done.
+        """
         parts = []
-        with torch.no_grad(), self._autocast():
+        with torch.no_grad(), self._autocast(), ranks.drawing_apart(step):
             for images in self._chunks:
                 self._states.append(checkpoint.rng_state())
                 parts.append(self._model.features(images))
         self._features = torch.cat(parts).requires_grad_()
         with self._autocast():
-            embeddings: Tensor = self._model.head(self._features)
+            embeddings: Tensor = self._model.head(ranks.gather(self._features, n))
         return embeddings
 
     def backward(self) -> None:

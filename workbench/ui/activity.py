@@ -104,7 +104,7 @@ class Activity(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.items: list[ActivityItem] = []
-        self._told: set[ActivityItem] = set()
+        self._logged: set[ActivityItem] = set()
 
     @property
     def working(self) -> list[ActivityItem]:
@@ -126,8 +126,8 @@ class Activity(QObject):
 
     def _item_changed(self) -> None:
         for item in self.items:
-            if item.state != "working" and item not in self._told:
-                self._told.add(item)
+            if item.state != "working" and item not in self._logged:
+                self._logged.add(item)
                 text = item.now.text
                 nothing_more = text.rstrip(".").casefold() in ("", item.state)
                 self.log(f"{item.title}: {item.state}" if nothing_more else f"{item.title}: {item.state}. {text}")
@@ -137,5 +137,5 @@ class Activity(QObject):
         ended = [item for item in self.items if item.state != "working"]
         for item in ended[: max(0, len(ended) - KEPT)]:
             self.items.remove(item)
-            self._told.discard(item)
+            self._logged.discard(item)
             item.deleteLater()

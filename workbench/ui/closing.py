@@ -1,12 +1,14 @@
 """Closing the window while a run works: the user chooses how the run ends. No thread is killed."""
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QProgressBar, QWidget
 
 from workbench.ui.question import WORDS_WIDTH, Question
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import STOP, STOP_NOW
 
 
 class WaitDialog(QDialog):
@@ -22,15 +24,12 @@ class WaitDialog(QDialog):
         bar = QProgressBar(textVisible=False)
         bar.setRange(0, 0)
         bar.setAccessibleName("Waiting for the run to end")
-        self.now = button("Stop now, keep finished epochs", "stop")
+        self.now = button(STOP_NOW, "stop")
         self.now.setVisible(can_hurry)
         self.now.clicked.connect(self.now_chosen)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 16)
-        column.setSpacing(12)
-        column.addWidget(self.words)
-        column.addWidget(bar)
-        column.addWidget(self.now, 0, Qt.AlignmentFlag.AlignRight)
+        column = in_column(
+            self.words, bar, (self.now, Qt.AlignmentFlag.AlignRight), on=self, margins=(24, 24, 24, 16), spacing=12
+        )
         self.words.setMinimumWidth(WORDS_WIDTH)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
 
@@ -70,7 +69,7 @@ class Closing(QObject):
             {
                 "keep": button("Keep the window open"),
                 "now": button("Stop now", "x-circle"),
-                "stop": button("Stop after this epoch", "stop", "primary"),
+                "stop": button(STOP, "stop", "primary"),
             },
             self._window,
         )

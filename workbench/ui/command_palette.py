@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.commands import Commands, score
+from workbench.ui.widgets.boxes import in_column
 
 Index = QModelIndex | QPersistentModelIndex
 WIDTH, HEIGHT = 480, 360  # px
@@ -101,10 +102,7 @@ class CommandPalette(QDialog):
         self.list.setTabKeyNavigation(False)
         frame = QFrame(self)
         frame.setObjectName("palette")
-        inner = QVBoxLayout(frame)
-        inner.setContentsMargins(8, 8, 8, 8)
-        inner.addWidget(self.line)
-        inner.addWidget(self.list)
+        in_column(self.line, self.list, on=frame, margins=8)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)

@@ -62,7 +62,7 @@ def start_fault_log(workspace: Path) -> IO[str] | None:
 class Defects(QObject):
     """Receives the uncaught exceptions of all threads between `install` and `remove`."""
 
-    told = Signal(object, str)  # Problem, traceback; on the window's thread
+    noticed = Signal(object, str)  # Problem, traceback; on the window's thread
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class Defects(QObject):
     def install(self) -> None:
         """Receive uncaught exceptions of all threads, and write Qt's messages to the log."""
         sys.excepthook = self.caught
-        threading.excepthook = self._caught_in_thread
+        threading.excepthook = self.caught_in_thread
         qInstallMessageHandler(_to_log)
 
     def remove(self) -> None:
@@ -91,9 +91,10 @@ class Defects(QObject):
         if not self._is_news(f"{kind.__name__} {_place(trace)}"):
             return
         problem = error if isinstance(error, Problem) else _as_problem(kind)
-        self.told.emit(problem, text)
+        self.noticed.emit(problem, text)
 
-    def _caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+    def caught_in_thread(self, args: threading.ExceptHookArgs) -> None:
+        """The exception hook of the other threads, which does the same."""
         self.caught(args.exc_type, args.exc_value, args.exc_traceback)
 
     def _is_news(self, key: str) -> bool:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.ui.question import Question
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
+from workbench.ui.words import STOP_NOW
 
 
 class Ending(QObject):
@@ -29,7 +30,7 @@ class Ending(QObject):
             if waits
             else "Stopping now keeps the epochs that are finished, with their checkpoint and map; it can be resumed."
         )
-        stop = "Take out of the line" if waits else "Stop now, keep finished epochs"
+        stop = "Take out of the line" if waits else STOP_NOW
         self.ask = Question(
             "End the run",
             f"End {name}?",

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QWidget
 
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import BEST, LAST, source_of
@@ -13,6 +13,7 @@ from workbench.progress import Progress
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -79,11 +80,9 @@ class ExportDialog(QDialog):
             self.reasons[name].setText(file_format.help)
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
-        column.addWidget(ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section"))
-        column.addLayout(grid)
+        column = in_column(
+            ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section"), grid, on=self, margins=16, spacing=8
+        )
         column.addSpacing(8)
         column.addLayout(self._epochs())
         column.addSpacing(8)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.ui.exchange_work import exchange_process
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor, PathEditor
 from workbench.ui.widgets.labels import label, restyle
@@ -73,13 +74,7 @@ class ImportDialog(QDialog):
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
         form.addRow("Distance", self.distance)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
-        column.addLayout(form)
-        column.addWidget(self.state)
-        column.addStretch(1)
-        column.addLayout(button_row(self.cancel, self.start))
+        in_column(form, self.state, 1, button_row(self.cancel, self.start), on=self, margins=16, spacing=8)
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
     def reject(self) -> None:

@@ -44,7 +44,7 @@ class Follower(QObject):
         self.trashed: list[Run] = watch.first.trashed
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
         self._told_gone = False
-        self._place = Place()
+        self._position = Place()
         self._looking = self._closed = False
         self._telling = threading.Lock()
         self._asked: SimpleQueue[Place | None] = SimpleQueue()
@@ -57,16 +57,16 @@ class Follower(QObject):
     @property
     def followed(self) -> Followed:
         """What is known of the followed run; nothing before the first look at it."""
-        return self._place.followed
+        return self._position.followed
 
     def follow(self, run_id: int | None) -> None:
         """Follow that run from its first point, at once; None follows only the list of runs."""
-        self._place = Place(run_id)
+        self._position = Place(run_id)
         self._ask()
 
     def tell_again(self) -> None:
         """Send the points of the followed run again, from the first one; nothing else is read again."""
-        self._place = replace(self._place, seq=None, version=-1)
+        self._position = replace(self._position, seq=None, version=-1)
         self._ask()
 
     def close(self) -> None:
@@ -83,13 +83,13 @@ class Follower(QObject):
 
     def look(self) -> None:
         """Look once, on this thread."""
-        for step in self._heard(self._read(self._place)):
+        for step in self._heard(self._read(self._position)):
             step()
 
     def _ask(self) -> None:
         if not self._looking:
             self._looking = True
-            self._asked.put(self._place)
+            self._asked.put(self._position)
 
     def _answer(self) -> None:
         while (position := self._asked.get()) is not None:
@@ -126,9 +126,9 @@ class Follower(QObject):
             return [self._timer.stop, partial(self.failed.emit, news), partial(self._rest, EVERY)]
         if news is None:
             return [partial(self._rest, EVERY)]
-        if news.before is not self._place:  # another run is followed since
+        if news.before is not self._position:  # another run is followed since
             return [partial(self._rest, 0)]
-        self._place = after = news.after
+        self._position = after = news.after
         self.runs, self.trashed, self.experiments = news.runs, news.trashed, news.experiments
         steps: list[Callable[[], None]] = [self.read.emit]
         if news.scalars:
@@ -143,7 +143,7 @@ class Follower(QObject):
 
     def _tell_of_run(self, position: Place, signal: SignalInstance, *news: object) -> None:
         """Emit the signal unless another run has been followed since."""
-        if position.run_id == self._place.run_id:
+        if position.run_id == self._position.run_id:
             signal.emit(*news)
 
     def _rest(self, interval: int) -> None:

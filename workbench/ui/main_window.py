@@ -1,11 +1,10 @@
 """The window: menus, rail, pages, docks, status bar. Their state is in the session."""
 
 from functools import partial
-from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QMessageBox, QWidget
 
 from workbench import __version__
 from workbench.problem import Problem
@@ -14,13 +13,12 @@ from workbench.ui.closing import Closing
 from workbench.ui.command_palette import CommandPalette
 from workbench.ui.commands import Commands
 from workbench.ui.docks.activity import ActivityDock
-from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
 from workbench.ui.docks.inspector import InspectorDock
-from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.ending import Ending
-from workbench.ui.menus import Menus, RecentMenu, chosen_place, open_log_folder
+from workbench.ui.menus import Menus, open_log_folder
 from workbench.ui.message_bar import MessageBar
+from workbench.ui.opening import Opening
 from workbench.ui.page_stack import PAGES, PageStack, load_pages
 from workbench.ui.rail import Rail
 from workbench.ui.run_actions import RunActions
@@ -31,14 +29,11 @@ from workbench.ui.status_bar import StatusBar
 from workbench.ui.tab_order import order_regions
 from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
-from workbench.ui.words import ARCHIVES
-from workbench.workspace.news import Watch, watched
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.window_layout import WindowLayout
 
-FIRST_SIZE = (1440, 900)  # px
-FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 SMALLEST = (960, 600)
 LOW = 800  # px of height under which the start cards shorten
-LAYOUT_VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
 
 class MainWindow(QMainWindow):
@@ -60,6 +55,8 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(session, self)
         self.closing = Closing(session, self)
         self.ending = Ending(session, self)
+        self.opening = Opening(session, self)
+        self.arrangement = WindowLayout(self, session.preferences, self.runs, self.inspector, self.activity)
         self._run_activity = RunActivity(session, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
@@ -68,7 +65,7 @@ class MainWindow(QMainWindow):
         self._first_paint_seen = False
         self._build()
         self._connect()
-        self._restore_layout()
+        self.arrangement.restore()
         self.show_page("setup")
         self.pages.setFocus()
 
@@ -82,18 +79,10 @@ class MainWindow(QMainWindow):
         self._add_commands()
         self.rail = Rail(self.session, self._page_actions.actions(), self)
         self.addToolBar(Qt.ToolBarArea.TopToolBarArea, self.rail)
-        self._fill_menus()
+        self.menus = Menus(self, self.session, self.commands, self.run_actions)
         centre = QWidget()
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        for part in (self.message, self.welcome):
-            column.addWidget(part)
-        column.addWidget(self.pages, 1)
+        in_column(self.message, self.welcome, (self.pages, 1), on=centre, spacing=0)
         self.setCentralWidget(centre)
-        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.runs)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.inspector)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.activity)
         self.setStatusBar(self.status)
 
     def _add_commands(self) -> None:
@@ -104,10 +93,10 @@ class MainWindow(QMainWindow):
             action.setData(info.name)
             self._page_actions.addAction(action)
         add("file.new", "New run", self._new_run, "Ctrl+N", "plus")
-        add("file.open-config", "Open a config…", self._open_config, "Ctrl+Shift+O", "file-text")
-        add("file.open-images", "Use a folder of images…", self._open_images, "", "image")
-        add("file.open-archive", "Use an archive of images…", self._open_archive, "", "image")
-        add("file.open-workspace", "Open or make a workspace…", self._ask_workspace, "Ctrl+O", "folder-open")
+        add("file.open-config", "Open a config…", self.opening.ask_config, "Ctrl+Shift+O", "file-text")
+        add("file.open-images", "Use a folder of images…", self.opening.ask_images, "", "image")
+        add("file.open-archive", "Use an archive of images…", self.opening.ask_archive, "", "image")
+        add("file.open-workspace", "Open or make a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
         self.undo = UndoCommands(self.commands, self)
         add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")
@@ -115,7 +104,7 @@ class MainWindow(QMainWindow):
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
         add("view.reset-layout", "Reset layout", self.reset_layout)
         add("view.welcome", "Show the start cards", self._show_welcome)
-        add("view.full-screen", "Full screen", self._full_screen, "F11")
+        add("view.full-screen", "Full screen", self.arrangement.toggle_full_screen, "F11")
         add("help.logs", "Open the log folder", open_log_folder)
         add("help.about", "About Workbench", self._about)
         for key, dock, shortcut in (
@@ -127,31 +116,6 @@ class MainWindow(QMainWindow):
             toggle.setShortcut(shortcut)
             self.addAction(toggle)
             self.commands.adopt(f"view.dock-{key}", toggle, "View")
-
-    def _fill_menus(self) -> None:
-        self.menus = Menus(self, self.session, self.commands, self.run_actions)
-        add, menus = self.menus.add, self.menus
-        add(
-            menus.file,
-            "file.new",
-            "file.open-config",
-            "file.open-images",
-            "file.open-archive",
-            "file.import",
-            "",
-            "file.open-workspace",
-        )
-        self._recent_workspaces = RecentMenu("Recent workspaces", "workspaces", self.session, menus.file)
-        self._recent_images = RecentMenu("Recent data folders", "data", self.session, menus.file)
-        menus.file.addMenu(self._recent_workspaces)
-        menus.file.addMenu(self._recent_images)
-        add(menus.file, "", "file.quit")
-        add(menus.edit, "edit.undo", "edit.redo", "", "edit.find-run", "edit.palette", "edit.shortcuts")
-        add(menus.view, *(f"view.{info.name}" for info in PAGES), "")
-        add(menus.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")
-        add(menus.view, "view.reset-layout", "view.full-screen", "")
-        menus.add_appearance()
-        add(menus.help, "edit.shortcuts", "edit.palette", "help.logs", "", "help.about")
 
     def _connect(self) -> None:
         session = self.session
@@ -165,13 +129,12 @@ class MainWindow(QMainWindow):
         session.workspace_changed.connect(self._workspace_shown)
         session.selection_changed.connect(self._adapt_inspector)
         session.query_changed.connect(self._adapt_inspector)
-        self._recent_workspaces.triggered.connect(self._open_recent_workspace)
-        self._recent_images.triggered.connect(self._open_recent_images)
-        self.welcome.sample_asked.connect(self._start_sample)
-        self.welcome.images_offered.connect(self.offer)
-        self.welcome.workspace_asked.connect(self._ask_workspace)
+        self.menus.recent_workspaces.triggered.connect(self.opening.open_recent_workspace)
+        self.menus.recent_images.triggered.connect(self.opening.open_recent_images)
+        self.welcome.sample_asked.connect(self.opening.start_sample)
+        self.welcome.images_offered.connect(self.opening.offer)
+        self.welcome.workspace_asked.connect(self.opening.ask_workspace)
         self.welcome.dismissed.connect(self._hide_welcome)
-        self.activity.toggled.connect(self._remember_activity)
         self._workspace_shown()
 
     # Pages
@@ -232,29 +195,6 @@ class MainWindow(QMainWindow):
 
     # What is opened, dropped and offered
 
-    def offer(self, path: Path) -> None:
-        """A folder or archive of images, or a config file becomes a config on the Set up page."""
-        try:
-            config = offering.config_from(path, self.session.catalog)
-        except Problem as problem:
-            self.session.notify(problem)
-            return
-        if offering.holds_images(path):
-            self.session.preferences.remember("data", path)
-        self.session.config_offered.emit(config)
-
-    def open_workspace(self, path: Path) -> None:
-        """Open the workspace in a folder, or make one there; it is shown when it is open."""
-        self.session.run_in_thread("Opening the workspace", lambda progress: watched(path), self._show_workspace)
-
-    def _show_workspace(self, watch: Watch) -> None:
-        try:
-            self.session.open_workspace(watch.workspace, watch)
-        except Problem as problem:
-            watch.close()
-            watch.workspace.close()
-            self.session.notify(problem)
-
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         path = dropped_path(event.mimeData())
         if path is not None and offering.can_be_offered(path):
@@ -264,43 +204,10 @@ class MainWindow(QMainWindow):
         path = dropped_path(event.mimeData())
         if path is not None:
             event.acceptProposedAction()
-            self.offer(path)
+            self.opening.offer(path)
 
     def _config_offered(self) -> None:
         self.session.show_page("setup")
-
-    def _open_config(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, "Open a config", "", "Config (*.toml)")
-        if chosen:
-            self.offer(Path(chosen))
-
-    def _open_images(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
-        if chosen:
-            self.offer(Path(chosen))
-
-    def _open_archive(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileName(self, "An archive with one folder per class", "", ARCHIVES)
-        if chosen:
-            self.offer(Path(chosen))
-
-    def _ask_workspace(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "A workspace, or an empty folder to make one")
-        if chosen:
-            self.open_workspace(Path(chosen))
-
-    def _open_recent_workspace(self, action: QAction) -> None:
-        path = chosen_place(action)
-        if path is not None:
-            self.open_workspace(path)
-
-    def _open_recent_images(self, action: QAction) -> None:
-        path = chosen_place(action)
-        if path is not None:
-            self.offer(path)
-
-    def _start_sample(self) -> None:
-        self.session.start(offering.sample_config(), partial(self.session.show_page, "train"))
 
     def _workspace_shown(self) -> None:
         workspace = self.session.workspace
@@ -365,45 +272,10 @@ class MainWindow(QMainWindow):
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.open()
 
-    # Layout
-
     def reset_layout(self) -> None:
         """Put every dock back to its first place and size."""
-        self.restoreState(self._first_state, LAYOUT_VERSION)
-        for dock in (self.runs, self.activity):
-            dock.show()
-        self.activity.set_unfolded(False)
-        self.inspector.forget_choice()
-        self.inspector.adapt(self.width())
+        self.arrangement.reset()
         self._adapt_inspector()
-        self._first_widths()
-
-    def _restore_layout(self) -> None:
-        preferences = self.session.preferences
-        self.resize(*self._first_size())
-        self._first_widths()
-        self._first_state: QByteArray = self.saveState(LAYOUT_VERSION)
-        self.restoreGeometry(preferences.state("layout/geometry"))
-        self.restoreState(preferences.state("layout/state"), LAYOUT_VERSION)
-        self.activity.set_unfolded(preferences.flag("layout/activity"))
-
-    def _first_size(self) -> tuple[int, int]:
-        """The design's size, or less on a smaller screen; [width, height] in px."""
-        room = self.screen().availableGeometry()
-        return min(FIRST_SIZE[0], room.width() - FRAME[0]), min(FIRST_SIZE[1], room.height() - FRAME[1])
-
-    def _first_widths(self) -> None:
-        docks = [self.runs, self.inspector] if not self.inspector.folded else [self.runs]
-        self.resizeDocks(docks, [RUNS_WIDTH, INSPECTOR_WIDTH][: len(docks)], Qt.Orientation.Horizontal)
-
-    def _remember_activity(self, unfolded: bool) -> None:
-        self.session.preferences.set_flag("layout/activity", unfolded)
-
-    def _full_screen(self) -> None:
-        if self.isFullScreen():
-            self.showNormal()
-        else:
-            self.showFullScreen()
 
     # Events of the window
 
@@ -422,8 +294,5 @@ class MainWindow(QMainWindow):
         if not self.closing.may_close():
             event.ignore()
             return
-        preferences = self.session.preferences
-        preferences.set_state("layout/geometry", self.saveGeometry())
-        preferences.set_state("layout/state", self.saveState(LAYOUT_VERSION))
-        preferences.keep()
+        self.arrangement.keep()
         event.accept()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from workbench.ui import theme
 from workbench.ui.commands import Commands
 from workbench.ui.defects import log_folder
+from workbench.ui.page_stack import PAGES
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
 
@@ -89,10 +90,27 @@ class Menus:
         self.page = bar.addMenu("&Page")
         self.run = bar.addMenu("&Run")
         self.help = bar.addMenu("&Help")
+        self.recent_workspaces = RecentMenu("Recent workspaces", "workspaces", session, self.file)
+        self.recent_images = RecentMenu("Recent data folders", "data", session, self.file)
         self.appearance = AppearanceActions(session, commands, window)
+        self._fill()
         self._fill_run(runs)
 
-    def add(self, menu: QMenu, *keys: str) -> None:
+    def _fill(self) -> None:
+        add = self._add
+        add(self.file, "file.new", "file.open-config", "file.open-images", "file.open-archive", "file.import", "")
+        add(self.file, "file.open-workspace")
+        self.file.addMenu(self.recent_workspaces)
+        self.file.addMenu(self.recent_images)
+        add(self.file, "", "file.quit")
+        add(self.edit, "edit.undo", "edit.redo", "", "edit.find-run", "edit.palette", "edit.shortcuts")
+        add(self.view, *(f"view.{info.name}" for info in PAGES), "")
+        add(self.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")
+        add(self.view, "view.reset-layout", "view.full-screen", "")
+        self._add_appearance()
+        add(self.help, "edit.shortcuts", "edit.palette", "help.logs", "", "help.about")
+
+    def _add(self, menu: QMenu, *keys: str) -> None:
         """Add commands by key; "" adds a separator."""
         for key in keys:
             if key:
@@ -100,7 +118,7 @@ class Menus:
             else:
                 menu.addSeparator()
 
-    def add_appearance(self) -> None:
+    def _add_appearance(self) -> None:
         """The submenus of theme and text size at the end of View."""
         themes = self.view.addMenu("Theme")
         themes.addActions(self.appearance.themes.actions())

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from workbench.problem import Problem
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import IconLabel, label, restyle
 
@@ -45,20 +46,11 @@ class MessageBar(QFrame):
         self.hide()
 
     def _build(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.what)
-        words.addWidget(self.rest)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        row.addLayout(words, 1)
+        words = in_column(self.what, self.rest, spacing=0)
+        row = in_row((self._icon, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=8)
         for control in (self.undo, self.unfold, self.copy, self.close_button):
             row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 8, 8, 8)
-        column.addLayout(row)
-        column.addWidget(self.details)
+        in_column(row, self.details, on=self, margins=(12, 8, 8, 8))
 
     def show_message(self, message: Problem | str, details: str = "", undo: Callable[[], None] | None = None) -> None:
         """Show a Problem with its parts, or a plain notice.

@@ -23,6 +23,12 @@ def holds_images(path: Path) -> bool:
     return path.is_dir() or (archives.is_archive(path) and path.is_file())
 
 
+def check_known(catalog: Catalog) -> None:
+    """Raises Problem while the catalog is not there yet."""
+    if not catalog:
+        raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+
+
 def config_from(path: Path, catalog: Catalog) -> "RunConfig":
     """The config for a folder or archive of images, or the config in a file.
 
@@ -31,8 +37,7 @@ def config_from(path: Path, catalog: Catalog) -> "RunConfig":
     """
     from workbench.config import RunConfig
 
-    if not catalog:
-        raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+    check_known(catalog)
     if holds_images(path):
         return _of_images(path, catalog)
     if path.suffix.lower() != ".toml":

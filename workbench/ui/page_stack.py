@@ -50,14 +50,15 @@ class PageStack(QStackedWidget):
         """The page of that name, made now if it is not there yet."""
         if name not in self._pages:
             info = self._infos[name]
-            page = self._make(info)
+            page = self.make(info)
             page.setMinimumWidth(NARROWEST)  # else one long caption would push the docks and the window about
             self._pages[name] = page
             self.addWidget(page)
             self.made.emit(name, page)
         return self._pages[name]
 
-    def _make(self, info: PageInfo) -> QWidget:
+    def make(self, info: PageInfo) -> QWidget:
+        """A new page, from the module that `info` names."""
         page: QWidget = getattr(import_module(info.module), info.kind)(self._session)
         return page
 

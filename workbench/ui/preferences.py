@@ -72,10 +72,10 @@ class Preferences(QObject):
     def _remembered(self, kind: str) -> list[Path]:
         return [Path(path) for path in self.text(f"recent/{kind}").split("\n") if path]
 
-    def remember(self, kind: str, place: Path) -> None:
+    def remember(self, kind: str, used: Path) -> None:
         """Put a path first among the recent ones; the disk is not read."""
-        others = [other for other in self._remembered(kind) if other != place]
-        self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [place, *others][:MOST_RECENT]))
+        others = [other for other in self._remembered(kind) if other != used]
+        self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [used, *others][:MOST_RECENT]))
 
     def keep(self) -> None:
         """Write the file now."""

@@ -3,8 +3,9 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QWidget
 
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
 WORDS_WIDTH = 400  # px
@@ -28,11 +29,8 @@ class Question(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.answers = answers
-        self._given = next(iter(answers))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 16)
-        column.setSpacing(8)
-        column.addWidget(label(question, "section", wrap=True))
+        self._answer = next(iter(answers))
+        column = in_column(label(question, "section", wrap=True), on=self, margins=(24, 24, 24, 16), spacing=8)
         self.words = label(words, wrap=True)
         self.words.setMinimumWidth(WORDS_WIDTH)
         column.addWidget(self.words)
@@ -44,12 +42,12 @@ class Question(QDialog):
         column.addSpacing(8)
         column.addLayout(row)
         column.setSizeConstraint(QLayout.SizeConstraint.SetMinimumSize)
-        answers[self._given].setDefault(True)
+        answers[self._answer].setDefault(True)
         self.finished.connect(self._say)
 
     def _give(self, key: str, _checked: bool = False) -> None:
-        self._given = key
+        self._answer = key
         self.accept()
 
     def _say(self) -> None:
-        self.answered.emit(self._given)
+        self.answered.emit(self._answer)

@@ -2,11 +2,12 @@
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from workbench.ui import theme
 from workbench.ui.icons import SIZE
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import epoch_at_work, state_word
@@ -37,12 +38,7 @@ class Rail(QToolBar):
     def _make_end(self) -> QWidget:
         end = QWidget()
         end.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        row = QHBoxLayout(end)
-        row.setContentsMargins(16, 0, 4, 0)
-        row.setSpacing(8)
-        row.addWidget(self.run, 1)
-        row.addWidget(self._dot)
-        row.addWidget(self.evaluation)
+        in_row((self.run, 1), self._dot, self.evaluation, on=end, margins=(16, 0, 4, 0), spacing=8)
         return end
 
     def _button(self, action: QAction) -> QToolButton:

@@ -14,7 +14,7 @@ from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, counted
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, STOP, counted
 
 
 class RunActions(QObject):
@@ -25,7 +25,7 @@ class RunActions(QObject):
         self._session, self._window = session, window
         add = commands.add
         self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
-        self.stop = add("run.stop", "Stop after this epoch", self._stop, "", "stop")
+        self.stop = add("run.stop", STOP, self._stop, "", "stop")
         self.end = add("run.cancel", "End the run now…", self._end, "", "x-circle")
         self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")

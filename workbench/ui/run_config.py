@@ -1,6 +1,6 @@
 """The settings of a run, given to the Set up page."""
 
-from workbench.problem import Problem
+from workbench.ui.offering import check_known
 from workbench.ui.session import Session
 from workbench.workspace.rows import Run
 
@@ -13,8 +13,7 @@ def offer_settings(session: Session, run: Run, ending: str = "") -> None:
     """
     from workbench.config import RunConfig
 
-    if not session.catalog:
-        raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+    check_known(session.catalog)
     config = RunConfig.from_toml_text(run.config, f"The config of “{run.name}”", session.catalog)
     session.config_offered.emit(config.model_copy(update={"name": f"{config.name}{ending}"[:200]}))
     session.show_page("setup")

@@ -4,17 +4,16 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
     QLineEdit,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from workbench.ui.commands import Commands
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import label
 
@@ -78,15 +77,8 @@ class ShortcutsDialog(QDialog):
         reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
         reset.clicked.connect(self.commands.reset_shortcuts)
         close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.addWidget(label("Click on the keys, then press the new ones.", "muted"), 1)
-        foot.addWidget(reset)
-        foot.addWidget(close)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.addWidget(self.search)
-        column.addWidget(self.table, 1)
-        column.addLayout(foot)
+        foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
+        in_column(self.search, (self.table, 1), foot, on=self, margins=16)
         self.resize(760, 560)
 
     def _refresh(self) -> None:

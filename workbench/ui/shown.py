@@ -42,7 +42,7 @@ class Shown(Work):
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
         self._chosen: int | None = None  # evaluation that the person chose; None follows the best
-        self._told = True  # that the shown run is another one
+        self._announced = True  # that the shown run is another one
         self.follower = Follower(watch, self)
         self.follower.read.connect(self._hear_read)
         self.follower.runs_changed.connect(self.runs_changed)
@@ -97,9 +97,10 @@ class Shown(Work):
         self._chosen = None
         self.run_id = run_id
         self.follower.follow(run_id)
-        self._told = run_id is None or self.run() is not None  # a run that was just made is announced when it is read
+        # A run that was just made is announced when it is read.
+        self._announced = run_id is None or self.run() is not None
         before, self.evaluation_id = self.evaluation_id, None
-        if self._told:
+        if self._announced:
             self.run_changed.emit(run_id)
         if before is not None:
             self.evaluation_changed.emit(None)
@@ -150,8 +151,8 @@ class Shown(Work):
     # Signals of the follower
 
     def _hear_read(self) -> None:
-        if not self._told and self.follower.followed.run_id == self.run_id:
-            self._told = True
+        if not self._announced and self.follower.followed.run_id == self.run_id:
+            self._announced = True
             self.run_changed.emit(self.run_id)
 
     def _hear_evaluations(self) -> None:

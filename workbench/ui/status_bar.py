@@ -18,10 +18,10 @@ class StatusBar(QStatusBar):
         super().__init__(parent)
         self._session = session
         self._process = psutil.Process()
-        self.place = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
+        self.folder = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
         self.device = label("Device: being found")
         self.memory = label()
-        self.addWidget(self.place, 1)
+        self.addWidget(self.folder, 1)
         self.addPermanentWidget(self.device)
         self.addPermanentWidget(self.memory)
         self.setSizeGripEnabled(False)
@@ -36,7 +36,7 @@ class StatusBar(QStatusBar):
         """Show the path of the open workspace, and whether it is read-only."""
         workspace = self._session.workspace
         folder = from_home(workspace.path.absolute())
-        self.place.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
+        self.folder.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
 
     def measure(self) -> None:
         """Read the memory in use."""

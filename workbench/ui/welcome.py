@@ -6,10 +6,12 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import IconLabel, label, restyle
 
 TOP = Qt.AlignmentFlag.AlignTop
+ONE_FOLDER_PER_CLASS = "A folder with one folder per class"
 
 
 class StartCard(QFrame):
@@ -33,10 +35,7 @@ class StartCard(QFrame):
         row.addWidget(self.button)
         row.addStretch(1)
         words.addLayout(row)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(12, 12, 12, 12)
-        line.setSpacing(12)
-        line.addWidget(picture)
+        line = in_row(picture, on=self, margins=12, spacing=12)
         line.setAlignment(picture, TOP)
         line.addLayout(words, 1)
 
@@ -126,7 +125,7 @@ class Welcome(QFrame):
             self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
 
     def _choose_images(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self, "A folder with one folder per class")
+        chosen = QFileDialog.getExistingDirectory(self, ONE_FOLDER_PER_CLASS)
         if chosen:
             self.images_offered.emit(Path(chosen))
 

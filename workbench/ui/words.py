@@ -20,7 +20,11 @@ STATES = {
     "interrupted": ("Interrupted", "warning-circle", "warning"),
 }
 ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
+CONFIGS = "Config (*.toml)"
 PAUSE, CONTINUE, RESUME = "Pause", "Continue", "Resume"  # go on in the same process; from a checkpoint
+STOP, STOP_NOW = "Stop after this epoch", "Stop now, keep finished epochs"
+WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
+SEARCH_RUNS = "Search name, loss, data, state"
 NO_VALUE = "–"
 THIN = "\u2009"  # between a number and its unit
 

@@ -84,12 +84,12 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
     return columns
 
 
-def check_count(path: Path, found: np.ndarray, count: int, what: str) -> np.ndarray:
+def check_count(path: Path, array: np.ndarray, count: int, what: str) -> np.ndarray:
     """The array, which has a row for each of `count`. Raises Problem when it has not."""
-    if found.ndim == 0 or len(found) != count:
-        rows = len(found) if found.ndim else 0
+    if array.ndim == 0 or len(array) != count:
+        rows = len(array) if array.ndim else 0
         raise Problem(f"The file {path} is damaged: it holds {rows:,} {what} for {count:,}.", kept=KEPT, todo=TODO)
-    return found
+    return array
 
 
 def _check_header(file: IO[bytes], size: int) -> None:

@@ -110,8 +110,8 @@ def writing(connection: Connection) -> Iterator[Connection]:
 
 
 @contextlib.contextmanager
-def told(connection: Connection) -> Iterator[Connection]:
-    """Turns errors of SQLite while it reads into a Problem: locked, damaged or cut short, or gone."""
+def explained_errors(connection: Connection) -> Iterator[Connection]:
+    """Turn errors of SQLite inside the block into a Problem: locked, damaged or cut short, or gone."""
     try:
         yield connection
     except sqlite3.DatabaseError as error:
@@ -160,11 +160,11 @@ class Busy(Problem):
 
 
 class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `found` names what is not as it was written."""
+    """The database is not whole; the runs' folders still are. `detail` names what is not as it was written."""
 
-    def __init__(self, path: Path, found: str = "", how: str = "is damaged") -> None:
+    def __init__(self, path: Path, detail: str = "", how: str = "is damaged") -> None:
         super().__init__(
-            f"The database of the workspace {path.parent} {how}" + (f" ({found})." if found else "."),
+            f"The database of the workspace {path.parent} {how}" + (f" ({detail})." if detail else "."),
             kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
@@ -207,7 +207,7 @@ class InPlace:
             raise Gone(self._path)
 
     def _found(self, otherwise: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Which file has the name, None for none; `otherwise` where the drive does not say."""
+        """The file of that name, None if there is none; `otherwise` where the drive cannot tell."""
         try:
             facts = self._path.stat()
         except (FileNotFoundError, NotADirectoryError):

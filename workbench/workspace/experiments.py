@@ -34,7 +34,7 @@ def experiments(db: Connection) -> list[Experiment]:
 
 
 def _experiment(number: int, name: str, config: str, created: str, text: str) -> Experiment:
-    """One experiment; where its result cannot be read there is none, and its name says so."""
+    """One experiment; a result that cannot be read is left out, and its name says so."""
     try:
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]

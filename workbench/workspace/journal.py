@@ -105,7 +105,7 @@ class Journal:
         self._file.close()
 
     def _end_cut_line(self) -> None:
-        """A kill may have cut the last line: what is written next begins a line of its own."""
+        """A kill may have cut the last line: the next record starts on a new line."""
         if self._file.seek(0, os.SEEK_END):
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":

@@ -190,7 +190,7 @@ BLOBS = ("neighbours text not null", "similarities text not null")
 
 @migration()
 def m010_strict_tables(db: Database) -> None:
-    """Each table is written anew: SQLite has no other way that every build of it allows."""
+    """Each table is rewritten: SQLite has no other way that every build of it allows."""
     db.execute("pragma legacy_alter_table = on")  # what names a table goes on naming the new one
     for table in STRICT:
         sql = db.execute("select sql from sqlite_master where type = 'table' and name = ?", (table,)).fetchone()[0]

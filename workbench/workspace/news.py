@@ -1,4 +1,4 @@
-"""What is new in a workspace since the last look, whoever wrote it; read on a connection of its own."""
+"""Changes in a workspace since the last look, by any process; read on a separate connection."""
 
 import threading
 from contextlib import suppress
@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.workspace import curves, evaluations, experiments, runs, samples
-from workbench.workspace.connection import InPlace, told
+from workbench.workspace.connection import InPlace, explained_errors
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.workspace import Workspace
 
@@ -19,7 +19,7 @@ Extent = tuple[int, int | None]  # how many rows there are, and the highest of t
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What the window knows of the run that it shows."""
+    """The window's data about the run that it shows."""
 
     run_id: int | None = None
     evaluations: tuple[Evaluation, ...] = ()  # by epoch
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One look: what was read, and where the next one goes on."""
+    """One look: what was read, and where the next one starts."""
 
     before: Place
     after: Place
@@ -81,8 +81,8 @@ class Watch:
             self._closed = True
             self._db.close()
 
-    def look(self, place: Place) -> News | None:
-        """What is new since that place; None for nothing.
+    def look(self, reached: Place) -> News | None:
+        """What is new since `reached`; None for nothing.
 
         Raises:
             Problem: the workspace cannot be read; Gone where its database is another file, which may be put back.
@@ -91,20 +91,20 @@ class Watch:
             if self._closed:
                 return None
             self._in_place.check()
-            with told(self._db):
-                return self._look(place)
+            with explained_errors(self._db):
+                return self._look(reached)
 
-    def _look(self, place: Place) -> News | None:
+    def _look(self, reached: Place) -> News | None:
         version = self._db.execute("pragma data_version").fetchone()[0]
-        if version == place.version:
+        if version == reached.version:
             return None
         every = runs.read_runs(self._db, "1", ())
-        after, scalars, more = place, list[tuple[str, int, float]](), False
-        if place.run_id is not None:
-            run = next((run for run in every if run.id == place.run_id), None)
-            after, scalars, more = self._look_at_run(place, place.run_id, run)
+        after, scalars, more = reached, list[tuple[str, int, float]](), False
+        if reached.run_id is not None:
+            run = next((run for run in every if run.id == reached.run_id), None)
+            after, scalars, more = self._look_at_run(reached, reached.run_id, run)
         return News(
-            before=place,
+            before=reached,
             after=replace(after, version=-1 if more else version),
             runs=[run for run in every if run.trashed is None],
             trashed=[run for run in every if run.trashed is not None],
@@ -114,28 +114,28 @@ class Watch:
         )
 
     def _look_at_run(
-        self, place: Place, run_id: int, run: Run | None
+        self, before: Place, run_id: int, run: Run | None
     ) -> tuple[Place, list[tuple[str, int, float]], bool]:
-        seq = curves.before_first_point(self._db, run_id) if place.seq is None else place.seq
+        seq = curves.before_first_point(self._db, run_id) if before.seq is None else before.seq
         points, upto, more = curves.points_since(self._db, run_id, seq, ROWS_AT_ONCE)
         scored, charted = evaluations.extent(self._db, run_id), curves.charts_extent(self._db, run_id)
         reached = Place(
             run_id=run_id,
-            version=place.version,
+            version=before.version,
             seq=upto,
-            status=place.status if run is None else run.status,
+            status=before.status if run is None else run.status,
             evaluations=scored,
             charts=charted,
-            followed=self._followed(place, run_id, run, scored, charted),
+            followed=self._followed(before, run_id, run, scored, charted),
         )
         return reached, [(name, step, nan if value is None else value) for name, step, value in points], more
 
-    def _followed(self, place: Place, run_id: int, run: Run | None, scored: Extent, charted: Extent) -> Followed:
+    def _followed(self, reached: Place, run_id: int, run: Run | None, scored: Extent, charted: Extent) -> Followed:
         """What is known of the run, read again where it changed."""
-        known = place.followed
-        if scored != place.evaluations or known.run_id != run_id:
+        known = reached.followed
+        if scored != reached.evaluations or known.run_id != run_id:
             known = replace(known, evaluations=tuple(evaluations.read_evaluations(self._db, "run_id", run_id)))
-        if charted != place.charts or known.run_id != run_id:
+        if charted != reached.charts or known.run_id != run_id:
             known = replace(known, chart_steps=tuple(curves.chart_steps(self._db, run_id)))
         there = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values())
         return replace(known, run_id=run_id, dataset=self._dataset(known.dataset, run), has_checkpoint=there)

@@ -102,7 +102,7 @@ def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
 
 
 def take_run(db: Connection, run_id: int) -> None:
-    """Make this process the run's owner and queue it, in the transaction at hand: exactly one of several succeeds.
+    """Make this process the run's owner and queue it, in the current transaction: exactly one of several succeeds.
 
     Raises:
         Problem: there is no such run, or a process is at work on it; names the process.
@@ -169,7 +169,7 @@ def dead_runs(db: Connection) -> list[int]:
 
 
 def mark_dead_runs(db: Connection) -> list[int]:
-    """Mark those as interrupted, in the transaction at hand; returns their numbers."""
+    """Mark those as interrupted, in the current transaction; returns their numbers."""
     dead = dead_runs(db)
     db.executemany(
         "update runs set status = 'interrupted', problem = ? where id = ?", [(GONE, run_id) for run_id in dead]

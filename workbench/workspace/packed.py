@@ -9,7 +9,7 @@ from workbench.workspace.columns import Unreadable, integers_of
 
 NUMBER = np.dtype("<i4")
 
-_BYTES = f"x'{bytes(range(256)).hex()}'"  # where a byte stands in it is what the byte is worth
+_BYTES = f"x'{bytes(range(256)).hex()}'"  # the position of a byte in it is the value of the byte
 
 
 def _number(blob: str, position: str) -> str:

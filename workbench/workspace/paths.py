@@ -92,7 +92,7 @@ def originals(root: str, paths: list[str]) -> list[Path]:
 
 
 def _check(path: Path) -> os.stat_result | None:
-    """What is there, None for nothing. Raises Problem for a link and for what is neither file nor folder."""
+    """The file or folder's status, None if there is none. Raises Problem for a link and for any other kind."""
     try:
         facts = path.lstat()
     except FileNotFoundError:

@@ -1,7 +1,8 @@
 """Maps of evaluations: their rows, their points, and a new one stored."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def read_projections(db: Connection, where: str, values: tuple[Any, ...]) -> lis
 
 
 def _projection(row: list[Any]) -> Projection:
-    """One map; one whose settings cannot be read is named so, and is nobody's start or continuation."""
+    """One map; if its settings cannot be read its method says so, and no chain of maps uses it."""
     method, params, versions, doubts = row[2], {}, {}, ()
     try:
         params, versions, doubts = parsed(row[3], dict), parsed(row[6], dict), tuple(parsed(row[12], list))
@@ -44,19 +45,27 @@ def _projection(row: list[Any]) -> Projection:
     )  # fmt: skip
 
 
-def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None. Raises Problem."""
+def stored_file(
+    workspace: "Workspace", projection_id: int, column: Literal["coordinates_id", "kept_id"]
+) -> tuple[Path, str | None, int] | None:
+    """A file of a map, its hash, and the number of points that the map has; None where the map has no such file."""
     with workspace.reading() as db:
         row = db.execute(
-            "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = "
-            "p.evaluation_id) from projections p join artefacts a on a.id = p.coordinates_id where p.id = ?",
+            "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = p.evaluation_id) "
+            f"from projections p join artefacts a on a.id = p.{column} where p.id = ?",
             (projection_id,),
         ).fetchone()
-    if row is None:
+    return None if row is None else (workspace.file(row[0], row[1]), row[2], row[3])
+
+
+def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None. Raises Problem."""
+    coordinates = stored_file(workspace, projection_id, "coordinates_id")
+    if coordinates is None:
         raise Problem(f"There is no map {projection_id} in {workspace.path}.")
-    path = workspace.file(row[0], row[1])
-    stored = arrays.read_arrays(path, ("points", "proxies?"), row[2])
-    return arrays.check_count(path, stored["points"], row[3], "points"), stored.get("proxies")
+    path, digest, count = coordinates
+    stored = arrays.read_arrays(path, ("points", "proxies?"), digest)
+    return arrays.check_count(path, stored["points"], count, "points"), stored.get("proxies")
 
 
 def store_projection(

@@ -125,7 +125,7 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
 
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
-    """All that its folder says of a run and its rows do not; returns, after `before`, what cannot be read."""
+    """Restore what a run's folder holds and its rows lack; returns `before` and what cannot be read."""
     missing, evaluations = list(before), {}
     with _part(db, "its journal", missing):
         evaluations = _replay(db, folder, run_id, missing)

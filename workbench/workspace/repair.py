@@ -187,7 +187,7 @@ def _read_back(database: Path, new: Path) -> bool:
 
 
 def _move_aside(database: Path) -> str:
-    """The damaged database and what lies beside it, under another name; returns a sentence."""
+    """Rename the damaged database and its companion files; returns a sentence."""
     kept = database.with_name(f"{DATABASE}.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}")
     for ending in ("", *BESIDE):
         path = database.with_name(database.name + ending)

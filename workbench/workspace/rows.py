@@ -58,7 +58,7 @@ class Run:
 
     @property
     def resumable(self) -> bool:
-        """Whether it ended before its last epoch; it goes on where it has a checkpoint."""
+        """Whether it ended before its last epoch; it can resume if it has a checkpoint."""
         return self.status in RESUMABLE
 
 

@@ -39,7 +39,7 @@ def all_selections(workspace: Workspace, dataset_id: int) -> list[Selection]:
 
 
 def _selection(dataset_id: int, number: int, name: str, note: str, created: str, samples: str) -> Selection:
-    """One that cannot be read is empty, and says so in its note."""
+    """A selection that cannot be read is empty, and its note says so."""
     try:
         return Selection(dataset_id, name, integers_of(samples), note, created, number)
     except Unreadable as error:

@@ -10,7 +10,7 @@ from typing import Self
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.workspace import checksums
-from workbench.workspace.connection import Connection, open_reader, open_writer, told, writing
+from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
 from workbench.workspace.migrations import migrate
 from workbench.workspace.paths import inside, regular, whole
 from workbench.workspace.schema import check_schema
@@ -44,7 +44,7 @@ class Store:
         else:
             self._db = open_writer(self.database, create=create)
         try:
-            with told(self._db):
+            with explained_errors(self._db):
                 check_schema(self._db, self.database)
             if not self.read_only:
                 migrate(self._db, self.database)
@@ -102,7 +102,7 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Reading has a connection of its own: the window never waits for what a run is writing. Raises Problem."""
-        with self._read_lock, told(self._reader) as db:
+        with self._read_lock, explained_errors(self._reader) as db:
             yield db
 
     def _make_folder(self) -> None:

@@ -24,7 +24,7 @@ BUCKET_BITS = 22  # of the table that finds the row of a sample id
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
-    """What an evaluation has beside its event: its files, and its neighbours as they are stored."""
+    """The parts of an evaluation besides its event: its files, and its neighbours as they are stored."""
 
     embeddings: Path
     proxies: Path | None
@@ -56,7 +56,7 @@ def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arr
 
 
 def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: Arrays) -> int:
-    """The rows of one evaluation in the transaction at hand; an earlier one of the same epoch is replaced.
+    """Write the rows of one evaluation in the current transaction; an earlier one of the same epoch is replaced.
 
     Returns its number.
     """

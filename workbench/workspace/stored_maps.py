@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.files import parts
 from workbench.workspace import projections
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
+from workbench.workspace.times import stamp
 from workbench.workspace.workspace import Workspace
 
 
@@ -45,7 +45,12 @@ def store_map(
         points: [n, 2] in the order of the embeddings. proxies: [p, 2] or None.
         start: the number of the map that this one started from, or None.
     """
-    more: dict[str, Any] = {
+    columns: dict[str, Any] = {
+        "method": method,
+        "params": json.dumps(params),
+        "seed": seed,
+        "trustworthiness": measured.trustworthiness,
+        "versions": json.dumps(versions),
         "continuity": measured.continuity,
         "trust_queries": measured.queries,
         "start_id": start,
@@ -54,14 +59,11 @@ def store_map(
     run_id = workspace.evaluation(evaluation_id).run_id
     parts.remove_dead(workspace.folder(run_id))  # maps have names of their own: none is written in another's place
     if measured.kept is not None:
-        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp}.npy")
+        path = workspace.file(run_id, f"kept-{evaluation_id}-{method}-{stamp()}.npy")
         with files.atomic_write(path) as file:
             np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
-        more["kept_id"] = workspace.add_artefact(run_id, "projection", path)
-    return workspace.add_projection(
-        evaluation_id, method, params, seed, points, proxies, measured.trustworthiness, versions, more
-    )
+        columns["kept_id"] = workspace.add_artefact(run_id, "projection", path)
+    return projections.store_projection(workspace, evaluation_id, points, proxies, columns)
 
 
 def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:
@@ -70,24 +72,19 @@ def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | No
     Raises:
         Problem: the file is missing or damaged.
     """
-    with workspace.reading() as db:
-        row = db.execute(
-            "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = p.evaluation_id) "
-            "from projections p join artefacts a on a.id = p.kept_id where p.id = ?",
-            (projection_id,),
-        ).fetchone()
-    if row is None:
+    stored = projections.stored_file(workspace, projection_id, "kept_id")
+    if stored is None:
         return None
-    path = workspace.file(row[0], row[1])
-    return check_count(path, read_array(path, row[2]), row[3], "shares")
+    path, digest, count = stored
+    return check_count(path, read_array(path, digest), count, "shares")
 
 
-def start_epoch(workspace: Workspace, made: Projection) -> int | None:
+def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
     """The epoch of the map that this one started from, or None."""
     with workspace.reading() as db:
         row = db.execute(
             "select e.epoch from projections p join evaluations e on e.id = p.evaluation_id where p.id = ?",
-            (made.start_id,),
+            (projection.start_id,),
         ).fetchone()
     return None if row is None else int(row[0])
 

@@ -44,7 +44,7 @@ def take(workspace: Workspace, sweep_id: int, device: str) -> None:
 
 
 def is_next(workspace: Workspace, sweep_id: int, device: str) -> bool:
-    """Whether the device is this sweep's, as far as the workspace knows: no other has it, and no older one waits."""
+    """Whether this sweep may use the device, by the workspace's rows: no other has it, and no older one waits."""
     with workspace.reading() as db:
         return _is_next(db, sweep_id, device)
 
@@ -80,7 +80,7 @@ def beat(workspace: Workspace, sweep_id: int) -> None:
 
 
 def leave(workspace: Workspace, sweep_id: int, *, even_if_active: bool = True) -> bool:
-    """This process works on the sweep no longer; False where it was resumed meanwhile and should ask for its device."""
+    """Release the sweep from this process; False if it was resumed meanwhile and should take its device again."""
     with workspace.writing() as db:
         left = db.execute(
             "update sweeps set pid = null, holds = 0, device = '', beat = null "

@@ -22,7 +22,7 @@ STARTS = 30.0  # seconds that a worker gets to load the engine before it counts 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One run of a sweep: a setting with a seed and a fold. Figures of the run are 0 before it has begun."""
+    """One run of a sweep: a setting with a seed and a fold. The run's numbers are 0 before it has started."""
 
     id: int
     point: int  # number of the setting, from 1
@@ -136,7 +136,7 @@ def one(workspace: Workspace, sweep_id: int) -> Sweep:
 
 
 def trials(workspace: Workspace, sweep_id: int) -> list[Trial]:
-    """The sweep's runs in the order of the line; those that have begun come first."""
+    """The sweep's runs in queue order; those that have started come first."""
     sql = (
         f"select json_group_array(json_array({TRIAL_COLUMNS})) from (select * from sweep_trials where sweep_id = ? "
         "order by run_id is null, place) t left join runs r on r.id = t.run_id"
@@ -175,7 +175,7 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
 
 
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
-    """Set a sweep's state: active, paused or done; its worker hears of it within a second."""
+    """Set a sweep's state: active, paused or done; its worker notices within a second."""
     with workspace.writing() as db:
         db.execute("update sweeps set state = ?, problem = ? where id = ?", (state, problem, sweep_id))
 
@@ -206,7 +206,7 @@ def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> i
 
 
 def move(workspace: Workspace, sweep_id: int, trial_id: int, by: int) -> bool:
-    """Move a trial that has not begun by that many places among those; False where it cannot go."""
+    """Move a trial that has not started by that many positions in the queue; False if it cannot move so far."""
     with workspace.writing() as db:
         rows = db.execute(
             "select id, place from sweep_trials where sweep_id = ? and state = 'queued' and run_id is null "

@@ -9,5 +9,5 @@ def now() -> str:
 
 
 def stamp() -> str:
-    """This moment as digits, to the microsecond: tells apart files of one kind that are made one after another."""
+    """The current time as digits, to the microsecond: part of the names of files, so that they differ."""
     return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")

@@ -39,7 +39,7 @@ class Uncommitted:
         self._charts[step] = json.dumps([chart.plain() for chart in charts])
 
     def write(self, db: Connection) -> None:
-        """Write all of it, in the transaction at hand; the curves of a run that has ended get their checksums."""
+        """Write all of it, in the current transaction; the curves of a run that has ended get their checksums."""
         missing = {name for name, _, _ in self._points} - self._metric_ids.keys()
         for name in sorted(missing):
             db.execute("insert or ignore into metrics (name) values (?)", (name,))
@@ -67,7 +67,7 @@ class Uncommitted:
         self._in_journal = len(self._points)
 
     def rolled_back(self) -> None:
-        """The transaction of `write` failed and took new names of curves with it; all is kept for the next one."""
+        """Undo `write` after its transaction failed: names of new curves and all rows are kept for the next one."""
         self._metric_ids.clear()
 
     def committed(self) -> None:

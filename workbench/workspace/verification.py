@@ -11,7 +11,7 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import arrays, checksums, curves, evaluations, samples
-from workbench.workspace.connection import Connection, DatabaseError, explain, told
+from workbench.workspace.connection import Connection, DatabaseError, explain, explained_errors
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
@@ -71,7 +71,7 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
     """Checksums of all rows; what has none yet is a remark. Raises Problem where SQLite cannot read."""
     checks: list[tuple[str, Callable[[Connection], object]]] = []
     unchecked: list[str] = []
-    with told(db):
+    with explained_errors(db):
         if not checksums.has_sums(db):
             return [Damage("Database", "made by an older Workbench: its rows have no checksums.", good=True)]
         rows = checksums.damaged_rows(db) + checksums.damaged_rows(db, checksums.LATER)
@@ -96,7 +96,7 @@ def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
     for done, (words, check) in enumerate(checks):
         progress(f"Reading {words}", done, len(checks))
         try:
-            with told(db):
+            with explained_errors(db):
                 check(db)
         except Problem as problem:
             damage.append(Damage("Database", str(problem)))

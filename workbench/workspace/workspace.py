@@ -1,8 +1,7 @@
 """The public door to a workspace: a folder with one database and one folder per run."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class Workspace(Store):
         return runs.create_run(self, config, experiment)
 
     def take_over(self, run_id: int) -> None:
-        """Make a run that nobody works on this process's own, queued to be resumed. Raises Problem naming the owner."""
+        """Take over a run without an owner, queued to be resumed. Raises Problem naming the owner if there is one."""
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
@@ -211,28 +210,6 @@ class Workspace(Store):
     def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
         return projections.read_coordinates(self, projection_id)
-
-    def add_projection(
-        self,
-        evaluation_id: int,
-        method: str,
-        params: dict[str, Any],
-        seed: int,
-        points: np.ndarray,
-        proxies: np.ndarray | None,
-        trustworthiness: float | None,
-        versions: dict[str, str],
-        more: dict[str, Any] | None = None,
-    ) -> int:
-        """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number.
-
-        `more` are further columns of its row: stored_maps.store_map fills them.
-        """
-        columns = {
-            "method": method, "params": json.dumps(params), "seed": seed, "trustworthiness": trustworthiness,
-            "versions": json.dumps(versions), **(more or {}),
-        }  # fmt: skip
-        return projections.store_projection(self, evaluation_id, points, proxies, columns)
 
     # Files of a run
 

@@ -1,4 +1,4 @@
-"""The write-ahead log beside the database, looked at before SQLite opens it.
+"""The write-ahead log of the database, checked before SQLite opens it.
 
 SQLite takes a frame whose checksum is wrong for the end of the log, without a word: one flipped bit drops every change
 behind it. Format: the SQLite documentation, "WAL-mode File Format".
@@ -20,7 +20,7 @@ LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds bet
 
 
 def set_aside(database: Path) -> Path | None:
-    """A copy of the log, when it holds changes that SQLite would leave out; None when all is read, or once it was told.
+    """A copy of the log, when it holds changes that SQLite would leave out; None when all is read or it was reported.
 
     The log itself is not touched: another program may have it open. Raises Problem when the copy cannot be written.
     """

@@ -6,7 +6,8 @@ from torch import nn
 
 from workbench import registry
 from workbench.backbones.model import build_model
-from workbench.backbones.preact_resnet20 import PreactResNet20, PreactResNet20Params
+from workbench.backbones.preact_resnet20 import PreactResNet20
+from workbench.backbones.small_network import StagesParams
 from workbench.config import EmbeddingParams
 
 
@@ -23,7 +24,7 @@ def test_it_takes_small_images_of_any_size(channels, side):
 
 
 def test_it_has_twenty_layers_and_the_size_of_its_source():
-    backbone = PreactResNet20(PreactResNet20Params(), 3)
+    backbone = PreactResNet20(StagesParams(), 3)
     threes = [each for each in backbone.modules() if isinstance(each, nn.Conv2d) and each.kernel_size == (3, 3)]
     assert len(threes) == 19, "the 20th layer is the embedding's linear one"
     assert backbone.feature_dim == 64
@@ -31,12 +32,12 @@ def test_it_has_twenty_layers_and_the_size_of_its_source():
 
 
 def test_stages_halve_the_places_twice():
-    backbone = PreactResNet20(PreactResNet20Params(width=8), 1).eval()
+    backbone = PreactResNet20(StagesParams(width=8), 1).eval()
     assert backbone.layers[:-4](torch.rand(1, 1, 28, 28)).shape == (1, 32, 7, 7)
 
 
 def test_the_block_adds_to_what_it_was_given():
-    block = PreactResNet20(PreactResNet20Params(), 1).eval().layers[2]
+    block = PreactResNet20(StagesParams(), 1).eval().layers[2]
     nn.init.zeros_(block.convolution2.weight)
     images = torch.randn(2, 16, 5, 5)
     assert torch.equal(block(images), images)

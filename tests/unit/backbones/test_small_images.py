@@ -5,13 +5,14 @@ import torch
 from torch import nn
 
 from workbench.backbones.model import build_model
-from workbench.backbones.resnet32 import ResNet32, ResNet32Params
+from workbench.backbones.resnet32 import ResNet32
+from workbench.backbones.small_network import StagesParams
 from workbench.config import EmbeddingParams
 from workbench.problem import Problem
 
 
 def test_resnet_32_has_the_size_of_its_source():
-    backbone = ResNet32(ResNet32Params(), 3).eval()
+    backbone = ResNet32(StagesParams(), 3).eval()
     convolutions = [each for each in backbone.modules() if isinstance(each, nn.Conv2d)]
     assert len(convolutions) == 31, "the 32nd layer is the embedding's linear one"
     assert 0.45e6 < sum(weight.numel() for weight in backbone.parameters()) < 0.48e6
@@ -19,7 +20,7 @@ def test_resnet_32_has_the_size_of_its_source():
 
 
 def test_a_shortcut_without_weights_keeps_every_second_place():
-    block = ResNet32(ResNet32Params(), 3).eval().layers[8]
+    block = ResNet32(StagesParams(), 3).eval().layers[8]
     nn.init.zeros_(block.norm2.weight)
     images = torch.rand(1, 16, 8, 8)
     found = block(images)

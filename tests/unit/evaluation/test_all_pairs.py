@@ -28,6 +28,14 @@ def problem(seed, copies=0.0, spread=1.0):
     return vectors, labels, rng.permutation(10 * COUNT)[:COUNT]
 
 
+@pytest.fixture
+def multiplied(monkeypatch):
+    """The number formats of the products that were made, in their order."""
+    formats, product = [], all_pairs.Product
+    monkeypatch.setattr(all_pairs, "Product", lambda table, *how: formats.append(table.dtype) or product(table, *how))
+    return formats
+
+
 def searched(monkeypatch, gallery, depths, half):
     """All blocks, and the gallery rows left; with bfloat16 wherever it is allowed, or nowhere."""
     if half and not all_pairs.HALF:
@@ -41,12 +49,12 @@ def searched(monkeypatch, gallery, depths, half):
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("distance", ["cosine", "l2"])
 @pytest.mark.parametrize("copies", [0.0, 0.3])
-def test_each_sample_has_its_own_depth_of_exact_neighbours(monkeypatch, half, distance, copies):
+def test_each_sample_has_its_own_depth_of_exact_neighbours(monkeypatch, multiplied, half, distance, copies):
     vectors, _, ids = problem(1, copies)
     depths = np.random.default_rng(2).integers(0, 20, COUNT)
     gallery = Gallery(vectors, ids, distance)
-    blocks, left, pairs = searched(monkeypatch, gallery, depths, half)
-    assert pairs._table.dtype == (torch.bfloat16 if half and distance == "cosine" else torch.float32)
+    blocks, left, _ = searched(monkeypatch, gallery, depths, half)
+    assert multiplied[-1] == (torch.bfloat16 if half and distance == "cosine" else torch.float32)
     exact = torch.cat([gallery.smallest(keys, 20).clone() for _, keys in gallery.blocks(vectors, np.arange(COUNT))])
     done = np.concatenate([block.part for block in blocks])
     assert sorted([*done, *left]) == list(range(COUNT))
@@ -105,11 +113,11 @@ def test_too_many_candidates_are_not_begun(monkeypatch):
     assert not all_pairs.pairs_up(gallery, np.full(COUNT, 5))
 
 
-def test_samples_too_near_for_bfloat16_take_float32(monkeypatch):
+def test_samples_too_near_for_bfloat16_take_float32(monkeypatch, multiplied):
     rng = np.random.default_rng(0)
     vectors = 1 + 0.02 * rng.normal(size=(COUNT, DIM))
-    _, _, pairs = searched(monkeypatch, Gallery(vectors), np.full(COUNT, 5), half=True)
-    assert pairs._table.dtype == torch.float32
+    searched(monkeypatch, Gallery(vectors), np.full(COUNT, 5), half=True)
+    assert multiplied[-1] == torch.float32
 
 
 @pytest.mark.parametrize("half", [False, True])

@@ -66,8 +66,8 @@ def test_a_large_set_is_sampled_evenly():
     found = measured(vectors, labels)
     assert 0.8 < found["geometry/intra_cosine"] < 1
     assert abs(found["geometry/inter_cosine"]) < 0.05
-    few = quality_module._sampled(np.repeat(np.arange(4), 5000))
+    few = quality_module.sampled(np.repeat(np.arange(4), 5000))
     assert np.bincount(few // 5000).tolist() == [750] * 4
-    many = quality_module._sampled(np.arange(20_000) // 5)
+    many = quality_module.sampled(np.arange(20_000) // 5)
     assert np.bincount(many // 5)[many // 5].min() == 5, "small classes stay whole"
     assert len(np.unique(many // 5)) == 300

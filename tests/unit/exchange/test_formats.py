@@ -97,7 +97,7 @@ def test_an_unfinished_run_is_written_as_it_is(workspace, tmp_path):
     recorder = Recorder(workspace, run_id)
     recorder(Status("Training"))
     recorder(Scalar("batch/loss", 1, 0.5))
-    recorder._commit()
+    recorder.flush()
     recorder.close()
     [path] = export_run(workspace, run_id, ["csv"], tmp_path / "out")
     assert rows(path)[1:] == [["batch/loss", "1", "0.5"]]

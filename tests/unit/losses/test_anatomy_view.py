@@ -106,19 +106,19 @@ def compared(name, loss, z):
         case "psce":
             return unit(z) if loss.params.normalised else z, loss.prototypes.double(), no_bias
         case "norm_ce":
-            return unit(z), unit(loss.proxies.double()) / loss.temperature, no_bias
+            return unit(z), unit(loss.proxies.double()) / 0.05, no_bias
         case "proxy_nca":
-            return unit(z), 2 * unit(loss.proxies.double()) / loss.temperature, no_bias
+            return unit(z), 2 * unit(loss.proxies.double()) * 9, no_bias
         case "psc":
             return unit(z), unit(loss.prototypes.double()) / loss.temperature, no_bias
         case "proxy_anchor":
             return unit(z), 32 * unit(loss.anchors.proxies.double()), no_bias
         case "arcface" | "cosface":
-            return unit(z), loss.scale * unit(loss.softmax.W.T.double()), no_bias
+            return unit(z), loss.params.scale * unit(loss.softmax.W.T.double()), no_bias
         case "adaface":
             return unit(z), loss.params.scale * unit(loss.proxies.double()), no_bias
         case "tsc":
-            return unit(z), unit(loss.class_proxies()[0].double()) / loss.temperature, no_bias
+            return unit(z), unit(loss.class_proxies()[0].double()) / loss.params.temperature, no_bias
 
 
 @pytest.mark.parametrize("name", sorted(RAW | UNIT))

@@ -13,7 +13,7 @@ from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
+from workbench.workspace.stored_maps import Measured, kept_neighbours, longest_chain, maps_of, same_course, store_map
 
 COUNT = 80
 UMAP = Wanted("umap", {"n_neighbors": 8, "metric": "cosine"}, 3)
@@ -120,7 +120,7 @@ def test_what_was_done_before_a_cancel_is_kept(workspace):
 
 
 def test_a_map_stored_without_more_has_nothing_measured(workspace):
-    number = workspace.add_projection(1, "pca", {}, 0, np.zeros((COUNT, 2)), None, None, {})
+    number = store_map(workspace, 1, "pca", {}, 0, np.zeros((COUNT, 2)), None, {}, Measured())
     (made,) = workspace.projections(1)
     assert (made.id, made.continuity, made.start_id, made.kept, made.doubts) == (number, None, None, False, ())
     assert kept_neighbours(workspace, number) is None

@@ -72,11 +72,11 @@ def test_forces_are_those_of_the_formulas(curve):
     table = forces(*curve)
     for squared in np.float32(10.0) ** np.linspace(-8, 7, 400, dtype=np.float32):
         for kind, wanted in ((0, pull), (1, push)):
-            found = module._force.py_func(table, kind, squared)
+            found = module.force.py_func(table, kind, squared)
             assert found == pytest.approx(wanted(float(squared), *curve), rel=5e-4)
-    assert module._force.py_func(table, 0, np.float32(0)) == module._force.py_func(table, 1, np.float32(0)) == 0
+    assert module.force.py_func(table, 0, np.float32(0)) == module.force.py_func(table, 1, np.float32(0)) == 0
     for squared in (np.float32(1e-30), np.float32(1e30)):  # outside the table
-        assert np.isfinite(module._force.py_func(table, 1, squared))
+        assert np.isfinite(module.force.py_func(table, 1, squared))
 
 
 def test_points_move_as_the_formulas_say(places, weights):

@@ -11,9 +11,9 @@ from workbench.projection.maps import make_map
 from workbench.projection.params import UmapParams
 from workbench.projection.server import project, project_epochs
 from workbench.projection.subset import among, mark, rows_of, said_of, sample_by_class
-from workbench.reports.content import _map as report_map
+from workbench.reports.content import map_of
 from workbench.workspace import Workspace
-from workbench.workspace.stored_maps import kept_neighbours
+from workbench.workspace.stored_maps import Measured, kept_neighbours, store_map
 
 LABELS = np.repeat(np.arange(3), 10)
 
@@ -48,7 +48,7 @@ def test_some_samples_are_mapped_alone_and_stored_beside_the_map_of_all(tmp_path
         _, _, table = workspace.embeddings(run.evaluations[0])
         alone = make_map(table[[2, 4, 11, 12, 13, 25]], None, "umap", {}, seed=2)
         np.testing.assert_array_equal(points[np.isfinite(points).all(1)], alone.points)
-        shown = report_map(workspace, workspace.run(run.run_id), workspace.evaluation(run.evaluations[0]))
+        shown = map_of(workspace, workspace.run(run.run_id), workspace.evaluation(run.evaluations[0]))
         assert shown.caption.startswith("PCA"), "a report shows all images, not the isolated ones"
 
 
@@ -126,7 +126,7 @@ def test_a_sample_is_mapped_with_its_own_neighbours_and_comes_back_the_same(tmp_
         again = project_epochs({**asked, "evaluation": run.evaluations[0]}, quiet)
         assert (again["projections"], again["made"]) == ([first, second], 0)
         if method == "umap":
-            shown = report_map(workspace, workspace.run(run.run_id), workspace.evaluation(run.evaluations[1]))
+            shown = map_of(workspace, workspace.run(run.run_id), workspace.evaluation(run.evaluations[1]))
             assert "18 of 30 test images, stratified by class" in shown.caption
             assert len(shown.points) == len(shown.labels) == 18
             assert np.isfinite(shown.points).all()
@@ -136,7 +136,8 @@ def test_a_map_stored_before_there_were_samples_still_fits(tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = store_run(workspace, LABELS)
         params = UmapParams().model_dump()
-        workspace.add_projection(run.evaluations[0], "umap", params, 0, np.zeros((30, 2), np.float32), None, None, {})
+        points = np.zeros((30, 2), np.float32)
+        store_map(workspace, run.evaluations[0], "umap", params, 0, points, None, {}, Measured())
         (made,) = workspace.projections(run.evaluations[0])
         assert Wanted("umap", {}, 0).fits(made)
         assert not Wanted("umap", {}, 0, most=20).fits(made)

@@ -2,6 +2,7 @@
 
 import gzip
 
+import faiss
 import numpy as np
 import pytest
 
@@ -87,7 +88,7 @@ def test_a_layout_starts_from_an_earlier_map(blobs):
 def test_places_that_are_missing_come_from_the_neighbours():
     before = np.array([[0, 0], [2, 0], [np.nan] * 2, [np.nan] * 2], np.float32)
     rows = np.array([[0, 1], [1, 0], [2, 1], [3, 2]])
-    np.testing.assert_allclose(module._filled(before, rows), [[-1, 0], [1, 0], [1, 0], [0, 0]])
+    np.testing.assert_allclose(module.filled(before, rows), [[-1, 0], [1, 0], [1, 0], [0, 0]])
 
 
 def test_every_stage_is_told_and_any_can_end_the_work(blobs):
@@ -111,7 +112,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
 def test_neighbours_are_exact_and_start_with_the_point_itself():
     vectors = prepared(np.random.default_rng(2).normal(size=(90, 4)), "cosine")
     vectors[30:60] = vectors[0]  # more copies than neighbours: faiss need not name the point itself
-    rows, distances = module._with_self_first(*Exact(vectors).others(7), "cosine")
+    rows, distances = module.with_self_first(*Exact(vectors).others(7), "cosine")
     assert (rows[:, 0] == np.arange(90)).all()
     assert all(len(set(row)) == 8 for row in rows.tolist())
     wanted = np.sort(1 - vectors.astype(np.float64) @ vectors.T, axis=1)[:, :8]
@@ -120,8 +121,8 @@ def test_neighbours_are_exact_and_start_with_the_point_itself():
 
 def test_the_layout_and_the_kept_neighbours_share_one_search(blobs, monkeypatch):
     asked = []
-    search = Exact._search
-    monkeypatch.setattr(Exact, "_search", lambda self, *what: asked.append(what[1]) or search(self, *what))
+    search = faiss.IndexFlatL2.search
+    monkeypatch.setattr(faiss.IndexFlatL2, "search", lambda index, x, k: asked.append(k) or search(index, x, k))
     for few_or_many, k in ((5, 16), (30, 30)):
         asked.clear()
         made = make_map(blobs[0], blobs[2], "umap", {"n_neighbors": few_or_many})

@@ -7,7 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from workbench.reports.content import Map
 from workbench.reports.drawing import FULL, Drawing
-from workbench.reports.figures import _map
+from workbench.reports.figures import draw_map
 
 LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
 
@@ -16,7 +16,7 @@ def test_the_title_of_the_map_is_not_cut():
     labels = np.arange(30) % 3
     names = ("a class with a name", "another class with one", "the third of the classes")
     shown = Map(np.random.default_rng(0).normal(size=(30, 2)), labels, None, names, LONG)
-    figure = Drawing(partial(_map, shown), FULL, 4.6, ([], [])).figure()
+    figure = Drawing(partial(draw_map, shown), FULL, 4.6, ([], [])).figure()
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     box = figure.axes[0].title.get_window_extent(canvas.get_renderer())

@@ -19,6 +19,7 @@ from workbench.problem import Problem
 from workbench.reports.latex import escaped
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.stored_maps import Measured, store_map
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)> =1+1 \\input{/etc/passwd} & 100% $x_1$ #"
 
@@ -74,7 +75,7 @@ def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path)
 def test_a_stored_umap_is_the_map_of_the_report(workspace, run_id, tmp_path):
     best = max(workspace.evaluations(run_id), key=lambda each: each.metrics["MAP@R"])
     points = np.random.default_rng(0).normal(size=(40, 2))
-    workspace.add_projection(best.id, "umap", {"n_neighbors": 15}, 7, points, points[:4], 0.98, {})
+    store_map(workspace, best.id, "umap", {"n_neighbors": 15}, 7, points, points[:4], {}, Measured(0.98))
     [path] = reports.write_report(workspace, run_id, tmp_path / "out")
     assert "UMAP (n_neighbors 15), seed 7, trustworthiness 0.9800" in path.read_text("utf-8")
 

@@ -159,7 +159,7 @@ def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch
     wanted = retrieve(vectors, labels, ids, is_query=asks, distance=distance)
     monkeypatch.setattr(folds_and_seeds, "read_r", lambda workspace, evaluation_id: wanted.r)
     workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
-    found = folds_and_seeds._concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
+    found = folds_and_seeds.concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
     assert found == pytest.approx({name: wanted.metrics[name] for name in folds_and_seeds.REPORTED}, abs=1e-6)
 
 

@@ -9,7 +9,7 @@ from workbench.entries import catalog
 from workbench.settings.changed import changed, read_config
 from workbench.settings.presets import presets
 from workbench.sweeps import objective
-from workbench.sweeps.plan import planned, preset_named, sweep_presets
+from workbench.sweeps.plan import planned, sweep_presets
 from workbench.sweeps.space import Parameter, checked, configured, fields, read, written
 
 
@@ -173,4 +173,5 @@ def test_the_papers_sweeps_fit_the_runs_that_they_vary(known):
         plan = planned(config, each.parameters, each.how, known, trials=each.trials, source=each.source)
         assert plan.trials >= 3
         assert each.source
-    assert preset_named("ice-scale").parameters == (Parameter("loss.scale", (1, 16, 32, 48, 64, 80)),)
+    [ice_scale] = [preset for preset in sweep_presets() if preset.key == "ice-scale"]
+    assert ice_scale.parameters == (Parameter("loss.scale", (1, 16, 32, 48, 64, 80)),)

@@ -15,7 +15,7 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker, found
-from workbench.workspace import Workspace, sweeps
+from workbench.workspace import Workspace, sweep_worker, sweeps
 
 
 @pytest.fixture
@@ -182,12 +182,12 @@ def test_a_lost_worker_leaves_no_thread(workspace, config, known, runs, monkeypa
     number = sweep_of(workspace, config, known, "training.lr=0.01")
     worker = Worker(workspace, number)
 
-    def gone():
+    def gone(*_):
         if runs.held.is_set():
             raise Problem("The workspace is gone.")
-        return True
 
-    monkeypatch.setattr(worker, "_wanted", gone)
+    monkeypatch.setattr("workbench.sweeps.worker.BEAT", -1.0)
+    monkeypatch.setattr(sweep_worker, "beat", gone)
     with pytest.raises(Problem, match="gone"):
         worker.run()
     assert not sweeps.one(workspace, number).alive

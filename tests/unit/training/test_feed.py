@@ -149,3 +149,39 @@ def test_resized_boxes_show_the_wanted_area_within_the_image():
     assert area[usual].min() >= 0.16 - 1e-9
     assert area[usual].max() > 0.9
     assert (left / (wide - (right - left)))[usual].std() > 0.2, "anywhere"
+
+
+@pytest.mark.parametrize("crops_of", ["square", "whole"])
+@pytest.mark.parametrize("each_alone", [True, False])
+def test_shares_of_a_batch_are_that_batch_and_only_their_images_are_read(monkeypatch, crops_of, each_alone):
+    monkeypatch.setattr(module, "RESIDENT", 0)
+    augmentation = CropFlip(CropFlipParams(crops_of=crops_of, jitter=0.2))
+    monkeypatch.setattr(CropFlip, "each_alone", each_alone)
+    images = Ramps()
+    feed = Feed(images, np.arange(100), np.arange(100), CPU, threads=2)
+    whole = batches(feed, augmentation, epoch=1, views=2)
+    read = []
+    monkeypatch.setattr(Ramps, "__getitem__", counted(Ramps.__getitem__, read))
+    monkeypatch.setattr(Ramps, "crop", counted(Ramps.crop, read))
+    shares = [
+        list(
+            feed.training(
+                Drawn(), augmentation, 3, 2, lambda n, third=third: slice(n * third // 3, n * (third + 1) // 3)
+            )(1, 0)
+        )
+        for third in range(3)
+    ]
+    for number, (expected, labels) in enumerate(whole):
+        parts = [share[number] for share in shares]
+        assert torch.equal(torch.cat([part for part, _ in parts]), expected)
+        assert all(torch.equal(told, labels) for _, told in parts)
+    once = sum(len(labels) for _, labels in whole)
+    assert len(read) == 3 * once if not each_alone else once <= len(read) < 2 * once  # threads read 16 at a time
+
+
+def counted(method, read):
+    def counting(self, row, *rest):
+        read.append(row)
+        return method(self, row, *rest)
+
+    return counting

@@ -13,7 +13,7 @@ from workbench.control import Control
 from workbench.events import Ended, Scalar
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace, connection, journal
+from workbench.workspace import Workspace, checksums, connection, journal
 from workbench.workspace import recorder as recording
 from workbench.workspace.connection import Gone
 from workbench.workspace.recorder import Recorder
@@ -49,17 +49,16 @@ def test_an_evaluation_is_in_the_journal_when_the_database_has_it(workspace):
 
 def test_points_are_journaled_before_the_commit_and_once(workspace, at_once, monkeypatch):
     run_id = workspace.create_run(RunConfig())
-    recorder, written = Recorder(workspace, run_id, Control(attended=True)), Recorder._write_journal
+    recorder = Recorder(workspace, run_id, Control(attended=True))
 
-    def no_commit(self):
-        written(self)
+    def full(db):
         raise Problem("The disk is full.")
 
-    monkeypatch.setattr(Recorder, "_write_journal", no_commit)
-    recorder(Scalar("batch/loss", 1, 0.5))
+    with monkeypatch.context() as patch:
+        patch.setattr(checksums, "seal", full)  # the last work before the commit
+        recorder(Scalar("batch/loss", 1, 0.5))
     assert points(workspace.folder(run_id)) == [("batch/loss", 1, 0.5)]
     assert len(workspace.scalars(run_id, "batch/loss")[0]) == 0
-    monkeypatch.setattr(Recorder, "_write_journal", written)
     recorder(Scalar("batch/loss", 2, 0.25))
     recorder(Ended("done"))
     assert points(workspace.folder(run_id)) == [("batch/loss", 1, 0.5), ("batch/loss", 2, 0.25)]

@@ -177,7 +177,8 @@ def test_who_lost_a_run_writes_nothing_more_and_stops(attended, workspace, monke
 @pytest.fixture
 def holder(workspace, monkeypatch):
     """Another program that has the database."""
-    workspace._db.execute("pragma busy_timeout = 1")
+    with workspace.writing() as db:
+        db.execute("pragma busy_timeout = 1")
     monkeypatch.setattr(recording, "AGAIN", 0.0)
     db = sqlite3.connect(workspace.path / DATABASE, isolation_level=None)
     yield db
@@ -203,7 +204,7 @@ def test_a_last_word_that_cannot_be_recorded_is_in_the_journal_and_the_run_is_de
     control = Control(attended=attended)
     recorder = Recorder(workspace, workspace.create_run(RunConfig()), control)
     recorder(Status("Training"))
-    recorder._commit()
+    recorder.flush()
     recorder(Scalar("batch/loss", 1, 0.5))
     holder.execute("begin immediate")
     with pytest.raises(Busy):

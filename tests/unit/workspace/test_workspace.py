@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar,
 from workbench.problem import Problem
 from workbench.workspace import Workspace, curves
 from workbench.workspace import recorder as recording
-from workbench.workspace.connection import Damaged, sqlite3, writing
+from workbench.workspace.connection import Damaged, open_writer, sqlite3, writing
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
+from workbench.workspace.stored_maps import Measured, store_map
 from workbench.workspace.uncommitted import Uncommitted
 
 
@@ -154,7 +156,8 @@ def test_any_sqlite_tool_reads_the_views(done):
 def test_a_map_is_stored_with_its_facts(done):
     workspace, _, _ = done
     points = np.random.default_rng(0).normal(size=(12, 2))
-    number = workspace.add_projection(1, "umap", {"n_neighbors": 5}, 3, points, points[:2], 0.9, {"umap-learn": "0"})
+    versions = {"umap-learn": "0"}
+    number = store_map(workspace, 1, "umap", {"n_neighbors": 5}, 3, points, points[:2], versions, Measured(0.9))
     stored, proxies = workspace.coordinates(number)
     np.testing.assert_allclose(stored, points, rtol=1e-6)
     assert proxies is not None
@@ -234,7 +237,8 @@ def test_full_disk_ends_an_unattended_run(workspace, monkeypatch):
 
 
 def test_a_real_page_limit_is_the_sentence_of_a_full_disk(workspace):
-    workspace._db.execute("pragma max_page_count = 60")
+    with workspace.writing() as db:
+        db.execute("pragma max_page_count = 60")
     with pytest.raises(Problem, match="is full"):
         [workspace.create_run(RunConfig(name="x" * 200)) for _ in range(1000)]
 
@@ -287,7 +291,8 @@ def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
 
     workspace, run_id, images = done
     before = workspace.scalars(run_id, "batch/loss")[1], workspace.neighbours(run_id, int(images.sample_ids[3]))
-    workspace._db.execute("pragma wal_checkpoint(truncate)")
+    with closing(open_writer(workspace.database)) as db:
+        db.execute("pragma wal_checkpoint(truncate)")
     workspace.close()
     data = bytearray(workspace.database.read_bytes())
     for at in range(5000, len(data), 997):
@@ -311,7 +316,8 @@ def test_all_or_nothing(workspace):
 
     with pytest.raises(ZeroDivisionError):
         half()
-    assert workspace._db.execute("select count(*) from metrics").fetchone() == (0,)
+    with workspace.reading() as db:
+        assert db.execute("select count(*) from metrics").fetchone() == (0,)
     with pytest.raises(sqlite3.IntegrityError), workspace.writing() as db:
         db.execute("insert into tags (run_id, tag) values (999, 'orphan')")
 
@@ -347,7 +353,8 @@ def test_kill_9_while_writing_leaves_a_whole_database(tmp_path):
         steps, _ = workspace.scalars(1, "batch/loss")
         assert steps.tolist() == list(range(1, len(steps) + 1))
         assert len(steps) > 0
-        assert workspace._db.execute("pragma integrity_check").fetchone() == ("ok",)
+        with workspace.reading() as db:
+            assert db.execute("pragma integrity_check").fetchone() == ("ok",)
         assert workspace.sweep_dead_runs() == [1]
 
 
@@ -382,17 +389,14 @@ def test_a_read_only_workspace_says_so(workspace, monkeypatch):
 
 
 def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
-    from sqlite_utils import Migrations
-
     from workbench.workspace import migrations
 
     Workspace(tmp_path, create=True).close()
-    longer = Migrations("workbench")
-    longer._migrations = [*migrations.migration._migrations]
+    longer = deepcopy(migrations.migration)
     longer(name="m999_extra")(lambda db: db.execute("alter table runs add column extra text"))
     monkeypatch.setattr(migrations, "migration", longer)
-    with Workspace(tmp_path) as workspace:
-        assert "extra" in [row[1] for row in workspace._db.execute("pragma table_info(runs)")]
+    with Workspace(tmp_path) as workspace, workspace.reading() as db:
+        assert "extra" in [row[1] for row in db.execute("pragma table_info(runs)")]
     assert len(list(tmp_path.glob("workspace-before-*.db"))) == 1
     longer(name="m999_more")(lambda db: db.execute("alter table runs add column more text"))
     with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as db:
@@ -410,18 +414,17 @@ def test_config_beside_the_run_is_the_config(workspace):
 
 
 def test_writing_reports_a_lock(workspace, monkeypatch):
-    blocker = sqlite3.connect(workspace.database, isolation_level=None)
-    blocker.execute("begin immediate")
-    workspace._db.execute("pragma busy_timeout = 50")
-    with pytest.raises(Problem, match="another program"), writing(workspace._db):
-        pass
-    blocker.close()
+    with closing(open_writer(workspace.database)) as db, workspace.writing():
+        db.execute("pragma busy_timeout = 50")
+        with pytest.raises(Problem, match="another program"), writing(db):
+            pass
 
 
 def test_a_database_that_another_program_is_making_is_waited_for(tmp_path):
     """SQLite makes the file empty and fills it a moment later: that is no damage."""
     with Workspace(tmp_path / "whole", create=True) as made:
-        made._db.execute("pragma wal_checkpoint(truncate)")
+        with closing(open_writer(made.database)) as db:
+            db.execute("pragma wal_checkpoint(truncate)")
         whole = made.database.read_bytes()
     folder = tmp_path / "making"
     folder.mkdir()

@@ -5,7 +5,7 @@ import numpy as np
 from workbench.problem import Problem
 
 
-def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def k_center(pool: np.ndarray, count: int, fixed: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Choose centres among a pool, each time the sample that is farthest from its nearest centre.
 
     Algorithm 2 of Gürbüz et al. 2023 (CCP) for one class, there after Sener and Savarese, 2018; Gonzalez, 1985.
@@ -13,7 +13,7 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
     Args:
         pool: [b, d] finite embeddings, taken as they are.
         count: centres to choose, 1 to b; no sample is chosen twice.
-        given: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
+        fixed: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
             the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
 
     Returns:
@@ -28,8 +28,8 @@ def k_center(pool: np.ndarray, count: int, given: np.ndarray | None = None) -> t
     if not 1 <= count <= len(vectors):
         raise Problem(f"From a pool of {len(vectors)} samples 1 to {len(vectors)} centres can be chosen, not {count}.")
     nearest = np.full(len(vectors), np.inf)  # squared
-    if given is not None and len(given):
-        standing = _finite(given, "Given centres")
+    if fixed is not None and len(fixed):
+        standing = _finite(fixed, "Given centres")
         if standing.shape[1] != vectors.shape[1]:
             raise Problem(f"Centres of {standing.shape[1]} dimensions cannot stand among {vectors.shape[1]}.")
         for centre in standing:

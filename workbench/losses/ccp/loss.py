@@ -1,4 +1,4 @@
-"""Chance-constrained proxies (CCP): a pair loss between the batch and a few proxies per class, chosen anew again."""
+"""Chance-constrained proxies (CCP): a pair loss between the batch and a few proxies per class, chosen repeatedly."""
 
 from collections.abc import Callable, Iterable
 
@@ -61,7 +61,7 @@ PUBLISHED: ByData = {
     },
 )  # fmt: skip
 class CCP(Loss):
-    """A pair loss between the batch and all m * K proxies, chosen anew by `Projections`.
+    """A pair loss between the batch and all m * K proxies, chosen by `Projections`.
 
     Embeddings and proxies are compared after `bounded`. In the variant "proxies" the proxies are trained with the
     network at its own learning rate (Eq. 4.11, g_rho in Algorithm 1); in "samples" they are the chosen samples
@@ -136,7 +136,7 @@ class CCP(Loss):
         return projections
 
     def get_extra_state(self) -> dict[str, bool]:
-        """What a checkpoint stores beside the tensors: whether the first projection is done."""
+        """What a checkpoint stores besides the tensors: whether the first projection is done."""
         return {"begun": self.begun}  # a plain value: reading a flag from a GPU in every step would make it wait
 
     def set_extra_state(self, state: dict[str, bool]) -> None:

@@ -51,7 +51,7 @@ class Projected:
 
 
 class Projections(Companion):
-    """Algorithm 1 of Gürbüz et al. 2023 (CCP) around a training loop that knows nothing of it.
+    """Algorithm 1 of Gürbüz et al. 2023 (CCP) around a training loop that does not know about it.
 
     A projection ends with `patience` checks in a row whose MAP@R is not above its best. The optimiser's moments stay:
     the paper does not speak of them. One object per run, used by the thread that trains.
@@ -118,7 +118,7 @@ class Projections(Companion):
         return self._loss.penalty(self._weights(), self._previous)
 
     def state_dict(self) -> dict[str, Any]:
-        """Tensors and plain numbers with which another object goes on bit for bit; the loss keeps its own state."""
+        """Tensors and plain numbers from which another object continues bit for bit; the loss keeps its own state."""
         return {
             "index": self._index,
             "since": self._since,

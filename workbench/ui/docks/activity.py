@@ -6,17 +6,16 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QProgressBar,
     QScrollArea,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
 from workbench.ui.activity import Activity, ActivityItem
 from workbench.ui.icons import icon
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label
 from workbench.ui.words import duration
@@ -45,11 +44,7 @@ class JobLine(QWidget):
         self.bar.setAccessibleName("Progress")
         self.left = label("", "muted")
         self.cancel = button("Cancel", kind="quiet")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.setSpacing(8)
-        row.addWidget(self._mark)
-        row.addWidget(self.text, 1)
+        row = in_row(self._mark, (self.text, 1), on=self, margins=(8, 0, 8, 0), spacing=8)
         for part in (self.bar, self.left, self.cancel):
             row.addWidget(part)
         for part in (self.bar, self.cancel):  # lines of one height, and bars under each other
@@ -114,15 +109,9 @@ class ActivityDock(QDockWidget):
         self.refresh()
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(4, 2, 4, 2)
-        head.addWidget(self.fold)
-        head.addWidget(self.line, 1)
+        head = in_row(self.fold, (self.line, 1), margins=(4, 2, 4, 2))
         inner = QWidget()
-        self._list = QVBoxLayout(inner)
-        self._list.setContentsMargins(0, 4, 0, 4)
-        self._list.setSpacing(4)
-        self._list.addStretch(1)
+        self._list = in_column(1, on=inner, margins=(0, 4, 0, 4), spacing=4)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -133,11 +122,7 @@ class ActivityDock(QDockWidget):
         content = QWidget()
         content.setObjectName("activityLine")
         content.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._more, 1)
+        in_column(head, (self._more, 1), on=content, spacing=0)
         self.setWidget(content)
 
     def set_unfolded(self, unfolded: bool) -> None:

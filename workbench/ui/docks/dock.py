@@ -1,8 +1,9 @@
 """A dock with a slim title: its name, its controls, and a button that hides it."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QVBoxLayout, QWidget
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import label
 
@@ -18,10 +19,7 @@ class Dock(QDockWidget):
         bar = QWidget()
         bar.setObjectName("dockTitle")
         bar.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.head = QHBoxLayout(bar)
-        self.head.setContentsMargins(12, 4, 4, 4)
-        self.head.setSpacing(4)
-        self.head.addWidget(label(title, "strong"), 1)
+        self.head = in_row((label(title, "strong"), 1), on=bar, margins=(12, 4, 4, 4), spacing=4)
         hide = icon_button("x", f"Hide {title} (View menu brings it back)")
         hide.clicked.connect(self.close)
         self.head.addWidget(hide)

@@ -1,29 +1,29 @@
 """The sweep dialog: which fields with which values, how, how often; what it would cost; Start."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
-from workbench.config import BadConfig, RunConfig
+from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.running import folds_and_seeds
-from workbench.settings.changed import changed
 from workbench.sweeps import objective, starting
-from workbench.sweeps.plan import DEFAULT_TRIALS, Plan, SweepPreset, planned, sweep_presets
+from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
-from workbench.sweeps.space import checked, fields, read, written
+from workbench.sweeps.space import written
 from workbench.ui.newest import Newest
 from workbench.ui.session import Session
+from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
 from workbench.ui.widgets.labels import ElidedLabel, label
-from workbench.ui.words import counted, duration
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
 OWN = ""  # key of the entry for no paper's sweep
-REPORTED = ("MAP@R", "recall@1", "P@R", "NMI")
+START = "Start the sweep"
 
 
 class SweepDialog(QDialog):
@@ -39,8 +39,7 @@ class SweepDialog(QDialog):
 
     Args:
         session: whose workspace gets the sweep.
-        config: the run, as it can start.
-        preflight: what is known of its time; None before Preflight has looked.
+        config, preflight: as SweepDraft takes them.
     """
 
     def __init__(
@@ -49,11 +48,9 @@ class SweepDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Sweep")
-        self._session, self._config, self._preflight = session, config, preflight
-        self._fields = fields(config, session.catalog)
-        self._presets = [entry for entry in sweep_presets() if self._fits(entry)]
+        self._session = session
+        self.draft = SweepDraft(config, session.catalog, preflight)
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
-        self._source = ""
         self._checking = Newest(session, self)
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
@@ -64,44 +61,38 @@ class SweepDialog(QDialog):
         self._edited()
 
     def _build(self) -> None:
+        presets = self.draft.presets
         self.preset = ChoiceEditor(
-            [OWN, *(preset.key for preset in self._presets)], ["Your own", *(preset.title for preset in self._presets)]
+            [OWN, *(preset.key for preset in presets)], ["Your own", *(preset.title for preset in presets)]
         )
         self.preset.setAccessibleName("Values from a paper's sweep")
-        self.told = label("", "muted", wrap=True)
-        self.told.hide()
+        self.about = label("", "muted", wrap=True)
+        self.about.hide()
         self.fixed = FixedLine()
         self.how = ChoiceEditor(list(HOWS), list(HOWS.values()))
         self.trials = LineEditor("integer")
         self.trials.set_value(DEFAULT_TRIALS)
         self.seeds = LineEditor("integer")
-        self.seeds.set_value(self._config.seeds)
-        held_out = self._config.holds_out(self._session.catalog)
-        names = [*((objective.HELD_OUT,) if held_out else REPORTED), *objective.TRAIN_SIDE]
-        self.figure = ChoiceEditor(names, names)
+        self.seeds.set_value(self.draft.config.seeds)
+        self.figure = ChoiceEditor(self.draft.objectives, self.draft.objectives)
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)
         self.warning = label(objective.FLATTERS, "warning", wrap=True)
         self.problem = label("", "error", wrap=True)
-        self.cancel, self.start = button("Cancel"), button("Start the sweep", "play", "primary")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
-        column.addWidget(ElidedLabel(f"Vary “{self._config.name}”", "section"))
-        column.addLayout(self._choices())
-        column.addWidget(self.told)
-        column.addWidget(self.fixed)
-        column.addWidget(
-            label("Parameters: values with commas, or LOW..HIGH, then :log and points for a grid", "caption")
+        self.cancel, self.start = button("Cancel"), button(START, "play", "primary")
+        in_column(
+            ElidedLabel(f"Vary “{self.draft.config.name}”", "section"),
+            self._choices(),
+            self.about,
+            self.fixed,
+            label("Parameters: values with commas, or LOW..HIGH, then :log and points for a grid", "caption"),
+            (self._parameters(), 1),
+            *(self.summary, self.warning, self.problem),
+            in_row(1, self.cancel, self.start),
+            on=self,
+            margins=16,
+            spacing=8,
         )
-        column.addWidget(self._parameters(), 1)
-        for widget in (self.summary, self.warning, self.problem):
-            column.addWidget(widget)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self.cancel)
-        foot.addWidget(self.start)
-        column.addLayout(foot)
 
     def _choices(self) -> QGridLayout:
         grid = QGridLayout()
@@ -123,10 +114,7 @@ class SweepDialog(QDialog):
 
     def _parameters(self) -> QScrollArea:
         inside = QWidget()
-        self._lines = QVBoxLayout(inside)
-        self._lines.setContentsMargins(0, 0, 4, 0)
-        self._lines.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
-        self._lines.addStretch(1)
+        self._lines = in_column((self.add, Qt.AlignmentFlag.AlignLeft), 1, on=inside, margins=(0, 0, 4, 0))
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -151,7 +139,7 @@ class SweepDialog(QDialog):
 
     def add_row(self, field: str = "", values: str = "") -> ParameterRow:
         """Add a parameter; by default a number of the loss that is not varied yet, or the learning rate."""
-        row = ParameterRow(self._fields, field or self._next_field())
+        row = ParameterRow(self.draft.fields, field or self.draft.next_field(self._varied()))
         row.values.setText(values)
         row.edited.connect(self._changed)
         row.removed.connect(self._remove)
@@ -172,7 +160,7 @@ class SweepDialog(QDialog):
             starting.work_apart(workspace, number)
             return number
 
-        self._session.run_in_thread("Start the sweep", work, self._started, self._not_started)
+        self._session.run_in_thread(START, work, self._started, self._not_started)
 
     def reject(self) -> None:
         """Close without starting anything."""
@@ -200,17 +188,17 @@ class SweepDialog(QDialog):
         self._changed()
 
     def _take_preset(self) -> None:
-        preset = next((entry for entry in self._presets if entry.key == self.preset.value()), None)
+        preset = self.draft.take(self.preset.value())
         self.fixed.show_changes({} if preset is None else preset.changes)
         if preset is None:
             self._changed()
             return
         for row in tuple(self.rows):
             self._remove(row)
+        self.draft.take(preset.key)  # which the removal of rows gave up
         self.preset.set_value(preset.key)
-        self._source = f"Values of {preset.source}"
-        self.told.setText(f"{preset.source}. {preset.summary}")
-        self.told.show()
+        self.about.setText(f"{preset.source}. {preset.summary}")
+        self.about.show()
         for parameter in preset.parameters:
             self.add_row(parameter.field, written(parameter))
         self.how.set_value(preset.how)
@@ -218,19 +206,19 @@ class SweepDialog(QDialog):
             self.trials.set_value(preset.trials)
         self._edited()
 
-    def take_preflight(self, found: "Preflight") -> None:
+    def take_preflight(self, preflight: "Preflight") -> None:
         """Take what Preflight measured meanwhile and show the time."""
-        self._preflight = found
+        self.draft.preflight = preflight
         if self.plan is not None:
-            self.summary.setText(self._cost(self.plan))
+            self.summary.setText(self.draft.cost(self.plan))
 
     # What it would be
 
     def _changed(self) -> None:
         """Forget the paper: the parameters were edited."""
         self.preset.set_value(OWN)
-        self._source = ""
-        self.told.hide()
+        self.draft.source = ""
+        self.about.hide()
         self._edited()
 
     def _edited(self) -> None:
@@ -239,7 +227,7 @@ class SweepDialog(QDialog):
         self.start.setEnabled(False)
         self.start.setToolTip("")
         self.trials.setEnabled(self.how.value() != "grid")
-        self.fixed.show_varied(row.field.value() for row in self.rows)
+        self.fixed.show_varied(self._varied())
         self._timer.start()
 
     def _forget(self) -> None:
@@ -251,78 +239,31 @@ class SweepDialog(QDialog):
         """Whether entries are still to be checked."""
         return self._timer.isActive() or self._checking.busy
 
+    def _varied(self) -> list[str]:
+        return [row.field.value() for row in self.rows]
+
     def _check(self) -> None:
-        if any(row.empty for row in self.rows) or not self.rows:
-            self._show("Give each parameter its values." if self.rows else "Add a parameter to vary.", None, {})
+        how = self.how.value()
+        entered = Entered(
+            [row.text for row in self.rows], how, self.figure.value(), self.seeds.value(),
+            None if how == "grid" else self.trials.value(), self.fixed.changes,
+        )  # fmt: skip
+        if (checked := self.draft.check_at_once(entered)) is not None:
+            self._show(checked)
             return
         self.summary.setText("Checking every trial…")
-        texts, how = [row.text for row in self.rows], self.how.value()
-        numbers = {"seeds": self.seeds.value(), "trials": self.trials.value() if how != "grid" else None}
-        wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
-        if not wrong and not 1 <= numbers["seeds"] <= 100:
-            wrong["seeds"] = "Must be 1 to 100."
-        if wrong:
-            self._show("", None, wrong)
-            return
-        config, known, metric, source = self._config, self._session.catalog, self.figure.value(), self._source
-        changes = self.fixed.changes
+        self._checking.ask("Check the sweep", partial(self.draft.check, entered), self._show, quiet=True)
 
-        def work(progress: Progress) -> Plan | dict[str, str]:
-            try:
-                fixed = changed(config, changes, known, source)
-                return planned(
-                    fixed, [read(text) for text in texts], how, known, metric=metric, source=source, **numbers
-                )
-            except BadConfig as problem:
-                return problem.errors
-
-        self._checking.ask("Check the sweep", work, self._checked, quiet=True)
-
-    def _checked(self, outcome: Plan | dict[str, str]) -> None:
-        if isinstance(outcome, Plan):
-            self._show(self._cost(outcome), outcome, {})
-        else:
-            self._show("", None, outcome)
-
-    def _show(self, summary: str, plan: Plan | None, errors: dict[str, str]) -> None:
-        self.plan = plan
+    def _show(self, checked: Checked) -> None:
+        self.plan = plan = checked.plan
         if plan is not None and plan.how == "grid":
             self.trials.set_value(plan.trials)
-        self.summary.setText(summary)
-        varied = {row.field.value() for row in self.rows}
+        self.summary.setText(checked.todo if plan is None else self.draft.cost(plan))
         for row in self.rows:
-            row.show_problem(errors.get(row.field.value(), ""))
-        others = [f"{field}: {sentence}" for field, sentence in errors.items() if field not in varied]
-        self.problem.setText(" ".join(others))
+            row.show_problem(checked.errors.get(row.field.value(), ""))
+        others = checked.others(self._varied())
+        self.problem.setText(others)
         self.problem.setVisible(bool(others))
         self.warning.setVisible(objective.reported(self.figure.value()))
         self.start.setEnabled(plan is not None)
-        self.start.setToolTip("" if plan is not None else summary or "Something is wrong with the values.")
-
-    def _cost(self, plan: Plan) -> str:
-        per_trial = len(folds_and_seeds.children(plan.config))
-        times = f" × {per_trial} {'run' if per_trial == 1 else 'runs'} per trial" if per_trial > 1 else ""
-        runs = counted(plan.runs, "run")
-        text = f"{counted(plan.trials, 'trial')}{times} = {runs}" if times else runs
-        if self._preflight is None:
-            return f"{text}. Their time is known once Preflight has looked at the run."
-        seconds = self._preflight.seconds / len(folds_and_seeds.children(self._config)) * plan.runs
-        varied = any(
-            parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
-        )
-        about = ", if all take as long as the run on Set up" if varied else ""
-        return f"{text}, about {duration(seconds)} on {self._preflight.device}{about}, evaluations left out."
-
-    def _fits(self, preset: SweepPreset) -> bool:
-        try:
-            config = changed(self._config, preset.changes, self._session.catalog, preset.key)
-            checked(preset.parameters, config, self._session.catalog)
-        except BadConfig:
-            return False
-        return True
-
-    def _next_field(self) -> str:
-        taken = {row.field.value() for row in self.rows}
-        numbers = [name for name, facts in self._fields.items() if facts.get("type") in ("number", "integer")]
-        first = [name for name in numbers if name.startswith("loss.")] + ["training.lr", *numbers]
-        return next(name for name in first if name not in taken)
+        self.start.setToolTip("" if plan is not None else checked.todo or "Something is wrong with the values.")

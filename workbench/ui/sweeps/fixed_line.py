@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.sweeps.space import short
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
@@ -22,10 +23,7 @@ class FixedLine(QWidget):
         self._varied: frozenset[str] = frozenset()
         self.words = label("", wrap=True)
         self.drop = button("Leave as on Set up", kind="quiet")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.drop)
+        in_row((self.words, 1), self.drop, on=self)
         self.drop.clicked.connect(self._drop)
         self.show_changes({})
 

@@ -5,9 +5,9 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 
+from workbench.ui.field_words import range_of, title_of
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.editors import ChoiceEditor
-from workbench.ui.widgets.form import range_of, title_of
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 HINT = "16, 32, 64 or 1e-4..1e-2:log:5"
@@ -52,11 +52,6 @@ class ParameterRow(QWidget):
     def text(self) -> str:
         """ "FIELD=VALUES" as `workbench sweep start --param` takes it."""
         return f"{self.field.value()}={self.values.text().strip()}"
-
-    @property
-    def empty(self) -> bool:
-        """Whether no values are entered."""
-        return not self.values.text().strip()
 
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with it; empty when nothing is."""

@@ -1,8 +1,9 @@
 """A framed group, a chip, and the hint in an empty place."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
 
@@ -29,10 +30,7 @@ class Chip(QFrame):
         super().__init__(parent)
         self.setProperty("chip", "true")
         self.text = text
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 4 if removable else 8, 0)
-        row.setSpacing(4)
-        row.addWidget(label(text))
+        row = in_row(label(text), on=self, margins=(8, 0, 4 if removable else 8, 0), spacing=4)
         if removable:
             cross = icon_button("x", f"Remove {text}")
             cross.clicked.connect(self.removed)
@@ -46,10 +44,7 @@ class EmptyHint(QWidget):
 
     def __init__(self, title: str, sentence: str, action: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 24, 24, 24)
-        column.setSpacing(8)
-        column.addStretch(1)
+        column = in_column(1, on=self, margins=24, spacing=8)
         self.sentence = label(sentence, "muted", wrap=True)
         for line in (label(title, "section", wrap=True), self.sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QMenu,
     QPushButton,
     QWidget,
 )
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
@@ -105,7 +105,7 @@ class ChoiceEditor(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
-    def _on_pick(self, _place: int) -> None:
+    def _on_pick(self, _row: int) -> None:
         self.edited.emit()
 
 
@@ -139,12 +139,12 @@ class PathEditor(QWidget):
         super().__init__(parent)
         self._kind = kind  # "folder", "file" or "place": either
         words = "folder or archive" if kind == "place" else kind
-        self._place = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
-        self._place.addItems(list(recents))
-        self._place.setMinimumContentsLength(8)
-        self._place.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self._place.wheelEvent = _ignored  # type: ignore[method-assign]
-        self._place.clearEditText()
+        self._paths = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
+        self._paths.addItems(list(recents))
+        self._paths.setMinimumContentsLength(8)
+        self._paths.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._paths.wheelEvent = _ignored  # type: ignore[method-assign]
+        self._paths.clearEditText()
         self.browse = QPushButton("Browse…")
         if kind == "place":
             menu = QMenu(self.browse)
@@ -154,34 +154,30 @@ class PathEditor(QWidget):
         else:
             self.browse.clicked.connect(self._browse_folder if kind == "folder" else self._browse_file)
         self.browse.setAccessibleName(f"Browse for a {words}")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._place, 1)
-        layout.addWidget(self.browse)
+        in_row((self._paths, 1), self.browse, on=self, spacing=4)
         self._line().setPlaceholderText(f"Drop a {words} here, or type its place")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
-        self.setFocusProxy(self._place)
+        self.setFocusProxy(self._paths)
         self._line().textEdited.connect(self._on_edit)
-        self._place.activated.connect(self._on_pick)
+        self._paths.activated.connect(self._on_pick)
 
     def value(self) -> Any:
         """The path as it was typed or chosen, without spaces around it."""
-        return self._place.currentText().strip()
+        return self._paths.currentText().strip()
 
     def set_value(self, value: Any) -> None:
         """Show a path; None is shown as an empty one."""
         if self.value() != value:
-            self._place.setEditText("" if value is None else str(value))
+            self._paths.setEditText("" if value is None else str(value))
 
     def setAccessibleName(self, name: str) -> None:
         super().setAccessibleName(name)
-        self._place.setAccessibleName(name)
+        self._paths.setAccessibleName(name)
 
     def setAccessibleDescription(self, description: str) -> None:
         super().setAccessibleDescription(description)
-        self._place.setAccessibleDescription(description)
+        self._paths.setAccessibleDescription(description)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(2 * NARROW, super().minimumSizeHint().height())
@@ -196,11 +192,11 @@ class PathEditor(QWidget):
 
     def take(self, path: str) -> None:
         """Enter a path that the person chose."""
-        self._place.setEditText(path)
+        self._paths.setEditText(path)
         self.edited.emit()
 
     def _line(self) -> QLineEdit:
-        line = self._place.lineEdit()
+        line = self._paths.lineEdit()
         assert line is not None  # the box is editable
         return line
 
@@ -216,7 +212,7 @@ class PathEditor(QWidget):
     def _on_edit(self, _text: str) -> None:
         self.edited.emit()
 
-    def _on_pick(self, _place: int) -> None:
+    def _on_pick(self, _row: int) -> None:
         self.edited.emit()
 
 

@@ -1,13 +1,14 @@
 """A form from a JSON Schema: the window draws what the catalog describes and imports no engine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Any, Literal, cast
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
+from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wrapped
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, TickEditor, editor_of
 from workbench.ui.widgets.labels import label, restyle
@@ -143,7 +144,7 @@ class FieldRow(QWidget):
         self._title.setBuddy(self.widget)
         self._unit = label(self.field.get("unit", ""), "muted")
         self.help = icon_button("question", f"Help on {title}")
-        self.help.setToolTip(_wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
+        self.help.setToolTip(wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
         self.help.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # by keys it is reached from the field
         self.help.clicked.connect(self._show_help)
         self.reset = icon_button("arrow-counter-clockwise", f"Reset {title}", "accent")
@@ -192,9 +193,9 @@ class FieldRow(QWidget):
         """Mark the field when it differs from the preset."""
         changed = bool(self.editor.value() != base)
         self.dot.setText("●" if changed else "")
-        self.dot.setToolTip(f"Changed from the preset: {_shown(base)}" if changed else "")
+        self.dot.setToolTip(f"Changed from the preset: {in_words(base)}" if changed else "")
         self.reset.setVisible(changed)
-        self.reset.setToolTip(_wrapped([f"Back to the preset: {_shown(base)}"]))
+        self.reset.setToolTip(wrapped([f"Back to the preset: {in_words(base)}"]))
         self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))
 
     def show_error(self, sentence: str, fix: Fix | None = None, role: Literal["error", "warning"] = "error") -> None:
@@ -234,59 +235,7 @@ class FieldRow(QWidget):
         QToolTip.showText(self.help.mapToGlobal(QPoint(0, self.help.height())), tooltip(self.field), self.help)
 
 
-def title_of(name: str, field: Field) -> str:
-    """The label of the editor."""
-    return str(field.get("label") or name.rpartition(".")[2].replace("_", " ").capitalize())
-
-
-def range_of(field: Field) -> str:
-    """The allowed numbers in words; empty where there is no limit."""
-    low = next((f"{word}{field[key]}" for key, word in LOWER.items() if key in field), "")
-    high = next((f"{word}{field[key]}" for key, word in UPPER.items() if key in field), "")
-    return " and ".join(part for part in (low, high) if part)
-
-
-LOWER = {"minimum": "at least ", "exclusiveMinimum": "more than "}
-UPPER = {"maximum": "at most ", "exclusiveMaximum": "less than "}
-
-
-def help_lines(field: Field) -> list[str]:
-    """Help, range, default, symbol and source of a field, one sentence each."""
-    unit = f" {field['unit']}" if field.get("unit") else ""
-    lines = [field.get("description", "")]
-    if "enum" in field and "titles" not in field:
-        lines.append(f"One of {', '.join(field['enum'])}.")
-    if range_of(field):
-        lines.append(f"Range: {range_of(field)}{unit}.")
-    if field.get("default") not in (None, ""):
-        lines.append(f"Default: {_shown(field['default'])}{unit}.")
-    if field.get("symbol"):
-        lines.append(f"In the paper: {field['symbol']}.")
-    if field.get("source"):
-        lines.append(f"Source: {field['source']}")
-    return [line for line in lines if line]
-
-
-def tooltip(field: Field) -> str:
-    """`help_lines` for Qt: rich text, so that it wraps, with everything escaped."""
-    return _wrapped(help_lines(field))
-
-
-def _wrapped(lines: Sequence[str]) -> str:
-    return "<qt>" + "<br>".join(escape(line) for line in lines) + "</qt>"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value) if value not in (None, "") else "nothing"
-
-
 def _strip(*widgets: QWidget) -> QWidget:
     strip = QWidget()
-    layout = QHBoxLayout(strip)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(4)
-    for widget in widgets:
-        layout.addWidget(widget)
+    in_row(*widgets, on=strip, spacing=4)
     return strip

@@ -3,10 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.progress import Progress
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -26,10 +27,7 @@ class LocateStrip(QWidget):
         self.words = label("Images are missing", "caption")
         self.locate = button("Locate…", "folder-open", "quiet")
         self.locate.setToolTip("Choose the folder that the images of this data set were moved to")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.words)
-        row.addWidget(self.locate)
+        in_row(self.words, self.locate, on=self)
         self.locate.clicked.connect(self._ask)
         for changed in (loader.ready, loader.dropped, session.run_changed, session.workspace_changed):
             changed.connect(self._look)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QSizePolicy,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from workbench import files
 from workbench.files.spreadsheet import csv_text, pasted
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
@@ -71,13 +71,10 @@ class PaintedPlot(QFrame):
         self.head = QHBoxLayout()
         self.head.addWidget(self._title, 1)
         self.head.addWidget(self._more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.addLayout(self.head)
-        column.addWidget(self.picture, 1)
+        in_column(self.head, (self.picture, 1), on=self, margins=(8, 4, 8, 4))
         self.retitle(title)
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw the whole plot into the rectangle `place` (px), in the colours of a theme."""
         raise NotImplementedError
 

@@ -32,7 +32,7 @@ class Loaded:
 
 
 class PictureLoader(QObject):
-    """Each place on screen asks for what it shows; its newest request replaces its older one and is served first.
+    """Each part of the window asks for what it shows; its newest request replaces its older one and is served first.
 
     A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
 
@@ -41,7 +41,7 @@ class PictureLoader(QObject):
     """
 
     ready = Signal(object)  # set of sample ids that are known now, as a picture or as absent
-    dropped = Signal()  # all that was known, because images were located; what each place shows is asked for again
+    dropped = Signal()  # all that was known, because images were located; what each part shows is asked for again
 
     def __init__(
         self, session: Session, dataset: Callable[[], int | None] | None = None, parent: QObject | None = None
@@ -51,8 +51,8 @@ class PictureLoader(QObject):
         self._cache: OrderedDict[Wish, QPixmap] = OrderedDict()
         self._bytes = 0
         self._absent: dict[int, str] = {}
-        self._wishes: dict[str, list[Wish]] = {}  # by place, the newest last
-        self._asked: dict[str, list[Wish]] = {}  # the newest request of each place, even if it was served
+        self._wishes: dict[str, list[Wish]] = {}  # by asker, the newest last
+        self._asked: dict[str, list[Wish]] = {}  # the newest request of each asker, even if it was served
         self._dataset: int | None = None
         self._pictures: Pictures | None = None
         self._age = 0  # rises with every `forget`: what was asked for before is not taken any more
@@ -71,13 +71,13 @@ class PictureLoader(QObject):
         """Why a picture cannot be shown; empty when it can or is not known yet."""
         return self._absent.get(sample_id, "")
 
-    def request(self, place: str, sample_ids: list[int], size: int) -> None:
-        """Load next what `place` shows now, in this order; `size` in px of the longer side."""
+    def request(self, asker: str, sample_ids: list[int], size: int) -> None:
+        """Load next what `asker` shows now, in this order; `size` in px of the longer side."""
         if self._session.closed:
             return
         self._see_dataset()
-        self._wishes.pop(place, None)
-        self._asked[place] = self._wishes[place] = [(sample_id, size) for sample_id in sample_ids]
+        self._wishes.pop(asker, None)
+        self._asked[asker] = self._wishes[asker] = [(sample_id, size) for sample_id in sample_ids]
         self._next()
 
     def forget(self) -> None:
@@ -96,7 +96,7 @@ class PictureLoader(QObject):
         return self._dataset if self._absent and self._dataset == self._dataset_now() else None
 
     def _look_again(self, dataset: int) -> None:
-        """Images of a data set were located: request again what every place shows."""
+        """Images of a data set were located: request again what every part shows."""
         if dataset == self._dataset:
             asked = self._asked.copy()
             self.forget()
@@ -131,13 +131,13 @@ class PictureLoader(QObject):
 
     def _take_wishes(self) -> list[Wish]:
         batch: list[Wish] = []
-        for place in reversed(list(self._wishes)):
-            waiting = [wish for wish in self._wishes[place] if wish not in self._cache and wish[0] not in self._absent]
+        for asker in reversed(list(self._wishes)):
+            waiting = [wish for wish in self._wishes[asker] if wish not in self._cache and wish[0] not in self._absent]
             room = BATCH - len(batch)
             batch += waiting[:room]
-            self._wishes[place] = waiting[room:]
-            if not self._wishes[place]:
-                del self._wishes[place]
+            self._wishes[asker] = waiting[room:]
+            if not self._wishes[asker]:
+                del self._wishes[asker]
         return list(dict.fromkeys(batch))
 
     def _task_ended(self) -> None:

@@ -8,30 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-    QWidgetAction,
-)
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.ui import theme
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
+from workbench.ui.widgets.curve_words import breaks_named, course
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.plot_canvas import PlotCanvas, Series
+from workbench.ui.widgets.plot_canvas import PlotCanvas, ReadOut
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
+from workbench.ui.widgets.plot_items import Series
+from workbench.ui.widgets.plot_legend import LegendButton, swatch
+from workbench.ui.widgets.plot_menu import PlotMenu
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
-from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
 __all__ = ["CurvePlot", "Series"]
 
@@ -92,63 +86,28 @@ class CurvePlot(QFrame):
         self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "strong")
         self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.menu = self._build_menu()
+        self.menu = PlotMenu(self, self.smoothing)
+        self.log_action, self.smoother = self.menu.log, self.menu.smoother
         self._more = icon_button("dots-three", f"Menu of {self.title}")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setMenu(self.menu)
         self._more.setToolTip("Log scale, smoothing, copy, save, table")
         self.legend = {series.name: self._legend_button(series) for series in self.series}
-        self.read_out = QLabel("", self.canvas)
-        self.read_out.setProperty("role", "readOut")
-        self.read_out.setTextFormat(Qt.TextFormat.PlainText)
-        self.read_out.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.read_out.hide()
+        self.read_out = ReadOut(self.canvas)
         self.empty = label("No values", "muted", wrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         QVBoxLayout(self.canvas).addWidget(self.empty)
-        head, self._toggles = QHBoxLayout(), FlowLayout(spacing=0)
-        head.addWidget(self._title, 1)
-        head.addWidget(self._more)
+        self._toggles = FlowLayout(spacing=0)
         for button in self.legend.values():
             self._toggles.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 4, 4, 4)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addLayout(self._toggles)
-        layout.addWidget(self.canvas, 1)
+        head = in_row((self._title, 1), self._more)
+        in_column(head, self._toggles, (self.canvas, 1), on=self, margins=(8, 4, 4, 4), spacing=0)
 
-    def _build_menu(self) -> QMenu:
-        menu = QMenu(self)
-        self.log_action = menu.addAction("Log scale")
-        self.log_action.setCheckable(True)
-        self.log_action.toggled.connect(self.set_log)
-        self.smoother = SmoothingSlider(self.smoothing)
-        self.smoother.chosen.connect(self.set_smoothing)
-        holder = QWidgetAction(menu)
-        holder.setDefaultWidget(self.smoother)
-        menu.addAction(holder)
-        menu.addAction("Show all", self.canvas.fit)
-        menu.addSeparator()
-        menu.addAction("Copy picture", self.copy_picture)
-        menu.addAction("Save…", self.ask_and_save)
-        menu.addAction("View as table", self.show_table)
-        return menu
-
-    def _legend_button(self, series: Series) -> QToolButton:
-        button = QToolButton()
-        button.setProperty("legend", "true")
-        button.setText(series.title)
-        button.setCheckable(True)
-        button.setChecked(True)
-        button.setAutoRaise(True)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setIconSize(QSize(14, 10))
-        button.setToolTip("Show or hide this curve")
-        button.setAccessibleName(f"Show {series.title}")
-        button.toggled.connect(partial(self._toggle, series.name))
-        return button
+    def _legend_button(self, series: Series) -> LegendButton:
+        entry = LegendButton(series)
+        entry.toggled.connect(partial(self._toggle, series.name))
+        return entry
 
     def add_series(self, series: Series) -> None:
         """One more curve, without points; for plots whose curves are added later."""
@@ -157,7 +116,7 @@ class CurvePlot(QFrame):
         self.canvas.add_line(series)
         self.legend[series.name] = self._legend_button(series)
         self._toggles.addWidget(self.legend[series.name])
-        self._dress(series)
+        self.legend[series.name].setIcon(swatch(series))
 
     def drop_series(self) -> None:
         """Remove every curve."""
@@ -216,16 +175,7 @@ class CurvePlot(QFrame):
 
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, words); values that are no number are named with their curve."""
-        named: dict[tuple[float, str], list[str]] = {}
-        for series in self.shown():
-            for step, what in self.curves[series.name].breaks():
-                if what != "NaN" or not series.may_be_undefined:
-                    named.setdefault((step, what), []).append(series.title)
-        breaks = [
-            (step, f"{', '.join(titles)}: {what} at {self.x_title} {step:,.0f}")
-            for (step, what), titles in named.items()
-        ]
-        return sorted([*self._marks, *breaks])
+        return sorted([*self._marks, *breaks_named(self.shown(), self.curves, self.x_title)])
 
     def shown(self) -> list[Series]:
         """The series that the legend does not hide."""
@@ -270,25 +220,11 @@ class CurvePlot(QFrame):
         self.canvas.show_axes(has_points)
         for series in self.series:
             words = f"{series.title} (no values)" if has_points and not len(self.curves[series.name]) else series.title
-            if self.legend[series.name].text() != words:
-                self.legend[series.name].setText(words)
+            self.legend[series.name].say(words)
 
     def describe(self) -> str:
         """What the curves show, in one sentence, for screen readers."""
-        parts = []
-        for series in self.shown():
-            curve = self.curves[series.name]
-            good = np.flatnonzero(np.isfinite(curve.values))
-            if len(good) == 0:
-                parts.append(
-                    f"{series.title} has no values yet" if len(curve) == 0 else f"{series.title} has no numbers"
-                )
-                continue
-            first, last = good[0], good[-1]
-            parts.append(
-                f"{series.title} goes from {curve.values[first]:.4g} at {self.x_title} {curve.steps[first]:,.0f} "
-                f"to {curve.values[last]:.4g} at {self.x_title} {curve.steps[last]:,.0f}"
-            )
+        parts = [course(series.title, self.curves[series.name], self.x_title) for series in self.shown()]
         trouble = [words for _, words in self.marks()]
         return f"{self.title}: {'; '.join(parts + trouble) or 'nothing is shown'}."
 
@@ -328,21 +264,14 @@ class CurvePlot(QFrame):
         self._dressed = shown = theme.current()
         self.canvas.apply(shown)
         for series in self.series:
-            self._dress(series)
+            self.legend[series.name].setIcon(swatch(series))
         self.redraw()
-
-    def _dress(self, series: Series) -> None:
-        """The picture of a legend entry."""
-        self.legend[series.name].setIcon(swatch(series))
 
     def _ask_redraw(self) -> None:
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
     def _toggle(self, name: str, on: bool) -> None:
-        font = self.legend[name].font()
-        font.setStrikeOut(not on)  # a hidden curve is marked by more than a paler colour
-        self.legend[name].setFont(font)
         self.canvas.lines[name].set_shown(on)
         self.redraw()
 
@@ -366,25 +295,4 @@ class CurvePlot(QFrame):
         self.canvas.point_at(at)
         titles = {series.name: series.title for series in self.series}
         values = [f"{titles[name]} {self.curves[name].values[index]:.4g}" for name, index in indices.items()]
-        self.read_out.setText("  ".join([f"{self.x_title} {at:,.0f}", *values]))
-        self.read_out.adjustSize()
-        on_left = self.canvas.fraction_of(at) > 0.5
-        self.read_out.move(48 if on_left else max(48, self.canvas.width() - self.read_out.width() - 8), 4)
-        self.read_out.show()
-
-
-def swatch(series: Series) -> QIcon:
-    """A short stroke in the curve's colour and style; an outline of it when the curve is hidden."""
-    icon = QIcon()
-    for state, alpha in ((QIcon.State.On, 255), (QIcon.State.Off, 70)):
-        pixmap = QPixmap(14, 10)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        colour = QColor(series.colour)
-        colour.setAlpha(alpha)
-        painter.fillRect(0, 4, 5 if series.dashed else 14, 3, colour)
-        if series.dashed:
-            painter.fillRect(9, 4, 5, 3, colour)
-        painter.end()
-        icon.addPixmap(pixmap, QIcon.Mode.Normal, state)
-    return icon
+        self.read_out.show_at(at, "  ".join([f"{self.x_title} {at:,.0f}", *values]))

@@ -1,124 +1,24 @@
 """The drawing area of a curve plot: pyqtgraph items that are made once and get new numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPixmap
-from PySide6.QtWidgets import QGraphicsItem, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
+from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
-from workbench.ui.widgets.curve import thinned
 from workbench.ui.widgets.one_by_one import OneByOne
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis
 
-FAINT, BOLD = 1, 2  # px
-FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 BEST = "#E69F00"  # of the line and star of the best epoch
 AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """How one curve looks."""
-
-    name: str  # the scalar's name, "probe/ce"
-    title: str  # in legend, read-out and table: "CE"
-    colour: str  # "#0072B2"
-    axis: Literal["left", "right"] = "left"
-    dashed: bool = False
-    dots: bool = False  # a dot at every point: for curves of few points
-    exact: bool = False  # set, not measured: never smoothed
-    may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
-    hidden: bool = False  # at the start
-    pen: Qt.PenStyle | None = None  # another style than solid or dashed
-
-
-class Line:
-    """The two pyqtgraph items of one series: raw, and smoothed above it."""
-
-    def __init__(self, series: Series) -> None:
-        self.series = series
-        self.raw, self.smooth = (pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2))
-        self.smooth.setZValue(1)
-        self._shown = True
-
-    def set_shown(self, on: bool) -> None:
-        """Show or hide the line from the next `draw` on."""
-        self._shown = on
-
-    def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
-        """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
-        style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
-        colour = QColor(self.series.colour)
-        self.raw.setVisible(self._shown)
-        self.smooth.setVisible(self._shown and smoothed is not None)
-        if smoothed is not None:
-            self.smooth.setData(*thinned(steps, smoothed, columns), pen=pg.mkPen(colour, width=BOLD, style=style))
-            colour = blended(colour, QColor(theme.current().plot_background))
-        dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": colour, "symbolPen": None}
-        self.raw.setData(
-            *thinned(steps, values, columns),
-            pen=pg.mkPen(colour, width=BOLD if smoothed is None else FAINT, style=style),
-            **(dots if self.series.dots else {"symbol": None}),
-        )
-
-
-def blended(colour: QColor, background: QColor) -> QColor:
-    """A fainter, opaque colour: see-through lines take Qt ten times as long to draw."""
-    channels = (
-        (colour.red(), background.red()),
-        (colour.green(), background.green()),
-        (colour.blue(), background.blue()),
-    )
-    return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in channels))
-
-
-class Shade(pg.FillBetweenItem):
-    """An area between two curves that goes with their points: pyqtgraph keeps the last one when they are taken away."""
-
-    def updatePath(self) -> None:
-        datasets = [curve.getOriginalDataset()[0] for curve in self.curves]
-        if all(steps is not None and len(steps) for steps in datasets):
-            super().updatePath()
-        else:
-            self.setPath(QPainterPath())
-
-
-class Reach(pg.GraphicsObject):
-    """Nothing to see: has the bottom axis reach over series of the right axis, which fit a view of their own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._span: tuple[float, float] | None = None
-
-    def cover(self, span: tuple[float, float] | None) -> None:
-        """First and last step, or None for no series."""
-        if span != self._span:
-            self._span = span
-            self.informViewBoundsChanged()
-
-    def dataBounds(self, axis: int, *_: object, **__: object) -> tuple[float, float] | None:
-        return self._span if axis == 0 else None
-
-    def boundingRect(self) -> QRectF:
-        return QRectF()
-
-    def paint(self, *_: object) -> None:
-        """Draws nothing; Qt requires the method."""
-
-
-class WholeAxis(pg.AxisItem):
-    """Steps and epochs: no tick between two whole numbers."""
-
-    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
-        return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -331,3 +231,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.pointed.emit(float(self.item.vb.mapSceneToView(position).x()))
         else:
             self.pointed.emit(None)
+
+
+class ReadOut(QLabel):
+    """Words at the top of a canvas, on the side where the pointer is not."""
+
+    def __init__(self, canvas: PlotCanvas) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self.setProperty("role", "readOut")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def show_at(self, step: float, words: str) -> None:
+        """Show the words of this step of the bottom axis."""
+        self.setText(words)
+        self.adjustSize()
+        on_left = self._canvas.fraction_of(step) > 0.5
+        self.move(48 if on_left else max(48, self._canvas.width() - self.width() - 8), 4)
+        self.show()

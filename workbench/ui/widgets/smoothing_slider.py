@@ -1,8 +1,9 @@
 """How strongly curves are smoothed: a slider and its number."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.labels import label
 
 MOST = 99  # hundredths
@@ -24,12 +25,7 @@ class SmoothingSlider(QWidget):
         self.number = label("", "muted")
         caption = label("Smoothing", "muted")
         caption.setBuddy(self.slider)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 2, 8, 2)
-        row.setSpacing(8)
-        row.addWidget(caption)
-        row.addWidget(self.slider)
-        row.addWidget(self.number)
+        in_row(caption, self.slider, self.number, on=self, margins=(8, 2, 8, 2), spacing=8)
         self.show_weight(weight)
         self.number.setMinimumWidth(self.number.fontMetrics().horizontalAdvance("0.00"))
         self.slider.valueChanged.connect(self._say)

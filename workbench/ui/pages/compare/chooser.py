@@ -5,14 +5,15 @@ from statistics import fmean
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from workbench.comparing.groups import Group
 from workbench.ui.pages.compare.looks import SWATCH, looks, swatch
 from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
-from workbench.ui.words import percent, state_word
+from workbench.ui.words import SEARCH_RUNS, percent, state_word
 from workbench.workspace.rows import Run, counting
 
 WIDTH, SCORE_PX = 252, 74  # px
@@ -37,7 +38,7 @@ class RunChooser(QWidget):
 
     def _build(self) -> None:
         self.setFixedWidth(WIDTH)
-        self.search = QLineEdit(placeholderText="Search name, loss, data, state", clearButtonEnabled=True)
+        self.search = QLineEdit(placeholderText=SEARCH_RUNS, clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs to compare")
         self.tree = QTreeWidget()
         self.tree.setColumnCount(2)
@@ -56,15 +57,7 @@ class RunChooser(QWidget):
         header.resizeSection(1, SCORE_PX)
         self.count = label("", "caption")
         self.clear = button("Untick all", kind="quiet")
-        foot = QHBoxLayout()
-        foot.addWidget(self.count, 1)
-        foot.addWidget(self.clear)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(self.tree, 1)
-        column.addLayout(foot)
+        in_column(self.search, (self.tree, 1), in_row((self.count, 1), self.clear), on=self, spacing=8)
 
     def show_groups(self, groups: Sequence[Group]) -> None:
         """Show other groups or scores, newest groups on top; ticks and unfolded groups stay."""

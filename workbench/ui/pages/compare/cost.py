@@ -9,6 +9,7 @@ from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.ui.pages.compare.looks import Look, short_title
 from workbench.ui.pages.compare.plots import CostPlot, symbol
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.workspace.rows import Run
@@ -34,11 +35,11 @@ class CostPanel(QWidget):
         words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
         column.addWidget(label(words, "muted", wrap=True))
 
-    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order."""
-        title = metric_title(found.metric)
-        unit = 100 if is_share(found.metric) else 1
-        pairs = list(zip(found.summaries, shown_as, strict=True))
+        title = metric_title(overview.metric)
+        unit = 100 if is_share(overview.metric) else 1
+        pairs = list(zip(overview.summaries, shown_as, strict=True))
         self.legend.clear()
         for summary, look in pairs[:MOST_NAMED]:
             self.legend.addWidget(LegendEntry(summary.group.title, look))
@@ -55,11 +56,7 @@ class LegendEntry(QWidget):
         super().__init__(parent)
         picture = QLabel()
         picture.setPixmap(symbol(look))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
-        row.addWidget(picture)
-        row.addWidget(label(short_title(title)))
+        in_row(picture, label(short_title(title)), on=self, spacing=4)
 
 
 def seconds(run: Run) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.comparison_text import metric_title, scalar_title
 from workbench.comparing.in_common import runs_named
@@ -17,13 +17,15 @@ from workbench.comparing.training_curves import TrainingCurves
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_canvas import blended
+from workbench.ui.widgets.plot_items import blended
 
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 TURN_MS = 4  # between two groups, for what else waits
 BAND = 46  # of 255, opacity
+SHADED = f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run"
 
 
 class SeedCurves(QWidget):
@@ -36,10 +38,7 @@ class SeedCurves(QWidget):
         self.plot = CurvePlot("Curves", [], x_title="epoch")
         self.plot.failed.connect(self.failed)
         self.note = label("", "muted", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.note)
+        in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
         self._waiting: list[tuple[Curve, Look]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
@@ -54,11 +53,11 @@ class SeedCurves(QWidget):
         self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
         self._tell(curves)
 
-    def show_training(self, found: TrainingCurves, shown_as: Sequence[Look]) -> None:
+    def show_training(self, training: TrainingCurves, shown_as: Sequence[Look]) -> None:
         """Draw a scalar over steps as it was logged, with the looks of its curves in the same order."""
         self._factor, self._dots = 1, False
-        self._begin(found.curves, shown_as, f"{scalar_title(found.name)} over steps, mean over seeds", "step")
-        self.note.setText(told(found))
+        self._begin(training.curves, shown_as, f"{scalar_title(training.name)} over steps, mean over seeds", "step")
+        self.note.setText(in_sentences(training))
 
     def say(self, text: str) -> None:
         """Show a sentence in place of curves."""
@@ -133,39 +132,43 @@ class SeedCurves(QWidget):
     def _tell(self, curves: Sequence[Curve]) -> None:
         parts = [
             "Bold: mean over seeds at the epochs that all runs of a group have.",
-            f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run.",
+            f"{SHADED}.",
         ]
         bare = [curve.group.title for curve in curves if not curve.runs]
         if bare:
             parts.append(f"Without the metric: {len(bare)} {'group' if len(bare) == 1 else 'groups'}.")
         if len(curves) > MOST_DRAWN:
-            parts.append(f"The first {MOST_DRAWN} of {len(curves)} groups are drawn; untick some to see others.")
+            parts.append(_first_drawn(MOST_DRAWN, len(curves)))
         self.note.setText(" ".join(parts))
 
 
-def told(found: TrainingCurves) -> str:
+def in_sentences(training: TrainingCurves) -> str:
     """What the lines are and what is missing from them, runs by their numbers."""
-    widths = sorted({round(curve.bin_width) for curve in found.curves if curve.bin_width})
+    widths = sorted({round(curve.bin_width) for curve in training.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
     binned = f"of the means of bins of {between} steps" if widths else ""
-    exact = "at the steps that all runs of a group have" if any(not curve.bin_width for curve in found.curves) else ""
-    stride = max((curve.stride for curve in found.curves), default=1)
+    all_binned = all(curve.bin_width for curve in training.curves)
+    exact = "" if all_binned else "at the steps that all runs of a group have"
+    stride = max((curve.stride for curve in training.curves), default=1)
     thinned = f", a point every {stride:,} steps at most" if stride > 1 else ""
     parts = [
         f"Bold: mean over seeds {', or '.join(filter(None, (binned, exact)))}.",
-        f"Shaded: 95% t-interval over seeds, from {FEWEST_SEEDS} seeds on. Faint: each run{thinned}.",
+        f"{SHADED}{thinned}.",
     ]
-    if found.without:
-        parts.append(f"Without it: {runs_named(found.without)}.")
-    if found.not_finite:
-        parts.append(f"NaN or infinite at times, a gap here: {runs_named(found.not_finite)}.")
-    apart = [curve.group.title for curve in found.curves if not len(curve.places)]
+    if training.without:
+        parts.append(f"Without it: {runs_named(training.without)}.")
+    if training.not_finite:
+        parts.append(f"NaN or infinite at times, a gap here: {runs_named(training.not_finite)}.")
+    apart = [curve.group.title for curve in training.curves if not len(curve.places)]
     if apart:
         parts.append(f"Without a mean, since the runs share no steps: {', '.join(map(short_title, apart))}.")
-    if found.groups > len(found.curves):
-        left = f"The first {len(found.curves)} of {found.groups} groups are drawn; untick some to see others."
-        parts.append(left)
+    if training.groups > len(training.curves):
+        parts.append(_first_drawn(len(training.curves), training.groups))
     return " ".join(parts)
+
+
+def _first_drawn(drawn: int, groups: int) -> str:
+    return f"The first {drawn} of {groups} groups are drawn; untick some to see others."
 
 
 def _joined(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.comparing.comparison_text import scalar_title
 from workbench.comparing.overview import Overview
@@ -14,6 +14,7 @@ from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
@@ -27,7 +28,7 @@ class CurvesPanel(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._found: Overview | None = None
+        self._overview: Overview | None = None
         self._shown_as: list[Look] = []
         self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
         self._reading = Newest(session, self)
@@ -37,17 +38,8 @@ class CurvesPanel(QWidget):
         self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 8, 8, 0)
-        head.setSpacing(8)
-        head.addWidget(caption("Curve of", self.choice))
-        head.addWidget(self.choice)
-        head.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self.seeds, 1)
+        head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)
+        in_column(head, (self.seeds, 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 
     @property
@@ -55,13 +47,13 @@ class CurvesPanel(QWidget):
         """Whether curves are being read or are still to be drawn."""
         return self._reading.busy or self.seeds.drawing
 
-    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order; the choice stays if the runs have it."""
-        self._found, self._shown_as = found, list(shown_as)
+        self._overview, self._shown_as = overview, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()
-        self.choice.addItem(f"{found.metric} over epochs", METRIC)
-        for name in found.scalars:
+        self.choice.addItem(f"{overview.metric} over epochs", METRIC)
+        for name in overview.scalars:
             self.choice.addItem(f"{scalar_title(name)} over steps", name)
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
         self._show()
@@ -69,11 +61,11 @@ class CurvesPanel(QWidget):
     def forget(self) -> None:
         """Cancel reading, because nothing is ticked."""
         self._reading.cancel()
-        self._found = self._read = None
+        self._overview = self._read = None
 
     def _show(self) -> None:
         self._reading.cancel()
-        overview, name = self._found, self.choice.currentData()
+        overview, name = self._overview, self.choice.currentData()
         if overview is None:
             return
         if name == METRIC:
@@ -91,14 +83,14 @@ class CurvesPanel(QWidget):
         self._reading.ask("Training curves", work, self._came, self._fail, quiet=True)
 
     def _came(self, curves: TrainingCurves) -> None:
-        assert self._found is not None  # what was read for other runs was cancelled
-        self._read = (self._found, curves)
+        assert self._overview is not None  # what was read for other runs was cancelled
+        self._read = (self._overview, curves)
         self._draw(curves)
 
     def _fail(self, problem: Problem) -> None:
         self.seeds.say(str(problem))
 
     def _draw(self, curves: TrainingCurves) -> None:
-        assert self._found is not None
-        by_group = dict(zip(map(id, self._found.groups), self._shown_as, strict=True))
+        assert self._overview is not None
+        by_group = dict(zip(map(id, self._overview.groups), self._shown_as, strict=True))
         self.seeds.show_training(curves, [by_group[id(curve.group)] for curve in curves.curves])

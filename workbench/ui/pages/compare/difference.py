@@ -4,7 +4,7 @@ from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.comparing.intervals import Interval
@@ -13,6 +13,7 @@ from workbench.comparing.pairing import Comparison
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -41,26 +42,15 @@ class DifferencePanel(QWidget):
         self.plot = IntervalPlot()
         self.model = WordTable()
         self.table = table_view(self.model, "Difference for each seed and over all")
-        head = QHBoxLayout()
-        for widget, stretch in (
-            (label("Baseline", "caption"), 0), (self.baseline, 1), (self.swap, 0), (caption("Against", self.other), 0),
-            (self.other, 1),
-        ):  # fmt: skip
-            head.addWidget(widget, stretch)
+        against = caption("Against", self.other)
+        head = in_row(label("Baseline", "caption"), (self.baseline, 1), self.swap, against, (self.other, 1))
         self.results = QSplitter(Qt.Orientation.Vertical)
         self.results.setHandleWidth(8)
         self.results.addWidget(self.plot)
         self.results.addWidget(self.table)
         self.results.setStretchFactor(0, 3)
         self.results.setStretchFactor(1, 2)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.verdict)
-        column.addWidget(self.results, 1)
-        column.addWidget(self.notes)
-        column.addStretch(0)
+        in_column(head, self.verdict, (self.results, 1), self.notes, 0, on=self, margins=8, spacing=8)
 
     def show_groups(self) -> None:
         """Show the groups of the model, its baseline and the group that is compared with it."""
@@ -81,18 +71,18 @@ class DifferencePanel(QWidget):
         self.notes.setText("")
         self.results.hide()
 
-    def show_comparison(self, found: Comparison) -> None:
+    def show_comparison(self, comparison: Comparison) -> None:
         """Show the verdict on two groups, with an interval for each seed and over all."""
-        self.verdict.setText(found.verdict)
-        self.notes.setText(" ".join(found.notes))
+        self.verdict.setText(comparison.verdict)
+        self.notes.setText(" ".join(comparison.notes))
         self.results.show()
-        unit = 100 if is_share(found.metric) else 1
-        rows = [(_seed(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in found.seeds]
-        rows.append((f"all seeds, n = {found.over_seeds.n}", _scaled(found.over_seeds, unit)))
+        unit = 100 if is_share(comparison.metric) else 1
+        rows = [(_seed(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in comparison.seeds]
+        rows.append((f"all seeds, n = {comparison.over_seeds.n}", _scaled(comparison.over_seeds, unit)))
         percent = ", percentage points" if unit == 100 else ""
-        title = f"{found.metric}: other minus baseline{percent}, with 95% intervals"
+        title = f"{comparison.metric}: other minus baseline{percent}, with 95% intervals"
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
-        self._fill(found)
+        self._fill(comparison)
 
     def _fill(self, comparison: Comparison) -> None:
         metric, unit = comparison.metric, " %" if is_share(comparison.metric) else ""

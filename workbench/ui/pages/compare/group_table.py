@@ -43,7 +43,7 @@ class Column:
     kind: Kind
     title: str
     tip: str = ""
-    place: int = 0
+    cell: int = 0
 
 
 class GroupTable(QAbstractTableModel):
@@ -66,7 +66,7 @@ class GroupTable(QAbstractTableModel):
 
     def cells_of(self, column: int) -> list[Cell]:
         """Cells of a metric's column, from the first row on."""
-        return [row.cells[self.columns[column].place] for row in self.rows]
+        return [row.cells[self.columns[column].cell] for row in self.rows]
 
     def lines(self) -> list[str]:
         """Header and rows as text with tabs; no name is a formula where it is pasted."""
@@ -96,14 +96,14 @@ class GroupTable(QAbstractTableModel):
                 return LEFT if column.kind is Kind.GROUP else RIGHT
             case Qt.ItemDataRole.DecorationRole if column.kind is Kind.GROUP:
                 return self._icons.get(title)
-            case Qt.ItemDataRole.FontRole if column.kind is Kind.VALUE and row.cells[column.place].best:
+            case Qt.ItemDataRole.FontRole if column.kind is Kind.VALUE and row.cells[column.cell].best:
                 bold = QFont()
                 bold.setBold(True)
                 return bold
             case Qt.ItemDataRole.BackgroundRole if row.is_baseline and len(self.rows) > 1:
                 return QColor(theme.current().window)
         if role == CELL_ROLE and column.kind in (Kind.VALUE, Kind.INTERVAL, Kind.DIFFERENCE):
-            return row.cells[column.place]
+            return row.cells[column.cell]
         if role == LOOK_ROLE:
             return self._looks.get(title)
         return row.is_baseline and len(self.rows) > 1 if role == BASELINE_ROLE else None
@@ -122,7 +122,7 @@ class GroupTable(QAbstractTableModel):
         return None
 
     def _text(self, row: BaselineRow, column: Column) -> str:
-        cell = row.cells[column.place]
+        cell = row.cells[column.cell]
         summary, metric = cell.summary, cell.metric
         match column.kind:
             case Kind.GROUP:
@@ -155,7 +155,7 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
 
 
 def _tip(row: BaselineRow, column: Column) -> str:
-    cell = row.cells[column.place]
+    cell = row.cells[column.cell]
     match column.kind:
         case Kind.GROUP:
             runs = ", ".join(str(run.id) for run in row.group.runs)

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QWidget
 
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import WHICH_EVALUATION
 
 
 class Head(QWidget):
@@ -30,17 +32,9 @@ class Head(QWidget):
         self.copy_button = button("Copy table", "copy")
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
-        title = QHBoxLayout()
-        title.setSpacing(8)
-        title.addWidget(label("Compare", "title"))
-        title.addWidget(self.summary, 1)
-        for widget in (*beside, self.copy_button, self.report_button):
-            title.addWidget(widget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addLayout(title)
-        column.addLayout(self._choices())
+        buttons = (*beside, self.copy_button, self.report_button)
+        title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
+        in_column(title, self._choices(), on=self, spacing=8)
         self.baseline_box.activated.connect(self._choose_baseline)
         self.metric_box.activated.connect(self._choose_numbers)
         self.at_box.activated.connect(self._choose_numbers)
@@ -52,22 +46,14 @@ class Head(QWidget):
         self.columns = QMenu(self)
         self.columns_button = button("Metrics", "caret-down")
         self.columns_button.setToolTip("Metrics that have a column in the table")
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for words, box, name in (
-            ("Baseline", self.baseline_box, "Baseline"),
-            ("Metric", self.metric_box, "Metric"),
-            ("At", self.at_box, "Which evaluation of each run"),
-        ):
-            box.setAccessibleName(name)
+        boxes = {"Baseline": self.baseline_box, "Metric": self.metric_box, "At": self.at_box}
+        for words, box in boxes.items():
+            box.setAccessibleName(WHICH_EVALUATION if box is self.at_box else words)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            row.addWidget(caption(words, box))
-            row.addWidget(box)
         self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.baseline_box.setMinimumContentsLength(10)
-        row.addWidget(self.columns_button)
-        row.addStretch(1)
-        return row
+        captioned = [part for words, box in boxes.items() for part in (caption(words, box), box)]
+        return in_row(*captioned, self.columns_button, 1, spacing=8)
 
     def refresh(self) -> None:
         """Show the choices of the model and what is chosen."""

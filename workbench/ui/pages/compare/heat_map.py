@@ -61,25 +61,25 @@ class HeatMapPlot(PaintedPlot):
             for right, column in enumerate(shown.columns)
         ]
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw names and cells into `place`, in the colours of `tokens`; nothing without a row."""
         shown = self._shown
         if shown is None or not shown.rows:
             return
-        inside = place.adjusted(NAME_PX, 2 * LINE_PX + GAP, -GAP, -GAP)
+        inside = area.adjusted(NAME_PX, 2 * LINE_PX + GAP, -GAP, -GAP)
         width, height = inside.width() / len(shown.columns), inside.height() / len(shown.rows)
         centre = int(Qt.AlignmentFlag.AlignCenter)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         metrics = painter.fontMetrics()
         painter.setPen(QColor(tokens.plot_axis))
-        painter.drawText(QRectF(inside.left(), place.top(), inside.width(), LINE_PX), centre, shown.column)
-        painter.drawText(QRectF(place.left(), place.top() + LINE_PX, NAME_PX - GAP, LINE_PX), right,
+        painter.drawText(QRectF(inside.left(), area.top(), inside.width(), LINE_PX), centre, shown.column)
+        painter.drawText(QRectF(area.left(), area.top() + LINE_PX, NAME_PX - GAP, LINE_PX), right,
                          metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, NAME_PX - GAP))  # fmt: skip
         for at, name in enumerate(shown.columns):
-            box = QRectF(inside.left() + at * width, place.top() + LINE_PX, width, LINE_PX)
+            box = QRectF(inside.left() + at * width, area.top() + LINE_PX, width, LINE_PX)
             painter.drawText(box, centre, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, int(width) - 4))
         for at, name in enumerate(shown.rows):
-            box = QRectF(place.left(), inside.top() + at * height, NAME_PX - GAP, height)
+            box = QRectF(area.left(), inside.top() + at * height, NAME_PX - GAP, height)
             painter.drawText(box, right, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - GAP))
         means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
         low, high = min(means, default=0.0), max(means, default=0.0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
 from workbench.problem import Problem
@@ -14,13 +14,14 @@ from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.model import Named
+from workbench.ui.pages.compare.open_buttons import OpenButtons
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import percent
+from workbench.ui.words import counted, percent
 
 USUAL, MOST = 10, 100  # neighbours
 MOVERS = 500  # queries listed: the largest movers
@@ -40,11 +41,11 @@ class NeighbourPanel(QWidget):
         self._paired: tuple[PairOfRuns, ...] = ()
         self._named: Named = {}
         self._reading = Newest(session, self)
-        self.found: NeighbourOverlap | None = None
+        self.overlap: NeighbourOverlap | None = None
         self.k = QSpinBox(minimum=1, maximum=MOST, value=USUAL)
         self.k.setAccessibleName("Number of nearest neighbours")
         self.k.setKeyboardTracking(False)
-        self.told = label("", wrap=True)
+        self.words = label("", wrap=True)
         self.model = SortedRows(TITLES, self._cells, _written, self, picture=self._picture)
         self.table = table_view(self.model, "Queries whose neighbours changed most")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
@@ -54,25 +55,12 @@ class NeighbourPanel(QWidget):
         self.table.setToolTip(
             "Hit: rank of the first true neighbour. Double-click shows the query in the run of the other group"
         )
-        self.buttons = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
-        head = QHBoxLayout()
-        head.addWidget(caption("Nearest neighbours", self.k))
-        head.addWidget(self.k)
-        head.addStretch(1)
-        for show_button in self.buttons:
-            head.addWidget(show_button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addLayout(head)
-        column.addWidget(self.told)
-        column.addWidget(self.table, 1)
-        column.addStretch(0)
+        self.openers = OpenButtons(self.table)
+        head = in_row(caption("Nearest neighbours", self.k), self.k, 1, self.openers)
+        in_column(head, self.words, (self.table, 1), 0, on=self, margins=8)
         loader.ready.connect(self.model.pictures_came)
         self.k.valueChanged.connect(self.read)
-        self.table.activated.connect(self._open_second)
-        self.buttons[0].clicked.connect(self._open_first)
-        self.buttons[1].clicked.connect(self._open_second)
-        self.table.selectionModel().currentChanged.connect(self._check)
+        self.openers.asked.connect(self._open)
         self.say("")
 
     def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
@@ -83,11 +71,11 @@ class NeighbourPanel(QWidget):
     def say(self, text: str) -> None:
         """Show a sentence in place of the list."""
         self._reading.cancel()
-        self.found = None
-        self.told.setText(text)
+        self.overlap = None
+        self.words.setText(text)
         self.model.show([])
         self.table.hide()
-        self._check()
+        self.openers.check()
 
     def read(self) -> None:
         """Compare the neighbours again, on a thread."""
@@ -102,15 +90,15 @@ class NeighbourPanel(QWidget):
         self._reading.ask("Compare neighbours", work, self._show, self._fail)
 
     def _show(self, overlap: NeighbourOverlap) -> None:
-        self.found = overlap
-        self.told.setText(told(overlap))
+        self.overlap = overlap
+        self.words.setText(in_sentences(overlap))
         self.model.show(range(min(MOVERS, len(overlap.sample_ids))))
         self.table.show()
         layout = self.layout()
         if layout is not None:
             layout.activate()  # the table has its width now, not in a moment
         fit_columns(self.table)
-        self._check()
+        self.openers.check()
 
     def _fail(self, problem: Problem) -> None:
         self.say(str(problem))
@@ -120,48 +108,38 @@ class NeighbourPanel(QWidget):
         fit_columns(self.table)
 
     def _cells(self, row: int) -> tuple[Any, ...]:
-        assert self.found is not None  # there are rows
-        overlap = self.found
+        overlap = self.overlap
+        assert overlap is not None  # there are rows
         class_name, path = self._named.get(int(overlap.sample_ids[row]), ("", str(overlap.sample_ids[row])))
         numbers = (overlap.first_hit[row], overlap.second_hit[row], overlap.pairs[row])
         return path, class_name, float(overlap.share[row]), *map(int, numbers)
 
     def _picture(self, row: int) -> QPixmap | None:
-        assert self.found is not None  # there are rows
-        sample_id = int(self.found.sample_ids[row])
+        assert self.overlap is not None  # there are rows
+        sample_id = int(self.overlap.sample_ids[row])
         picture = self._loader.pixmap(sample_id, THUMBNAIL)
         if picture is None and not self._loader.absent(sample_id):
             at = self.model.rows.index(row)
             near = self.model.rows[max(0, at - AHEAD) : at + AHEAD]
-            self._loader.request(PLACE, [int(self.found.sample_ids[query]) for query in near], THUMBNAIL)
+            self._loader.request(PLACE, [int(self.overlap.sample_ids[query]) for query in near], THUMBNAIL)
         return picture
-
-    def _check(self) -> None:
-        for show_button in self.buttons:
-            show_button.setEnabled(self.table.currentIndex().isValid() and not self.table.isHidden())
-
-    def _open_first(self) -> None:
-        self._open(0)
-
-    def _open_second(self) -> None:
-        self._open(1)
 
     def _open(self, side: int) -> None:
         row = self.model.row(self.table.currentIndex().row())
-        if row is not None and self.found is not None:
-            pair = self.found.paired[int(self.found.seen[row])]
-            self.opened.emit((pair.first_run, pair.second_run)[side], int(self.found.sample_ids[row]))
+        if row is not None and self.overlap is not None:
+            pair = self.overlap.paired[int(self.overlap.seen[row])]
+            self.opened.emit((pair.first_run, pair.second_run)[side], int(self.overlap.sample_ids[row]))
 
 
-def told(found: NeighbourOverlap) -> str:
+def in_sentences(overlap: NeighbourOverlap) -> str:
     """The overlap of all queries in a sentence or two."""
-    n, pairs = len(found.sample_ids), len(found.paired)
-    none, every = float((found.share == 0).mean()), float((found.share == 1).mean())
+    n = len(overlap.sample_ids)
+    none, every = float((overlap.share == 0).mean()), float((overlap.share == 1).mean())
     listed = f" The {MOVERS:,} largest movers are listed." if n > MOVERS else ""
     return (
-        f"Of the {found.k:,} nearest neighbours {percent(found.mean)} % are the same in both, on average over {n:,} "
-        f"queries and {pairs:,} {'pair' if pairs == 1 else 'pairs'} of runs; none for {percent(none)} % of the "
-        f"queries, all for {percent(every)} %. Median {percent(float(np.median(found.share)))} %.{listed}"
+        f"Of the {overlap.k:,} nearest neighbours {percent(overlap.mean)} % are the same in both, on average over "
+        f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs; none for {percent(none)} % of the "
+        f"queries, all for {percent(every)} %. Median {percent(float(np.median(overlap.share)))} %.{listed}"
     )
 
 

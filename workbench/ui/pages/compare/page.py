@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QStackedWidget,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
@@ -31,6 +25,7 @@ from workbench.ui.pages.compare.queries import QueryDifferences
 from workbench.ui.pages.compare.settings_panel import SettingsPanel
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.locating import LocateStrip
@@ -69,22 +64,12 @@ class ComparePage(QStackedWidget):
         self.notes, self.groups, self.tabs = Notes(self), GroupView(), self._tabs()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         self.result = QWidget()
-        column = QVBoxLayout(self.result)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(self.head)
-        column.addWidget(self.notes.area)
-        column.addWidget(self.groups)
-        column.addWidget(self.tabs, 1)
+        in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
         self.right = QStackedWidget()
         for shown in (self.unticked, self.reading, self.result):
             self.right.addWidget(shown)
         content = QWidget()
-        row = QHBoxLayout(content)
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(12)
-        row.addWidget(self.chooser)
-        row.addWidget(self.right, 1)
+        in_row(self.chooser, (self.right, 1), on=content, margins=(16, 12, 16, 12), spacing=12)
         self.report_action = QAction("Report of the ticked runs…", self)
         self.report_action.setEnabled(False)
         self.addAction(self.report_action)

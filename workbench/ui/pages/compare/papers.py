@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtGui import QIcon, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
 from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
 
@@ -26,7 +27,7 @@ class PapersPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.found: tuple[GroupsBeside, ...] = ()
+        self.tables: tuple[GroupsBeside, ...] = ()
         self._icons: dict[str, QIcon] = {}  # by the group's title
         self._where = ""
         self.box = QComboBox()
@@ -40,28 +41,22 @@ class PapersPanel(QWidget):
         self.notes.said.setAccessibleName("What differs from the paper")
         head = QHBoxLayout()
         head.addWidget(self.box, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addWidget(self.hint)
-        column.addLayout(head)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.notes)
-        column.addStretch(0)
+        in_column(self.hint, head, (self.view, 1), self.notes, 0, on=self, margins=8)
 
-    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order."""
-        self._icons = {group.title: swatch(look) for group, look in zip(found.groups, shown_as, strict=True)}
-        self._where = at_title(found.at)
-        self.found = found.papers
+        self._icons = {group.title: swatch(look) for group, look in zip(overview.groups, shown_as, strict=True)}
+        self._where = at_title(overview.at)
+        self.tables = overview.papers
         before = self.box.currentText()
         self.box.blockSignals(True)
         self.box.clear()
-        self.box.addItems([_title(beside) for beside in self.found])
-        self.box.setCurrentIndex(max(0, self.box.findText(before)) if self.found else -1)
+        self.box.addItems([_title(beside) for beside in self.tables])
+        self.box.setCurrentIndex(max(0, self.box.findText(before)) if self.tables else -1)
         self.box.blockSignals(False)
-        self.hint.setVisible(not self.found)
+        self.hint.setVisible(not self.tables)
         for widget in (self.box, self.view, self.notes):
-            widget.setVisible(bool(self.found))
+            widget.setVisible(bool(self.tables))
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -69,10 +64,10 @@ class PapersPanel(QWidget):
         fit_columns(self.view)
 
     def _show(self) -> None:
-        if not 0 <= self.box.currentIndex() < len(self.found):
+        if not 0 <= self.box.currentIndex() < len(self.tables):
             self.model.show([], [])
             return
-        shown = self.found[self.box.currentIndex()]
+        shown = self.tables[self.box.currentIndex()]
         table = shown.table
         head = ["Method", "Backbone", "d", *(f"{name} %" for name in table.metrics)]
         papers = [

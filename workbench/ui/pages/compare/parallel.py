@@ -93,9 +93,9 @@ class ParallelPlot(PaintedPlot):
 
     # Where things are
 
-    def spots(self, place: QRectF) -> np.ndarray:
+    def spots(self, area: QRectF) -> np.ndarray:
         """x of each axis in px, [axes]."""
-        return np.linspace(place.left() + SIDE_PX, place.right() - SIDE_PX, max(2, len(self.lines.axes)))
+        return np.linspace(area.left() + SIDE_PX, area.right() - SIDE_PX, max(2, len(self.lines.axes)))
 
     @staticmethod
     def _height(area: QRectF, value: float) -> float:
@@ -167,10 +167,10 @@ class ParallelPlot(PaintedPlot):
 
     # The picture
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw lines and axes into `place`, in the colours of `tokens`; runs outside a brush are faint."""
         axes, kept = self.lines.axes, self.inside()
-        spots = self.spots(place)[: len(axes)].tolist()
+        spots = self.spots(area)[: len(axes)].tolist()
         few = len(kept) <= FEW
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, few)
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
@@ -179,10 +179,10 @@ class ParallelPlot(PaintedPlot):
                 look = self._looks[self.lines.group_of[line]]
                 pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
                 painter.setPen(pen if wanted else QPen(faint, 1))
-                painter.drawPolyline(self._line(line, place, spots))
+                painter.drawPolyline(self._line(line, area, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for axis, x in zip(axes, spots, strict=True):
-            self._paint_axis(painter, place, tokens, axis, x)
+            self._paint_axis(painter, area, tokens, axis, x)
 
     def _line(self, line: int, area: QRectF, spots: Sequence[float]) -> QPolygonF:
         pairs = zip(self.lines.axes, spots, strict=True)

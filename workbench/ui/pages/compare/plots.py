@@ -10,11 +10,12 @@ import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
 from workbench.ui import theme
 from workbench.ui.pages.compare.looks import Look
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.one_by_one import OneByOne
 
@@ -49,10 +50,7 @@ class StillPlot(QFrame):
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
         head.addWidget(self._copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 4)
-        column.addLayout(head)
-        column.addWidget(self.plot, 1)
+        in_column(head, (self.plot, 1), on=self, margins=(8, 4, 8, 4))
         self.retitle(title)
         self._apply_theme()
 

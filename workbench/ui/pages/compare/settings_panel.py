@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
@@ -15,6 +15,7 @@ from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
@@ -32,28 +33,21 @@ class SettingsPanel(QStackedWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._found: Overview | None = None
+        self._overview: Overview | None = None
         self.model = WordTable()
         self.table = table_view(self.model, "Settings that differ")
         self.nothing = label(NOTHING, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.row, self.column = QComboBox(), QComboBox()
-        head = QHBoxLayout()
-        for words, box in (("Rows", self.row), ("Columns", self.column)):
-            box.setAccessibleName(f"Setting of the {words.lower()}")
+        for words, box in (("rows", self.row), ("columns", self.column)):
+            box.setAccessibleName(f"Setting of the {words}")
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-            head.addWidget(caption(words, box))
-            head.addWidget(box)
             box.activated.connect(self._draw_heat)
-        head.addStretch(1)
+        head = in_row(caption("Rows", self.row), self.row, caption("Columns", self.column), self.column, 1)
         self.heat, self.parallel = HeatMapPlot(), ParallelPlot()
         self.note = label("", "muted", wrap=True)
         above = QWidget()
-        column = QVBoxLayout(above)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(head)
-        column.addWidget(self.heat, 1)
-        column.addWidget(self.note)
+        in_column(head, (self.heat, 1), self.note, on=above)
         plots = QSplitter(Qt.Orientation.Horizontal)
         whole = QSplitter(Qt.Orientation.Vertical)
         for splitter, first, second in ((plots, self.parallel, above), (whole, self.table, plots)):
@@ -64,25 +58,23 @@ class SettingsPanel(QStackedWidget):
         plots.setSizes([600, 400])
         whole.setSizes([200, 400])
         inside = QWidget()
-        around = QVBoxLayout(inside)
-        around.setContentsMargins(8, 8, 8, 8)
-        around.addWidget(whole)
+        in_column(whole, on=inside, margins=8)
         self.addWidget(self.nothing)
         self.addWidget(inside)
         for plot in (self.heat, self.parallel):
             plot.failed.connect(self.failed)
 
-    def show_overview(self, found: Overview, shown_as: Sequence[Look]) -> None:
+    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
         """Show other groups with their looks, in the same order."""
-        self._found = found
-        fields = settings_space.fields(found)
+        self._overview = overview
+        fields = settings_space.fields(overview)
         self.setCurrentIndex(1 if fields else 0)
         if not fields:
             return
         self._fill(fields)
-        self._fill_table(found, shown_as)
+        self._fill_table(overview, shown_as)
         self._draw_heat()
-        QTimer.singleShot(0, self, partial(self._draw_lines, found, list(shown_as)))  # two plots are two turns
+        QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))  # two plots are two turns
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -113,11 +105,11 @@ class SettingsPanel(QStackedWidget):
             )
 
     def _draw_lines(self, overview: Overview, shown_as: Sequence[Look]) -> None:
-        if overview is self._found:
+        if overview is self._overview:
             self.parallel.show_lines(settings_space.lines(overview), shown_as)
 
     def _draw_heat(self) -> None:
-        overview = self._found
+        overview = self._overview
         if overview is None:
             return
         column = self.column.currentText()

@@ -2,10 +2,11 @@
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.results.class_geometry import TITLES, ClassRow
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
 SHOWN = ("Class", "Margin", "Nearest class")
@@ -34,12 +35,7 @@ class ClassPanel(QWidget):
         for number, title in enumerate(TITLES):
             self.view.setColumnHidden(number, title not in SHOWN)
         self.words = label("", "caption", wrap=True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 8)
-        column.setSpacing(8)
-        column.addWidget(self.view, 1)
-        column.addWidget(self.words)
-        column.addWidget(button)
+        in_column((self.view, 1), self.words, button, on=self, margins=(0, 0, 0, 8), spacing=8)
         self.view.clicked.connect(self._choose)
         self.view.activated.connect(self._choose)
 

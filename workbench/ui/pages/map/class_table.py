@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QHeaderView, QTableView, QWidget
 
 from workbench import files
 from workbench.progress import Progress
@@ -17,6 +17,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.map.class_panel import ClassPanel
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import NO_VALUE, counted
@@ -85,10 +86,7 @@ class ClassTableDialog(QDialog):
         self.save_button = buttons.addButton("Save CSV…", QDialogButtonBox.ButtonRole.ActionRole)
         self.copy_button.clicked.connect(self.copy)
         self.save_button.clicked.connect(self.save_asked)
-        column = QVBoxLayout(self)
-        column.addWidget(self.words)
-        column.addWidget(self.view, 1)
-        column.addWidget(buttons)
+        in_column(self.words, (self.view, 1), buttons, on=self, margins=None)
         self.wait("")
 
     def show_table(self, table: ClassTable) -> None:

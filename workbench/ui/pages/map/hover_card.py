@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QLabel
 
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import percent
@@ -35,11 +36,7 @@ class HoverCard(QFrame):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.words = label("", "caption", wrap=True)
         self.words.setFixedWidth(SIDE)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(4)
-        column.addWidget(self.picture)
-        column.addWidget(self.words)
+        in_column(self.picture, self.words, on=self, margins=8, spacing=4)
         self._timer = QTimer(self, singleShot=True, interval=DELAY)
         self._timer.timeout.connect(self._appear)
         self._loader.ready.connect(self._fill)

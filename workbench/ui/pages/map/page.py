@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QWidget
 
 from workbench.progress import Progress
 from workbench.ui import theme
@@ -33,6 +33,7 @@ from workbench.ui.pages.map.settings import MapSettings, chooser, labelled
 from workbench.ui.pages.map.side_column import SideColumn
 from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
@@ -104,10 +105,7 @@ class MapPage(QStackedWidget):
         row = QHBoxLayout(content)
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(12)
-        self._column = QVBoxLayout()
-        self._column.setSpacing(12)
-        self._column.addWidget(self._map_card(), 1)
-        self._column.addWidget(self._time_card())
+        self._column = in_column((self._map_card(), 1), self._time_card(), spacing=12)
         row.addLayout(self._column, 1)
         row.addWidget(self.side)
         self.addWidget(self.hint)
@@ -140,12 +138,7 @@ class MapPage(QStackedWidget):
         foot.setStretch(0, 1)
         card = QFrame()
         card.setProperty("card", "true")
-        self._inside = QVBoxLayout(card)
-        self._inside.setContentsMargins(1, 1, 1, 1)
-        self._inside.setSpacing(0)
-        self._inside.addLayout(top)
-        self._inside.addLayout(maps, 1)
-        self._inside.addLayout(foot)
+        self._inside = in_column(top, (maps, 1), foot, on=card, margins=1, spacing=0)
         return card
 
     def _time_card(self) -> QWidget:

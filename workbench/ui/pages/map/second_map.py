@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -17,6 +17,7 @@ from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Evaluation
@@ -65,12 +66,7 @@ class SecondMap(QWidget):
         head.addWidget(self.epochs, 0, 1)
         head.setColumnStretch(0, 2)
         head.setColumnStretch(1, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.canvas, 1)
-        column.addWidget(self.caption)
+        in_column(head, (self.canvas, 1), self.caption, on=self, spacing=4)
 
     def _connect(self) -> None:
         self.runs.activated.connect(self._run_chosen)

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QMenu,
     QSpinBox,
     QWidget,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from workbench.projection.subset import MOST_POINTS
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
@@ -165,9 +165,5 @@ def chooser(words: dict[str, str], name: str, tip: str = "") -> QComboBox:
 def labelled(words: str, box: QWidget) -> QWidget:
     """A control behind its label, as one widget."""
     pair = QWidget()
-    row = QHBoxLayout(pair)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(8)
-    row.addWidget(label(words, "caption"))
-    row.addWidget(box)
+    in_row(label(words, "caption"), box, on=pair, spacing=8)
     return pair

@@ -7,6 +7,7 @@ from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 
 WIDTH = 272  # px at 100% text
@@ -28,11 +29,7 @@ class SideColumn(QFrame):
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         selection = QWidget()
-        below = QVBoxLayout(selection)
-        below.setContentsMargins(0, 0, 0, 8)
-        below.setSpacing(4)
-        below.addWidget(self.inspector, 1)
-        below.addWidget(self.selections)
+        in_column((self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for page, words in zip((self.legend, classes.panel, selection), TABS, strict=True):

@@ -19,9 +19,11 @@ from PySide6.QtWidgets import (
 
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import WHICH_EVALUATION
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
@@ -158,13 +160,10 @@ class NumberChoices(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.metric_box, self.at_box = QComboBox(), QComboBox()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(label("Numbers", "section"))
+        column = in_column(label("Numbers", "section"), on=self, spacing=4)
         for words, box, name in (
             ("Metric", self.metric_box, "Metric of the comparison"),
-            ("At", self.at_box, "Which evaluation of each run"),
+            ("At", self.at_box, WHICH_EVALUATION),
         ):
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QStackedWidget, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -20,6 +20,7 @@ from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -88,12 +89,7 @@ class ReportPage(QStackedWidget):
         self._sides = (left, right)
         self._fit_text()
         self.content = QWidget()
-        row = QHBoxLayout(self.content)
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(12)
-        row.addWidget(left)
-        row.addWidget(self.preview, 1)
-        row.addWidget(right)
+        in_row(left, (self.preview, 1), right, on=self.content, margins=(16, 12, 16, 12), spacing=12)
         self.export_action = QAction("Export report", self)
         self.export_action.setShortcut(QKeySequence("Ctrl+E"))
         self.export_action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import state_word
+from workbench.ui.words import SEARCH_RUNS, state_word
 from workbench.workspace.rows import Run
 
 ID_ROLE = Qt.ItemDataRole.UserRole
@@ -22,7 +23,7 @@ class RunDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Runs of the report")
         self.setMinimumSize(WIDTH, HEIGHT)
-        self.search = QLineEdit(placeholderText="Search name, loss, data, state", clearButtonEnabled=True)
+        self.search = QLineEdit(placeholderText=SEARCH_RUNS, clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
         self.list = QListWidget()
         self.list.setAccessibleName("Runs of the report; tick to include")
@@ -41,14 +42,16 @@ class RunDialog(QDialog):
         for row, widgets in ((below, (self.all, self.none)), (foot, (self.cancel, self.take))):
             for widget in widgets:
                 row.addWidget(widget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(8)
-        column.addWidget(label("Runs of one config with different seeds become one group.", "muted"))
-        column.addWidget(self.search)
-        column.addWidget(self.list, 1)
-        column.addLayout(below)
-        column.addLayout(foot)
+        in_column(
+            label("Runs of one config with different seeds become one group.", "muted"),
+            self.search,
+            (self.list, 1),
+            below,
+            foot,
+            on=self,
+            margins=16,
+            spacing=8,
+        )
         self.search.textChanged.connect(self._filter)
         self.list.itemChanged.connect(self._tell)
         self.all.clicked.connect(self._tick_shown)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QMessageBox,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -19,6 +18,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.reports.templates import Template, templates
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.workspace import Workspace
@@ -55,11 +55,7 @@ class TemplateChooser(QWidget):
         head = QHBoxLayout()
         head.addWidget(caption("Template", self.box, "section"), 1)
         head.addWidget(self.more)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.box)
+        in_column(head, self.box, on=self, spacing=4)
         self.box.activated.connect(self._chosen)
         self.save_action.triggered.connect(self._ask_save)
         self.rename_action.triggered.connect(self._ask_rename)

@@ -15,15 +15,15 @@ class CardGrid(QWidget):
 
     Args:
         loader: of the pictures.
-        place: what asks for them; unlike that of any other grid.
+        asker: what asks for them; unlike that of any other grid.
         ahead: cards made with the page, so that its first sight does not stop the window.
     """
 
     chosen = Signal(object)  # sample id
 
-    def __init__(self, loader: PictureLoader, place: str, ahead: int, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._loader, self._place = loader, place
+        self._loader, self._asker = loader, asker
         self._pool: list[NeighbourCard] = []
         self._used = 0
         self._flow = FlowLayout(self, spacing=8)
@@ -48,7 +48,7 @@ class CardGrid(QWidget):
         self._flow.setEnabled(True)
         self._flow.invalidate()
         self.stop.show(self.cards)
-        self._loader.request(self._place, [neighbour.sample_id for neighbour in near], SIDE)
+        self._loader.request(self._asker, [neighbour.sample_id for neighbour in near], SIDE)
         self._pictures_came(set())
 
     def _make_cards(self, count: int) -> None:

@@ -1,9 +1,10 @@
 """Cards of neighbours under a title."""
 
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.retrieval.card_grid import CardGrid
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
@@ -12,16 +13,12 @@ from workbench.workspace.rows import Neighbour
 class CardRow(QWidget):
     """A title and a CardGrid; hidden until something is shown. Args: as CardGrid."""
 
-    def __init__(self, loader: PictureLoader, place: str, ahead: int, parent: QWidget | None = None) -> None:
+    def __init__(self, loader: PictureLoader, asker: str, ahead: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.title = label("", "section", wrap=True)
-        self.grid = CardGrid(loader, place, ahead)
+        self.grid = CardGrid(loader, asker, ahead)
         self.stop, self.chosen = self.grid.stop, self.grid.chosen
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(12)
-        self.column.addWidget(self.title)
-        self.column.addWidget(self.grid)
+        self.column = in_column(self.title, self.grid, on=self, spacing=12)
         self.hide()
 
     @property

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.results.explanations import ConfusedPair
 from workbench.ui import theme
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.heat import mixed
@@ -178,16 +179,8 @@ class ConfusionMatrix(QWidget):
         self.order.setToolTip("Put rows and columns into one order again")
         self.count = label("", "muted", wrap=True)
         self.table = self._view()
-        head = QHBoxLayout()
-        head.addWidget(caption("Cells", self.what))
-        head.addWidget(self.what)
-        head.addWidget(self.order)
-        head.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(head)
-        column.addWidget(self.count)
-        column.addWidget(self.table, 1)
+        head = in_row(caption("Cells", self.what), self.what, self.order, 1)
+        in_column(head, self.count, (self.table, 1), on=self)
         self.what.activated.connect(self._fill)
         self.order.clicked.connect(self._fill)
         self.table.horizontalHeader().sectionClicked.connect(self.model.sort_rows)

@@ -1,9 +1,10 @@
 """The choices of the filter by cause, of an evaluation to compare with, and what they leave, as Browsing has them."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.ui.pages.retrieval.browsing import Browsing
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, plain_tip
 
@@ -44,19 +45,16 @@ class FailureFilter(QWidget):
         self.left_out.hide()
         self.left_out_said = label("", "caption", wrap=True)
         self.left_out_said.hide()
-        beside = QHBoxLayout()
-        beside.setSpacing(8)
-        beside.addWidget(self.compare, 1)
-        beside.addWidget(self.mistakes)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(8)
-        rows.addWidget(self.causes)
-        rows.addLayout(beside)
-        rows.addWidget(self.differences)
-        rows.addWidget(self.left_out, 0, Qt.AlignmentFlag.AlignLeft)
-        rows.addWidget(self.left_out_said)
-        rows.addWidget(self.narrowed, 0, Qt.AlignmentFlag.AlignLeft)
+        in_column(
+            self.causes,
+            in_row((self.compare, 1), self.mistakes, spacing=8),
+            self.differences,
+            (self.left_out, Qt.AlignmentFlag.AlignLeft),
+            self.left_out_said,
+            (self.narrowed, Qt.AlignmentFlag.AlignLeft),
+            on=self,
+            spacing=8,
+        )
 
     def draw(self) -> None:
         """Take over choices, numbers and what is chosen from the model."""

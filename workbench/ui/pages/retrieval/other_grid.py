@@ -47,6 +47,11 @@ class OtherGrid(QScrollArea):
         self.row.show_cards(sentence, [])
 
 
+def first_hit(query: Query) -> str:
+    """ "first hit at rank 1,234"."""
+    return f"first hit at rank {query.first_hit:,}"
+
+
 def _begun(word: str) -> str:
     return word[:1].upper() + word[1:]
 
@@ -54,7 +59,7 @@ def _begun(word: str) -> str:
 def _facts(query: Query) -> str:
     if not query.r:
         return "no other image of its class"
-    return f"first hit at rank {query.first_hit:,}, AP {percent(query.ap)} %"
+    return f"{first_hit(query)}, AP {percent(query.ap)} %"
 
 
 def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.problem import Problem
@@ -19,6 +19,7 @@ from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.locating import LocateStrip
@@ -63,24 +64,11 @@ class RetrievalPage(QStackedWidget):
         self.search_again.setToolTip("The image searched with last, in the run that is shown now")
         own.setToolTipsVisible(True)
         self.own.setMenu(own)
-        bar = QHBoxLayout()
-        bar.setSpacing(8)
-        for widget in (self.back, self.forward):
-            bar.addWidget(widget)
-        bar.addStretch(1)
         self.locating = LocateStrip(self.session, loader)
-        bar.addWidget(self.locating)
-        bar.addWidget(self.own)
-        centre = QVBoxLayout()
-        centre.setSpacing(12)
-        centre.addLayout(bar)
-        centre.addWidget(self.result, 1)
+        bar = in_row(self.back, self.forward, 1, self.locating, self.own, spacing=8)
+        centre = in_column(bar, (self.result, 1), spacing=12)
         content = QWidget()
-        row = QHBoxLayout(content)
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(16)
-        row.addWidget(self.queries)
-        row.addLayout(centre, 1)
+        in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
         self.addWidget(self.hint)
         self.addWidget(content)
         self.setAcceptDrops(True)

@@ -5,11 +5,9 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
-    QHBoxLayout,
     QHeaderView,
     QListView,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -17,6 +15,7 @@ from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
 from workbench.ui.theme import Theme
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -53,22 +52,16 @@ class QueryList(QWidget):
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
         self.why = FailureFilter(self.browsing)
-        filters = QHBoxLayout()
-        filters.setSpacing(8)
-        filters.addWidget(self.failures)
-        filters.addWidget(self.classes, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self.count, 1)
-        foot.addWidget(self.export)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(8)
-        rows.addLayout(filters)
-        rows.addWidget(self.why)
-        rows.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
-        rows.addWidget(self.nothing)
-        rows.addWidget(self.table, 1)
-        rows.addLayout(foot)
+        in_column(
+            in_row(self.failures, (self.classes, 1), spacing=8),
+            self.why,
+            (self.selected, Qt.AlignmentFlag.AlignLeft),
+            self.nothing,
+            (self.table, 1),
+            in_row((self.count, 1), self.export),
+            on=self,
+            spacing=8,
+        )
 
     def fit_text(self, theme: Theme) -> None:
         """Take the width that the words need at this size of text."""

@@ -3,12 +3,13 @@
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.ui.pages.retrieval.card_grid import CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-from workbench.ui.pages.retrieval.other_grid import OtherGrid
+from workbench.ui.pages.retrieval.other_grid import OtherGrid, first_hit
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.card import Chip
@@ -61,26 +62,13 @@ class Result(QWidget):
         flow = FlowLayout(buttons, spacing=8)
         flow.addWidget(self.show_in_map)
         flow.addWidget(self.tag)
-        beside = QVBoxLayout()
-        beside.setSpacing(8)
-        beside.addWidget(self.own, 0, Qt.AlignmentFlag.AlignLeft)
-        for widget in (self.title, self.facts, self.explanation, self.path, self.tags):
-            beside.addWidget(widget)
-        beside.addStretch(1)
-        beside.addWidget(buttons)
-        head = QHBoxLayout()
-        head.setSpacing(16)
-        head.addWidget(self.picture, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(beside, 1)
+        words = (self.title, self.facts, self.explanation, self.path, self.tags)
+        beside = in_column((self.own, Qt.AlignmentFlag.AlignLeft), *words, 1, buttons, spacing=8)
+        head = in_row((self.picture, Qt.AlignmentFlag.AlignTop), (beside, 1), spacing=16)
         inside = QWidget()
         self.grid = CardGrid(self._loader, PLACE, AHEAD)
         self.missed = MissedRow(self._loader)
-        below = QVBoxLayout(inside)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.setSpacing(16)
-        below.addWidget(self.grid)
-        below.addWidget(self.missed)
-        below.addStretch(1)
+        in_column(self.grid, self.missed, 1, on=inside, spacing=16)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -88,17 +76,9 @@ class Result(QWidget):
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setAccessibleName("Nearest neighbours, best first")
         self.area.setWidget(inside)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addLayout(head)
-        column.addLayout(self._grid_head())
         self.other = OtherGrid(self._loader)
-        grids = QHBoxLayout()
-        grids.setSpacing(16)
-        grids.addWidget(self.area, 1)
-        grids.addWidget(self.other, 1)
-        column.addLayout(grids, 1)
+        grids = in_row((self.area, 1), (self.other, 1), spacing=16)
+        in_column(head, self._grid_head(), (grids, 1), on=self, spacing=12)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.own.removed.connect(self.own_dropped)
@@ -114,11 +94,7 @@ class Result(QWidget):
         self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
-        row = QHBoxLayout()
-        row.addWidget(label("Nearest neighbours", "section"), 1)
-        row.addWidget(self.to_missed)
-        row.addWidget(self.copy)
-        return row
+        return in_row((label("Nearest neighbours", "section"), 1), self.to_missed, self.copy)
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
@@ -194,5 +170,4 @@ def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:
     shown = f"{right} of the {len(neighbours)} shown are of its class, by {kind}"
     if not query.r:
         return f"No other image of its class: it has no AP\n{shown}"
-    hit = f"first hit at rank {query.first_hit:,}"
-    return f"AP {percent(query.ap)} %   ·   {hit}   ·   R = {query.r:,}\n{shown}"
+    return f"AP {percent(query.ap)} %   ·   {first_hit(query)}   ·   R = {query.r:,}\n{shown}"

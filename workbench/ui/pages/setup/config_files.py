@@ -10,8 +10,7 @@ from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.session import Session
-
-CONFIGS = "Config (*.toml)"
+from workbench.ui.words import CONFIGS
 
 
 class ConfigFiles:

@@ -3,9 +3,10 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from workbench.ui.pages.setup.groups import ESSENTIALS
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
@@ -21,10 +22,7 @@ class Contents(QWidget):
         super().__init__(parent)
         self.setAccessibleName("Contents of the form")
         self.lines: dict[str, QPushButton] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self._column.addStretch(1)
+        self._column = in_column(1, on=self, spacing=0)
 
     def show_counts(self, counts: dict[str, tuple[int, int]]) -> None:
         """Changed and wrong fields by heading, in the order of the form."""

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.datasets.finder import find_data, markers_of
 from workbench.ui.pages.setup.draft import Draft
@@ -15,9 +16,9 @@ KIND = "data_folders"  # of the preferences' recent folders
 class DataFinder(QObject):
     """Looks on a thread; `places` holds what it found, by data set."""
 
-    def __init__(self, session: Session, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._session = session
+    def __init__(self, session: Session, page: QWidget | None = None) -> None:
+        super().__init__(page)
+        self._session, self._page = session, page
         self.places: dict[str, list[str]] = {}
 
     def folders(self) -> list[Path]:
@@ -30,6 +31,18 @@ class DataFinder(QObject):
         """Remember one more data folder and look into it."""
         self._session.preferences.remember(KIND, folder)
         self.look(tell=True)
+
+    def ask(self) -> None:
+        """Let the person choose a folder that holds published data sets."""
+        if folder := QFileDialog.getExistingDirectory(self._page, "A folder in which data sets lie"):
+            self.add(Path(folder))
+
+    def remember(self, draft: Draft) -> None:
+        """Remember the places of the data of a run that starts."""
+        for path, field in draft.fields("Data").items():
+            chosen = draft.value(path) if field.get("path") in ("folder", "place") else ""
+            if chosen and Path(chosen).exists():
+                self._session.preferences.remember("data", Path(chosen))
 
     def look(self, *, tell: bool = False) -> None:
         """Search all folders; with `tell` the message bar shows what was found."""

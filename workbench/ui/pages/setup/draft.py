@@ -9,55 +9,9 @@ from workbench.config import KINDS, RunConfig, sections
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
 from workbench.entries.catalog import Catalog
+from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
 
 Values = dict[str, Any]
-Field = dict[str, Any]
-RUN_FIELDS: dict[str, Field] = {
-    "name": {"type": "string", "default": "Digits", "description": "How the run is called in lists and reports."},
-    "seed": {
-        "type": "integer",
-        "default": 0,
-        "minimum": 0,
-        "exclusiveMaximum": 2**31,
-        "description": "Start of every random choice: the same seed and settings give the same run.",
-    },
-    "seeds": {
-        "type": "integer",
-        "default": 1,
-        "minimum": 1,
-        "maximum": 100,
-        "label": "Seeds",
-        "unit": "runs",
-        "description": "Runs with this seed and the next ones, told as one experiment; 3 or more give an interval.",
-    },
-    "device": {
-        "type": "string",
-        "enum": ["auto", "cpu", "cuda", "mps"],
-        "default": "auto",
-        "description": "Where to train; auto takes CUDA, then MPS, then the CPU.",
-    },
-}
-TITLES = {
-    "dataset": "Data set",
-    "split": "Split",
-    "backbone": "Backbone",
-    "loss": "Loss",
-    "sampler": "Sampler",
-    "augmentation": "Augmentation",
-}
-# The fields under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Run": ("name", "seed", "seeds", "device"),
-    "Data": ("*dataset",),
-    "Split": ("*split",),
-    "Backbone": ("*backbone",),
-    "Embedding": ("embedding",),
-    "Loss": ("*loss",),
-    "Training": ("training", "*sampler", "*augmentation"),
-    "Evaluation": ("evaluation",),
-}
-ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "embedding.dim", "loss", "training.epochs",
-             "training.batch_size", "training.lr", "seeds")  # fmt: skip
 UNDO_KEPT = 200
 
 
@@ -197,28 +151,23 @@ class Draft:
 
     def fields(self, group: str) -> dict[str, Field]:
         """Descriptions by path of the fields under a heading; they depend on the choices made."""
-        fields: dict[str, Field] = {}
+        described: dict[str, Field] = {}
         for item in GROUPS[group]:
             if item.startswith("*"):
-                fields |= self._choice_fields(item[1:])
+                kind = item[1:]
+                described |= of_choice(self.catalog, kind, self.values[kind]["name"], self.base[kind]["name"])
             elif item in self._parts:
-                fields |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
+                described |= {f"{item}.{name}": field for name, field in self._parts[item].items()}
             else:
-                fields[item] = RUN_FIELDS[item]
-        for path in fields.keys() & self.sources.keys():
+                described[item] = RUN_FIELDS[item]
+        for path in described.keys() & self.sources.keys():
             if self._of_the_base(path):
-                fields[path] = {**fields[path], "source": f"{self.sources[path]} (the preset's value)"}
-        return fields
+                described[path] = {**described[path], "source": f"{self.sources[path]} (the preset's value)"}
+        return described
 
     def essential(self) -> dict[str, Field]:
         """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
-        every = {path: field for group in GROUPS for path, field in self.fields(group).items()}
-        return {
-            path: field
-            for wanted in ESSENTIAL
-            for path, field in every.items()
-            if path == wanted or (path.startswith(f"{wanted}.") and _is_essential(path, field))
-        }
+        return essential_of({path: field for group in GROUPS for path, field in self.fields(group).items()})
 
     def advanced(self, group: str) -> dict[str, Field]:
         """The other fields under a heading."""
@@ -323,33 +272,6 @@ class Draft:
             name: after[name] if name in after and value == before.get(name) else value for name, value in now.items()
         }
 
-    def _names(self, kind: str) -> list[str]:
-        return catalogs.names(self.catalog, kind)
-
-    def _title(self, key: str) -> str:
-        """An entry's title in a list, marked where the entry is a plug-in's."""
-        return f"{self.catalog[key]['title']}{' · plug-in' if self.catalog[key].get('origin') else ''}"
-
-    def _choice_fields(self, kind: str) -> dict[str, Field]:
-        name, names = self.values[kind]["name"], self._names(kind)
-        entry = self.catalog.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
-        batches = entry.get("facts", {}).get("batch", "")
-        batches = f" Batches: {batches}." if batches else ""
-        origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
-        chooser = {
-            "enum": names,
-            "titles": [self._title(f"{kind}/{choice}") for choice in names],
-            "type": "string",
-            "default": self.base[kind]["name"] if hasattr(self, "base") else name,
-            "label": TITLES[kind],
-            "description": f"{entry['help']}{batches}{origin}",
-            "source": entry["source"],
-        }
-        params = {
-            f"{kind}.{field}": {**described, "source": entry["source"]} for field, described in entry["params"].items()
-        }
-        return {f"{kind}.name": chooser} | params
-
     def _choice_errors(self, kind: str) -> dict[str, str]:
         name = self.values[kind]["name"]
         if f"{kind}/{name}" not in self.catalog:
@@ -370,11 +292,6 @@ class Draft:
             forth.append((self.values, self.base))
             self.values, self.base = back.pop()
             self._last_path = ""
-
-
-def _is_essential(path: str, field: Field) -> bool:
-    """Of a data set the choice and its places, of a loss all parameters."""
-    return not path.startswith("dataset.") or path == "dataset.name" or bool(field.get("path"))
 
 
 def _of_data(values: Values) -> str:

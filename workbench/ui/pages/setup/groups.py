@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
+from workbench.ui.field_words import help_lines, title_of
 from workbench.ui.icons import icon
-from workbench.ui.pages.setup.draft import GROUPS, Draft, Field
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.fields import GROUPS, Field
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm, help_lines, title_of
+from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
 
@@ -73,10 +76,7 @@ class FormGroups(QScrollArea):
         self.essentials.body.addWidget(self.defaults)
         for offer in self.offers.values():
             self.essentials.body.addWidget(offer, 0, Qt.AlignmentFlag.AlignLeft)
-        head = QHBoxLayout()
-        head.addWidget(self.unfold)
-        head.addWidget(self.summary, 1)
-        head.addWidget(self.search, 1)
+        head = in_row(self.unfold, (self.summary, 1), (self.search, 1))
         self.search.setMinimumWidth(90)
         self.search.setMaximumWidth(320)
         self.advanced.body.addLayout(head)

@@ -1,34 +1,34 @@
 """The Set up page: choose a preset, change it, check it, start."""
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
 from workbench.ui.pages.setup.contents import WIDTH as CONTENTS_WIDTH
 from workbench.ui.pages.setup.contents import Contents
 from workbench.ui.pages.setup.data_finder import DataFinder
-from workbench.ui.pages.setup.draft import GROUPS, Draft
+from workbench.ui.pages.setup.data_look import DataLook
+from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.groups import FormGroups
 from workbench.ui.pages.setup.plugins import PluginNotice
-from workbench.ui.pages.setup.preflight import PreflightCard, PreflightRunner
+from workbench.ui.pages.setup.preflight import PreflightRunner
+from workbench.ui.pages.setup.preflight_card import LOOK
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
+from workbench.ui.pages.setup.start_column import COPY, StartColumn
+from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.session import Session
 from workbench.ui.tab_order import order_regions
-from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.form import title_of
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
-    from workbench.datasets.inspection import Inspection
     from workbench.running.preflight import Preflight
 
 RIGHT = 300  # px of the preflight's column at 100% text
@@ -44,13 +44,11 @@ class SetupPage(QWidget):
         super().__init__(parent)
         self.session = session
         self.draft: Draft | None = None
-        self.config: RunConfig | None = None  # the draft as it can start; None while something is wrong
-        self._ready: RunConfig | None = None  # the config, once the places of its data are there, too
+        self.verdict = NO_VERDICT
         self._preset: Preset | None = None
         self._offered: RunConfig | None = None  # before the catalog was known
-        self._bad_paths: list[str] = []
         self._looked_at: tuple[RunConfig, Preflight] | None = None
-        self._refused: tuple[RunConfig, Problem] | None = None  # what Preflight found impossible, and why
+        self._refused: Refused | None = None
         self._build()
         self._fit_text()
         self._connect()
@@ -65,77 +63,20 @@ class SetupPage(QWidget):
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
         self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
         self.contents = Contents()
-        self.card = PreflightCard()
+        self.beside = beside = StartColumn()
+        self.card, self.start, self.sweep = beside.card, beside.start, beside.sweep
         self.runner = PreflightRunner(self.session, self)
         self.finder = DataFinder(self.session, self)
+        self.data_look = DataLook(self.session, self)
         self.plugins = PluginNotice(self.session, self)
-        self.trouble = label("", "error", wrap=True)
-        self.show_trouble = button("Show", kind="quiet")
-        for quiet in (self.trouble, self.show_trouble):
-            quiet.hide()
-        self.start = button("Start", "play", "primary")
-        self.sweep = button("Sweep…", "grid-four")
-        self.sweep.setToolTip("Run it with many values of some fields")
-        self.save = button("Save…", "floppy-disk")
-        self.open = button("Open…", "folder-open")
-        self.copy = button("Copy command", "copy")
-        for words, control in (("Save config", self.save), ("Open config", self.open)):
-            control.setAccessibleName(words)
-            control.setToolTip(words)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 16, 12)
-        row.setSpacing(12)
-        row.addWidget(self.contents)
-        row.addLayout(self._left(), 1)
-        self._beside = QWidget()
-        self._beside.setLayout(self._right())
-        row.addWidget(self._beside)
+        inside = (self.contents, (self._left(), 1), self.beside)
+        in_row(*inside, on=self, margins=(16, 12, 16, 12), spacing=12)
 
     def _left(self) -> QVBoxLayout:
-        column, head = QVBoxLayout(), QHBoxLayout()
-        head.setSpacing(8)
         preset = label("Preset")
         preset.setBuddy(self.chooser)
-        head.addWidget(preset)
-        head.addWidget(self.chooser, 1)
-        head.addWidget(self.undo)
-        head.addWidget(self.redo)
-        column.setSpacing(4)
-        column.addLayout(head)
-        column.addWidget(self.summary)
-        column.addWidget(self.groups, 1)
-        column.addWidget(self.plugins.label)
-        return column
-
-    def _right(self) -> QVBoxLayout:
-        above = QScrollArea()
-        above.setWidgetResizable(True)
-        above.setFrameShape(QFrame.Shape.NoFrame)
-        above.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        above.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        holder = QWidget()
-        inside = QVBoxLayout(holder)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(self.card)
-        inside.addStretch(1)
-        above.setWidget(holder)
-        buttons = QGridLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.start, 0, 0)
-        buttons.addWidget(self.sweep, 0, 1)
-        buttons.addWidget(self.copy, 1, 0, 1, 2)
-        buttons.addWidget(self.open, 2, 0)
-        buttons.addWidget(self.save, 2, 1)
-        column = QVBoxLayout()
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(above, 1)
-        trouble = QHBoxLayout()
-        trouble.addWidget(self.trouble, 1)
-        trouble.addWidget(self.show_trouble)
-        column.addLayout(trouble)
-        column.addLayout(buttons)
-        return column
+        head = in_row(preset, (self.chooser, 1), self.undo, self.redo, spacing=8)
+        return in_column(head, self.summary, (self.groups, 1), self.plugins.label, spacing=4)
 
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
@@ -146,18 +87,18 @@ class SetupPage(QWidget):
         self.groups.offer_taken.connect(self._take_offer)
         self.undo.clicked.connect(self.undo_edit)
         self.redo.clicked.connect(self.redo_edit)
-        self.show_trouble.clicked.connect(self._show_first_error)
+        self.beside.show_trouble.clicked.connect(self._show_first_error)
         self.start.clicked.connect(self.start_run)
         self.sweep.clicked.connect(self.ask_sweep)
-        self.save.clicked.connect(self.save_config)
-        self.open.clicked.connect(self.open_config)
-        self.copy.clicked.connect(self.copy_command)
+        self.beside.save.clicked.connect(self.save_config)
+        self.beside.open.clicked.connect(self.open_config)
+        self.beside.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
         self.card.data_asked.connect(self.look_at_data)
         self.runner.waits.connect(partial(self.card.show_working, "Waiting for the last change"))
         self.runner.began.connect(self.card.show_working)
-        self.runner.told.connect(self.card.show_working)
-        self.runner.found.connect(self._take_preflight)
+        self.runner.doing.connect(self.card.show_working)
+        self.runner.done.connect(self._take_preflight)
         self.runner.failed.connect(self._preflight_failed)
         self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
@@ -176,15 +117,20 @@ class SetupPage(QWidget):
             ("Redo edit", "Ctrl+Shift+Z", self.redo_edit),
             ("Save config…", "", self.save_config),
             ("Open config…", "", self.open_config),
-            ("Copy command", "", self.copy_command),
-            ("Look at the data…", "Ctrl+L", self.look_at_data),
-            ("Add a data folder…", "", self.add_data_folder),
+            (COPY, "", self.copy_command),
+            (LOOK, "Ctrl+L", self.look_at_data),
+            ("Add a data folder…", "", self.finder.ask),
             ("Add a plug-in folder…", "", self.plugins.ask),
         ):
             action = QAction(title, self)
             action.setShortcut(QKeySequence(keys))
             action.triggered.connect(slot)
             self.addAction(action)
+
+    @property
+    def config(self) -> RunConfig | None:
+        """The draft as it can start; None while something is wrong."""
+        return self.verdict.config
 
     # What the person does
 
@@ -210,49 +156,29 @@ class SetupPage(QWidget):
 
     def start_run(self) -> None:
         """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
-        if self.config is None or not self.start.isEnabled():
+        if self.draft is None or self.config is None or not self.start.isEnabled():
             return
         self.runner.drop()
-        self._remember_places()
+        self.finder.remember(self.draft)
         self.session.start(self.config, partial(self.session.show_page, "train"))
 
     def ask_sweep(self) -> None:
         """Open the dialog that varies this run. Does nothing while something is wrong."""
-        if self._ready is None or self.config is None:
+        if self.verdict.ready is None or self.config is None:
             return
         from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
         self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
-        self.runner.found.connect(self.sweep_dialog.take_preflight)
+        self.runner.done.connect(self.sweep_dialog.take_preflight)
         self.sweep_dialog.open()
 
     def look_at_data(self) -> None:
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
-        config = self._ready
-        if config is None:
-            lacks = {} if self.draft is None else self.draft.missing()
-            if lacks:
-                self.session.notify(next(iter(lacks.values())))
-            return
-
-        def work(progress: Progress) -> "Inspection":
-            from workbench.running import preflight
-
-            return preflight.inspect_data(config, progress)
-
-        self.session.run_in_thread("Looking at the data", work, partial(self._show_data, config))
-
-    def _show_data(self, config: RunConfig, inspection: "Inspection") -> None:
-        from workbench.ui.pages.setup.data_dialog import DataDialog
-
-        self.data_dialog = DataDialog(config.dataset.name, inspection, self)
-        self.data_dialog.show()
-
-    def add_data_folder(self) -> None:
-        """Remember a folder that holds published data sets: their fields are filled in from it."""
-        if folder := QFileDialog.getExistingDirectory(self, "A folder in which data sets lie"):
-            self.finder.add(Path(folder))
+        if self.verdict.ready is not None:
+            self.data_look.look(self.verdict.ready)
+        elif self.draft is not None and (lacks := self.draft.missing()):
+            self.session.notify(next(iter(lacks.values())))
 
     def save_config(self) -> None:
         """Ask for a file and write the config to it; does nothing while the config is not valid."""
@@ -300,9 +226,10 @@ class SetupPage(QWidget):
         """Fill the form once the catalog is known; a changed catalog keeps what was typed."""
         if not self.session.catalog:
             self.summary.setText("Reading what is available…")
-            self.card.show_idle("Waiting for the list of what is available.")
-            for needs_draft in (self.start, self.sweep, self.save, self.copy, self.undo, self.redo):
+            self.beside.show_verdict(NO_VERDICT)
+            for needs_draft in (self.start, self.undo, self.redo):
                 needs_draft.setEnabled(False)
+            self.card.show_idle("Waiting for the list of what is available.")
             return
         before = self.draft
         self.chooser.learn(self.session.catalog)
@@ -315,26 +242,16 @@ class SetupPage(QWidget):
 
     def _refresh(self) -> None:
         assert self.draft is not None
-        self.config, errors = self.draft.check()
-        refused = self._refused[1] if self._refused is not None and self._refused[0] == self.config else None
-        if refused is not None and refused.field:
-            errors = {refused.field: str(refused)}
-        lacks = self.draft.missing()
-        errors = errors | lacks
-        self.groups.show_draft(self.draft, errors)
+        self.verdict = judged(self.draft, self._refused)
+        self.groups.show_draft(self.draft, self.verdict.errors)
         self.contents.show_counts(self.groups.counts())
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
-        self._explain(errors)
-        for needs_config in (self.save, self.copy):
-            needs_config.setEnabled(self.config is not None)
-        self._ready = None if lacks else self.config
-        self.sweep.setEnabled(self._ready is not None)
-        if self._ready is None:
-            self.card.show_idle("Fix the highlighted fields to run preflight.")
+        self.beside.show_verdict(self.verdict)
+        self._name_start()
         if self.isVisible():
-            self.runner.settle(self._ready)
+            self.runner.settle(self.verdict.ready)
 
     def _show_preset(self) -> None:
         assert self.draft is not None
@@ -343,27 +260,9 @@ class SetupPage(QWidget):
         count = f"{changed} changed. " if changed else ""
         self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
 
-    def _explain(self, errors: dict[str, str]) -> None:
-        """Show above Start, and in its tooltip, why it is disabled."""
-        assert self.draft is not None
-        fields = {path: field for heading in GROUPS for path, field in self.draft.fields(heading).items()}
-        self._bad_paths = [path for path in fields if path in errors]
-        reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in self._bad_paths]
-        reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
-        more = f" And {len(reasons) - 1} more." if len(reasons) > 1 else ""
-        self.trouble.setText(reasons[0] + more if reasons else "")
-        self.trouble.setVisible(bool(reasons))
-        self.show_trouble.setVisible(bool(self._bad_paths))
-        if self._refused is not None and self._refused[0] == self.config:
-            reasons.append(str(self._refused[1]))
-        self.start.setEnabled(not reasons)
-        self.start.setToolTip(reasons[0] if reasons else "Ctrl+Return")
-        self.start.setAccessibleDescription(reasons[0] if reasons else "")
-        self._name_start()
-
     def _show_first_error(self) -> None:
-        if self._bad_paths:
-            self.groups.show_field(self._bad_paths[0])
+        if self.verdict.bad_paths:
+            self.groups.show_field(self.verdict.bad_paths[0])
 
     def _name_start(self) -> None:
         self.start.setText("Add to queue" if self.session.busy else "Start")
@@ -400,16 +299,6 @@ class SetupPage(QWidget):
         if self.isVisible():
             self.runner.take_up()
 
-    def _remember_places(self) -> None:
-        assert self.draft is not None
-        for path, field in self.draft.fields("Data").items():
-            if (
-                field.get("path") in ("folder", "place")
-                and (chosen := self.draft.value(path))
-                and Path(chosen).exists()
-            ):
-                self.session.preferences.remember("data", Path(chosen))
-
     # Size and sight
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -425,13 +314,13 @@ class SetupPage(QWidget):
         narrow = self.width() < NARROW
         self.contents.setVisible(not narrow)
         self.groups.set_labels_above(self.width() < NARROWEST)
-        self._beside.setFixedWidth(self.session.theme.side(RIGHT_LEAST if narrow else RIGHT))
+        self.beside.setFixedWidth(self.session.theme.side(RIGHT_LEAST if narrow else RIGHT))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self.draft is not None and self.config is None and self.draft.forget_classes():
             self._refresh()  # files may have changed since the count that refused it
-        self.runner.settle(self._ready)
+        self.runner.settle(self.verdict.ready)
         self.runner.take_up()
 
     def hideEvent(self, event: QHideEvent) -> None:

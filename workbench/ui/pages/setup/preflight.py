@@ -1,33 +1,21 @@
-"""The Preflight card: a check of the run on a thread, once edits have stopped; only the newest is shown."""
+"""The preflight of Set up: a check of the run on a thread, once edits have stopped; only the newest counts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QPixmap
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QListWidget, QWidget
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.icons import icon
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
-from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, THIN, duration, memory, short_time
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
 SETTLES_AFTER = 700  # ms without an edit
-SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
-LISTED = 500
-UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
-FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "Probe", "One epoch", "Whole run")
 
 
 class PreflightRunner(QObject):
@@ -35,8 +23,8 @@ class PreflightRunner(QObject):
 
     waits = Signal()  # for the config to settle
     began = Signal()
-    told = Signal(str)  # what is being done
-    found = Signal(object)  # Preflight
+    doing = Signal(str)  # what is being done
+    done = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
     held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
@@ -131,7 +119,7 @@ class PreflightRunner(QObject):
 
             return preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
 
-        self._start("Preflight", work, self.found.emit)
+        self._start("Preflight", work, self.done.emit)
 
     def _start(self, title: str, work: Callable[[Progress], Any], then: Callable[[Any], None]) -> None:
         """Do the check on a thread, as the newest; its result is dropped when another has begun by then."""
@@ -155,164 +143,4 @@ class PreflightRunner(QObject):
 
     def _hear(self, number: int, text: str) -> None:
         if number == self._number and self._task is not None:
-            self.told.emit(text)
-
-
-class PreflightCard(Card):
-    """Numbers, five images, and what was left out."""
-
-    check_asked = Signal()
-    data_asked = Signal()
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Preflight", parent)
-        self.body.setContentsMargins(12, 8, 12, 12)
-        self.state = label("", "muted", wrap=True)
-        self.problem = label("", "error", wrap=True)
-        self.check = button("Check now")
-        self.check.clicked.connect(self.check_asked)
-        self.look = button("Look at the data…", "image", kind="quiet")
-        self.look.setToolTip("Images, classes, sizes, files left out, copies")
-        self.look.clicked.connect(self.data_asked)
-        self.samples = [QLabel() for _ in range(SAMPLES)]
-        self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
-        self.note = label("", "muted", wrap=True)
-        self.unfold = button("", "caret-right", kind="quiet")
-        self.unfold.setCheckable(True)
-        self.left_out = QListWidget()
-        self.left_out.setAccessibleName("Files left out, and why")
-        self.left_out.setMaximumHeight(120)
-        self.unlike = label("", "muted", wrap=True)
-        self.worth_knowing = label("", "muted", wrap=True)
-        self._build()
-        self.unfold.toggled.connect(self._unfold)
-        self.show_idle("")
-
-    def _build(self) -> None:
-        pictures = QHBoxLayout()
-        pictures.setSpacing(4)
-        for number, sample in enumerate(self.samples, 1):
-            sample.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
-            sample.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            sample.setAccessibleName(f"Training image {number} of {SAMPLES}")
-            pictures.addWidget(sample)
-        pictures.addStretch(1)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(2)
-        grid.setColumnStretch(1, 1)
-        for row, (name, value) in enumerate(self.facts.items()):
-            grid.addWidget(label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(value, row, 1)
-            value.setAccessibleName(name)
-        for widget in (self.state, self.problem, self.check):
-            self.body.addWidget(widget)
-        self.body.addLayout(pictures)
-        self.body.addLayout(grid)
-        self.body.addWidget(self.note)
-        self.body.addWidget(self.unlike)
-        self.body.addWidget(self.worth_knowing)
-        self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.left_out)
-
-    def show_idle(self, sentence: str, *, offer_check: bool = False) -> None:
-        """Show why nothing is known of this config."""
-        self._say(sentence, "", offer_check)
-        for value in self.facts.values():
-            value.setText(NO_VALUE)
-        for sample in self.samples:
-            sample.setPixmap(QPixmap())
-            sample.setVisible(False)
-        self._show_left_out([])
-        self._list(self.unlike, UNLIKE, [])
-        self._list(self.worth_knowing, NOTES, [])
-        self.note.setVisible(False)
-        self.look.setVisible(False)
-
-    def show_working(self, text: str = "Looking at the data") -> None:
-        """A check is under way; the numbers of the last one stay until it is done."""
-        self._say(f"{text}…", "", False)
-
-    def show_problem(self, problem: Problem) -> None:
-        """Show why the check failed."""
-        self.show_idle("")
-        self._say("", str(problem), True)
-
-    def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
-        """Show the result. `titles` maps names of data sets to their titles."""
-        self._say("", "", False)
-        disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
-        side = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
-        per_step = short_time(result.seconds_per_step)
-        texts = {
-            "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),
-            "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
-            "Split": f"{result.train:,} train, {result.test:,} test",
-            "Device": result.device,
-            "Network": f"{result.parameters:,} weights",
-            "Memory": f"{memory(result.memory_bytes)} in use after the dry steps" if result.memory_bytes else NO_VALUE,
-            "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
-            + (f"; bound by the {result.bound}" if result.bound else ""),
-            "Probe": _probe(result),
-            "One epoch": duration(result.seconds_per_epoch),
-            "Whole run": f"{duration(result.seconds)}, evaluations left out",
-        }
-        for name, text in texts.items():
-            self.facts[name].setText(text)
-        for index, sample in enumerate(self.samples):
-            shown = index < len(result.sample_pictures)
-            sample.setVisible(shown)
-            if shown:
-                sample.setPixmap(pixmap(result.sample_pictures[index], SAMPLE_SIDE, self.devicePixelRatioF()))
-        self.note.setText(result.note)
-        self.note.setVisible(bool(result.note))
-        self.look.setVisible(True)
-        self._show_left_out(result.problems)
-        self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
-        self._list(self.worth_knowing, NOTES, result.notes)
-
-    def _say(self, state: str, problem: str, offer_check: bool) -> None:
-        for shown, text in ((self.state, state), (self.problem, problem)):
-            shown.setText(text)
-            shown.setVisible(bool(text))
-        self.check.setVisible(offer_check)
-
-    def _unfold(self, on: bool) -> None:
-        self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
-        self.left_out.setVisible(on)
-
-    def _show_left_out(self, problems: list[tuple[str, str]]) -> None:
-        self.left_out.clear()
-        self.left_out.addItems([f"{path}: {reason}" for path, reason in problems[:LISTED]])
-        if len(problems) > LISTED:
-            self.left_out.addItem(f"and {len(problems) - LISTED:,} more")
-        self.unfold.setText(f"{len(problems):,} {'file' if len(problems) == 1 else 'files'} left out")
-        self.unfold.setVisible(bool(problems))
-        self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
-
-    def _list(self, shown: QLabel, title: str, said: list[tuple[str, str]]) -> None:
-        sentences = [f"{name} {what}." for name, what in said]
-        shown.setText("\n".join([title, *sentences]) if sentences else "")
-        shown.setVisible(bool(sentences))
-
-
-def _probe(result: "Preflight") -> str:
-    if not result.probe_images:
-        return "off"
-    share = f"{100 * result.probe_share:.0f}" if result.probe_share >= 0.01 else "under 1"
-    about = "" if share.startswith("under") else "about "
-    return f"{result.probe_images:,} images every {result.probe_every:,} steps, {about}{share}% of the training time"
-
-
-def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
-    """uint8 [h, w, 3] as a pixmap that fits a square of `side` logical px; small images grow without blur."""
-    rows = np.ascontiguousarray(image)
-    height, width, _ = rows.shape
-    picture = QPixmap.fromImage(QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888))
-    small = max(height, width) * 2 <= side * ratio
-    mode = Qt.TransformationMode.FastTransformation if small else Qt.TransformationMode.SmoothTransformation
-    whole = round(side * ratio)
-    picture = picture.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
-    picture.setDevicePixelRatio(ratio)
-    return picture
+            self.doing.emit(text)

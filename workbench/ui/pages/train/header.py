@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, THIN, duration, epoch_at_work, memory, state_word
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, THIN, duration, epoch_at_work, memory, state_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -39,7 +39,7 @@ class RunHeader(QWidget):
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
         self.bar.setAccessibleName("Progress of the run")
         self.pause = button(PAUSE, "pause")
-        self.stop = button("Stop after this epoch", "stop")
+        self.stop = button(STOP, "stop")
         self.end = button("End now…", "x-circle", "danger")
         self.resume = button(RESUME, "play")
         self.edit = button("Edit settings", "sliders")
@@ -103,7 +103,7 @@ class RunHeader(QWidget):
         self.pause.setIcon(icon("play" if paused else "pause"))
         self.pause.setEnabled(steered and run.status != "queued" and not run.problem)
         stopping = control is not None and control.stop_asked
-        self.stop.setText("Stopping…" if stopping else "Stop after this epoch")
+        self.stop.setText("Stopping…" if stopping else STOP)
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
         self.end.setEnabled(steered)
         for widget in (self.pause, self.stop, self.end):

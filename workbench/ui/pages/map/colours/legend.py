@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from workbench.ui.pages.map.colours.colour_bar import ColourBar
 from workbench.ui.pages.map.colours.legend_row import (
@@ -27,6 +27,7 @@ from workbench.ui.pages.map.colours.legend_row import (
 )
 from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.map.map_data import Groups
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
@@ -117,16 +118,18 @@ class Legend(QWidget):
         self.count = label("", "caption", wrap=True)
         self.look = LookControls()
         self.head = label("", "caption")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(8)
-        column.addWidget(self.search)
-        column.addWidget(self.head, 0, Qt.AlignmentFlag.AlignRight)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.scale_title)
-        column.addWidget(self.bar, 1)
-        column.addWidget(self.count)
-        column.addWidget(self.look)
+        column = in_column(
+            self.search,
+            (self.head, Qt.AlignmentFlag.AlignRight),
+            (self.list, 1),
+            self.scale_title,
+            (self.bar, 1),
+            self.count,
+            self.look,
+            on=self,
+            margins=12,
+            spacing=8,
+        )
         self.how = label("Click hides a group, double-click shows it alone.", "caption", wrap=True)
         column.addWidget(self.how)
         column.addStretch(0)

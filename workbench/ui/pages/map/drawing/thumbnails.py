@@ -28,8 +28,8 @@ class Loader(Protocol):
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
         """The thumbnail of a sample, at most `size` px wide and high; None while it is not loaded."""
 
-    def request(self, place: str, sample_ids: list[int], size: int) -> None:
-        """Load thumbnails, the first ones first; a new request of the same `place` replaces the one before."""
+    def request(self, asker: str, sample_ids: list[int], size: int) -> None:
+        """Load thumbnails, the first ones first; a new request of the same `asker` replaces the one before."""
 
 
 class Thumbnails(pg.GraphicsObject):

@@ -5,11 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.ui.icons import icon
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.tool_row import tool_action
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import PAUSE
@@ -60,12 +61,7 @@ class TimeBar(QWidget):
         self.trails.setCheckable(True)
         self.trails.setChecked(True)
         self.every = button(EVERY, "film-strip", "quiet")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.play_button)
-        row.addWidget(self.slider, 2)
-        row.addWidget(self.words, 1)
+        row = in_row(self.play_button, (self.slider, 2), (self.words, 1), on=self, spacing=8)
         for widget in (self.trails, self.every):
             row.addWidget(widget)
         self.play_button.clicked.connect(self._play_or_pause)

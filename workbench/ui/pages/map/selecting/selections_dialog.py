@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QListView,
     QVBoxLayout,
@@ -22,6 +21,7 @@ from workbench.exchange.selected_images import Written, safe, write_links, write
 from workbench.progress import Progress
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import counted
@@ -66,11 +66,7 @@ class SelectionsDialog(QDialog):
         form.addRow(label("Name"), self.name)
         form.addRow(label("Note"), self.note)
         self.details = QWidget()
-        right = QVBoxLayout(self.details)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(8)
-        right.addLayout(form)
-        right.addWidget(self.facts)
+        right = in_column(form, self.facts, on=self.details, spacing=8)
         for action in (self.choose, self.add, self.table, self.folder, self.delete):
             right.addWidget(action, 0, Qt.AlignmentFlag.AlignLeft)
         right.addStretch(1)
@@ -78,11 +74,7 @@ class SelectionsDialog(QDialog):
         left.setSpacing(8)
         for widget in (self.save, self.list, self.hint):
             left.addWidget(widget)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 16, 16, 16)
-        row.setSpacing(16)
-        row.addLayout(left, 2)
-        row.addWidget(self.details, 3)
+        in_row((left, 2), (self.details, 3), on=self, margins=16, spacing=16)
         self.resize(*(self.session.theme.px(side) for side in SIZE))
 
     def _connect(self) -> None:

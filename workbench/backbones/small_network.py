@@ -1,9 +1,10 @@
-"""What the residual networks for pictures of about 32 px share: three stages of blocks, each wider and smaller."""
+"""What the networks for small images share: their form, and three stages of blocks, each wider and smaller."""
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Literal
 
-from torch import nn
+from torch import Tensor, nn
 
 from workbench.params import Params, param
 
@@ -16,6 +17,27 @@ class StagesParams(Params):
     width: int = param(
         16, ge=4, le=256, unit="channels", help="Channels of the first stage; the next two have twice and four times."
     )
+
+
+class SmallNetwork(nn.Module):
+    """Layers without published weights, for images of any number of channels, brought to -1..1."""
+
+    def __init__(self, *layers: nn.Module, feature_dim: int, channels: int) -> None:
+        super().__init__()
+        self.feature_dim = feature_dim
+        self.mean, self.std = (0.5,) * channels, (0.5,) * channels
+        self.layers = nn.Sequential(*layers, nn.Flatten())
+
+    def forward(self, images: Tensor) -> Tensor:
+        """[n, C, H, W] -> [n, feature_dim]."""
+        features: Tensor = self.layers(images)
+        return features
+
+    def start_convolutions(self, mode: Literal["fan_in", "fan_out"]) -> None:
+        """Initialise the weights of all convolutions as He et al. 2015 do for ReLU."""
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode=mode, nonlinearity="relu")
 
 
 def stages(block: Block, width: int, blocks: int) -> list[nn.Module]:

@@ -1,0 +1,50 @@
+"""Whether the run that is set up can start, without the page."""
+
+import pytest
+
+from workbench.entries import catalog
+from workbench.problem import Problem
+from workbench.settings.changed import read_config
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.verdict import NO_VERDICT, judged
+
+
+@pytest.fixture
+def draft():
+    return Draft(catalog.current(), read_config("sample-digits"))
+
+
+def test_a_preset_that_needs_no_data_can_start(draft):
+    verdict = judged(draft, None)
+    assert verdict.ready == verdict.config is not None
+    assert (verdict.errors, verdict.bad_paths, verdict.reasons, verdict.trouble) == ({}, [], [], "")
+
+
+def test_wrong_fields_are_counted_in_the_order_of_the_form(draft):
+    draft.set("training.epochs", 0)
+    draft.set("embedding.dim", "many")
+    verdict = judged(draft, None)
+    assert verdict.config is verdict.ready is None
+    assert verdict.bad_paths == ["embedding.dim", "training.epochs"]
+    assert verdict.trouble == f"{verdict.reasons[0]} And 1 more."
+
+
+def test_a_config_whose_data_is_not_there_can_be_saved_but_not_started(draft, tmp_path):
+    draft.set("dataset.name", "folder")
+    draft.set("dataset.folder", str(tmp_path / "gone"))
+    verdict = judged(draft, None)
+    assert verdict.config is not None
+    assert verdict.ready is None
+    assert "There is no" in verdict.trouble
+
+
+def test_what_preflight_refused_counts_while_the_config_is_the_same(draft):
+    config = judged(draft, None).config
+    refused = (config, Problem("Too large."))
+    assert judged(draft, refused).reasons == ["Too large."]
+    assert judged(draft, refused).trouble == "", "the card says it"
+    at_a_field = judged(draft, (config, Problem("Too large.", field="embedding.dim")))
+    assert at_a_field.bad_paths == ["embedding.dim"]
+    draft.set("training.epochs", 3)
+    assert judged(draft, refused).reasons == []
+    assert NO_VERDICT.ready is None

@@ -1,0 +1,153 @@
+"""The sweep dialog and the Sweeps panel without Qt: what is refused, what is shown and what can be done."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from workbench.config import RunConfig
+from workbench.entries import catalog
+from workbench.progress import quiet
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.ui.sweeps.draft import Entered, SweepDraft
+from workbench.ui.sweeps.panel_model import SweepsModel, look
+from workbench.workspace import Workspace, sweep_worker
+
+
+@pytest.fixture
+def draft():
+    return SweepDraft(read_config("sample-digits"), catalog.current())
+
+
+def entered(*parameters, **changes):
+    values = {"how": "grid", "metric": "MAP@R", "seeds": 1, "trials": None, "changes": {}}
+    return Entered(parameters, **values | changes)
+
+
+def test_a_draft_offers_a_number_of_the_loss_first_and_each_once(draft):
+    first = draft.next_field(())
+    assert first.startswith("loss.")
+    varied = [first]
+    while not varied[-1].startswith("training.lr"):
+        varied.append(draft.next_field(varied))
+    assert len(set(varied)) == len(varied)
+
+
+@pytest.mark.parametrize(
+    ("typed", "todo", "errors"),
+    [
+        (entered(), "Add a parameter to vary.", {}),
+        (entered("training.lr="), "Give each parameter its values.", {}),
+        (entered("training.lr=1", seeds="two"), "", {"seeds": "Must be a whole number."}),
+        (entered("training.lr=1", seeds=101), "", {"seeds": "Must be 1 to 100."}),
+        (entered("training.lr=1", seeds="a", trials="b"), "",
+         dict.fromkeys(("seeds", "trials"), "Must be a whole number.")),
+    ],
+)  # fmt: skip
+def test_what_is_missing_or_no_number_is_said_at_once(draft, typed, todo, errors):
+    checked = draft.check_at_once(typed)
+    assert (checked.todo, checked.errors, checked.plan) == (todo, errors, None)
+
+
+def test_a_draft_checks_every_trial_and_says_the_cost(draft):
+    typed = entered("training.lr=0.1,0.2", seeds=3)
+    assert draft.check_at_once(typed) is None
+    plan = draft.check(typed, quiet).plan
+    assert (plan.trials, plan.runs, plan.source) == (2, 6, "")
+    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs. Their time is known once")
+    draft.preflight = SimpleNamespace(seconds=60.0, device="CPU")
+    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs, about 6\u2009min 0\u2009s on CPU, if all")
+    wrong = draft.check(entered("training.lr=0.1,200"), quiet)
+    assert wrong.plan is None
+    assert wrong.others(()) == "training.lr: 200: Must be 100 or less."
+    assert wrong.others(["training.lr"]) == "", "its row says it"
+
+
+def test_the_values_of_a_paper_are_the_source_of_the_plan(draft):
+    preset = draft.take("rankmi-batch-size")
+    assert draft.check(entered("training.batch_size=120,180"), quiet).plan.source == f"Values of {preset.source}"
+    assert draft.take("") is None
+    assert draft.source == ""
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number: True)
+    with Workspace(tmp_path, create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def model(workspace):
+    """Two sweeps of three runs; the newer one is shown."""
+    known = catalog.current()
+    for _ in range(2):
+        plan = planned(read_config("sample-digits"), [read("training.lr=0.1,0.2,0.3")], "grid", known)
+        starting.store(workspace, plan)
+    return read_again(SweepsModel(), workspace)
+
+
+def read_again(model, workspace):
+    model.take(look(workspace, quiet))
+    return model
+
+
+def states(model):
+    head, rows = model.trial_rows()
+    return [cells[head.index("State")] for _, cells in rows]
+
+
+def test_the_choice_stays_and_one_that_is_not_read_yet_is_waited_for(model, workspace):
+    model.choose_sweep(3)
+    assert model.shown.sweep.id == model.looks[0].sweep.id
+    model.choose_sweep(1)
+    model.choose_trial(model.shown.trials[1].id)
+    assert read_again(model, workspace).shown.sweep.id == 1
+    assert model.trial.setting == {"training.lr": 0.2}
+    model.choose_sweep(2)
+    assert model.trial is None, "it is a run of another sweep"
+    assert SweepsModel().shown is None
+    assert SweepsModel().trial_rows() == ((), [])
+    assert SweepsModel().pause_or_resume() is None
+
+
+def test_only_runs_that_have_not_begun_are_moved(model, workspace):
+    model.choose_trial(model.shown.trials[2].id)
+    assert (model.can_move(-1), model.can_move(1)) == (True, False)
+    model.move(-1)(workspace)
+    assert [trial.setting["training.lr"] for trial in read_again(model, workspace).shown.trials] == [0.1, 0.3, 0.2]
+    assert model.trial.setting == {"training.lr": 0.3}
+    first = model.shown.trials[0]
+    sweep_worker.begin(workspace, first, lambda: workspace.create_run(RunConfig()))
+    read_again(model, workspace).choose_trial(first.id)
+    assert not model.can_move(1)
+    model.choose_trial(model.shown.trials[1].id)
+    assert not model.can_move(-1), "the one before it has begun"
+
+
+def test_a_sweep_is_paused_cancelled_and_retried(model, workspace):
+    assert (model.working, model.unfinished, model.has_failed_runs) == (False, True, False)
+    sweep_worker.take(workspace, model.shown.sweep.id, "cpu")
+    assert read_again(model, workspace).working
+    model.pause_or_resume()(workspace)
+    assert not read_again(model, workspace).working
+    model.cancel()(workspace)
+    assert (read_again(model, workspace).unfinished, model.has_failed_runs) == (False, True)
+    assert states(model) == ["Cancelled"] * 3
+    model.retry()(workspace)
+    assert states(read_again(model, workspace)) == ["Queued"] * 3
+
+
+def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_training_side_is_not_reported(model):
+    assert "Fold" not in model.trial_rows()[0]
+    assert model.report_metric == model.shown.sweep.metric
+    shown = model.shown
+    folded = replace(shown, trials=[replace(trial, fold=2) for trial in shown.trials])
+    model.take([replace(folded, sweep=replace(shown.sweep, metric="probe/ce"))])
+    head, rows = model.trial_rows()
+    assert rows[0][1][head.index("Fold")] == "2"
+    assert (head[-1], model.report_metric) == ("probe/ce", "MAP@R")
+    assert model.judged_runs == []

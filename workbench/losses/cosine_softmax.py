@@ -1,0 +1,51 @@
+"""The base of the softmaxes over cosines to one learned proxy per class, and the learning rate of proxies."""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.contract import Loss
+from workbench.losses.linear_logits import LinearLogits
+from workbench.params import param
+
+
+def proxy_rate(
+    default: float, help: str = "Learning rate of the proxies, as a multiple.", label: str = "Proxy learning rate"
+) -> Any:
+    """The field `proxy_lr`: the learning rate of the loss's own parameters, as a multiple of the network's."""
+    return param(default, gt=0, le=1e4, label=label, unit="×", help=help)
+
+
+class CosineSoftmax(Loss):
+    """Cross-entropy over the scaled cosines between embeddings and one learned proxy per class.
+
+    Args:
+        proxies: [K, d] at the start, of any length.
+        scale: cosines are multiplied by it.
+        proxy_lr: learning rate of the proxies, as a multiple of the network's.
+    """
+
+    def __init__(self, proxies: Tensor, *, scale: float, proxy_lr: float) -> None:
+        super().__init__()
+        self.proxies = nn.Parameter(proxies)
+        self.scale, self.proxy_lr_multiplier = scale, proxy_lr
+
+    def logits(self, embeddings: Tensor) -> Tensor:
+        """Scores [n, K] of embeddings [n, d], without a margin."""
+        with full_precision(embeddings):
+            return on_sphere(embeddings.to(self.proxies.dtype), self.scale) @ on_sphere(self.proxies).T
+
+    def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
+        embeddings = checked(embeddings, labels, len(self.proxies))
+        return F.cross_entropy(self.logits(embeddings), labels)
+
+    def linear_logits(self) -> LinearLogits:
+        """Cosines times the scale: what the softmax is taken over."""
+        return LinearLogits(self.proxies, unit_embeddings=True, unit_weight=True, scale=self.scale)
+
+    def class_proxies(self) -> tuple[Tensor, Tensor]:
+        """Proxies [K, d] and their classes [K]."""
+        return self.proxies, torch.arange(len(self.proxies))

@@ -1,0 +1,52 @@
+"""A rank of a run beside the first one: it trains and embeds with it, and writes nothing.
+
+`workbench.running.together` starts it as `python -m workbench.running.rank`.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.events import Event
+from workbench.jobs import Answer, serve_rank
+from workbench.problem import Problem
+from workbench.running.together import Order, device_of_rank, meet
+
+
+class Following(Control):
+    """The control of a rank that decides nothing: trouble is for the first rank, which sees the same numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(attended=True)
+
+    def pause(self) -> None:
+        """Left to the first rank: this one waits wherever it needs the other."""
+
+
+def train(answer: Answer) -> None:
+    """Train as the order says, until rank 0 ends. Raises Problem."""
+    from workbench.running.building import load_data
+    from workbench.running.engine import Engine
+
+    order = Order(**answer)
+    config = RunConfig.from_toml_text(order.config)
+    with device_of_rank(order) as device, meet(order, device, config) as ranks:
+        fingerprint = ranks.same("")  # when rank 0 has decoded the images
+        data = load_data(config, _untold)
+        if data.images.fingerprint != fingerprint:
+            raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone in a run.")
+        Engine(config, data, Path(order.folder), Following(), _unheard, ranks=ranks).run()
+
+
+def _untold(text: str, done: int, total: int) -> None:
+    """The progress of rank 0 is shown."""
+
+
+def _unheard(event: Event) -> None:
+    """The events of rank 0 are recorded."""
+
+
+if __name__ == "__main__":
+    import_module("workbench.running.engine")  # what fails here fails before the others wait for this rank
+    serve_rank(train)

@@ -1,0 +1,148 @@
+"""One run on several devices of this machine: its ranks are started, meet, and end together.
+
+Light to import; torch is loaded inside the functions. `python -m workbench.running.rank` is the other side.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench import jobs
+from workbench.config import RunConfig
+from workbench.problem import Problem
+
+if TYPE_CHECKING:
+    import torch
+
+    from workbench.training.ranks import OneRank
+
+MODULE = "workbench.running.rank"
+KEPT = "The run and its checkpoints are kept."
+TODO = "Go on from the last checkpoint, on as many devices as you like."
+
+
+def parse_devices(text: str) -> tuple[str, ...]:
+    """Devices by name from what a person wrote: "0,1" is cuda:0 and cuda:1, "cpu,cpu" two processes on the CPU.
+
+    Raises:
+        Problem: an unknown word, a GPU that is named twice, or CPU and GPUs together.
+    """
+    words = [word.strip().lower() for word in text.split(",")]
+    names = tuple(f"cuda:{word}" if word.isdecimal() else word for word in words)
+    wrong = [name for name in names if name != "cpu" and not (name[:5] == "cuda:" and name[5:].isdecimal())]
+    twice = [name for name in names if name != "cpu" and names.count(name) > 1]
+    why = ""
+    if wrong:
+        why = f"{wrong[0]!r} is no device"
+    elif twice:
+        why = f"{twice[0]} is named twice"
+    elif "cpu" in names and len(set(names)) > 1:
+        why = "the CPU and GPUs do not train together"
+    if why:
+        raise Problem(
+            f"The devices {text!r} cannot be used: {why}.", kept="Nothing was started.",
+            todo="Name GPUs by number, such as 0,1, or the CPU several times, such as cpu,cpu.",
+        )  # fmt: skip
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a rank is told at its start."""
+
+    meeting: str  # file
+    rank: int
+    devices: tuple[str, ...]
+    config: str  # TOML
+    folder: str  # of the run
+
+
+@contextlib.contextmanager
+def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterator["OneRank"]:
+    """Rank 0 of a run on these devices, for the block; of one device or none, the only rank.
+
+    Raises:
+        Problem: a device that is not there; a rank that ended or did not answer.
+    """
+    from workbench.training.ranks import Lost, OneRank, patience
+
+    if len(devices) < 2:
+        yield OneRank()
+        return
+    if config.training.batch_size < len(devices):
+        raise Problem(
+            f"A batch of {config.training.batch_size} images cannot be spread over {len(devices)} devices.",
+            kept="Nothing was started.", todo="Choose a larger batch.", field="training.batch_size",
+        )  # fmt: skip
+    if config.training.compile_backbone and not config.training.local_batch_norm:
+        raise Problem(
+            "A compiled backbone cannot have batch-norm by the whole batch on several devices.",
+            kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
+            field="training.compile_backbone",
+        )  # fmt: skip
+    refuse_missing(devices)
+    with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
+        orders = [
+            Order(f"{meeting}/meeting", rank, tuple(devices), config.to_toml(), str(folder))
+            for rank in range(len(devices))
+        ]
+        with device_of_rank(orders[0]) as device:
+            processes = jobs.RankProcesses(MODULE, [order_as_json(order) for order in orders[1:]])
+            try:
+                processes.wait_until_ready()
+                with meet(orders[0], device, config) as ranks:
+                    yield ranks
+            except Lost as lost:
+                why = "" if lost.late else processes.why_lost()
+                late = f"A rank of this run has not answered for {patience():,.0f} seconds."
+                raise Problem(why or (late if lost.late else lost.what), kept=KEPT, todo=TODO) from None
+            finally:
+                processes.close()
+
+
+def refuse_missing(devices: Sequence[str]) -> None:
+    """Raise Problem for a GPU that is not there."""
+    import torch
+
+    count = torch.cuda.device_count()
+    missing = [name for name in devices if torch.device(name).type == "cuda" and torch.device(name).index >= count]
+    if missing:
+        raise Problem(
+            f"This machine has no {missing[0]} that torch {torch.__version__} can use.",
+            kept="Nothing was started.", todo=f"GPUs that it can use: {count}.",
+        )  # fmt: skip
+
+
+def order_as_json(order: Order) -> dict[str, Any]:
+    """Plain values of an order, as its fields are named."""
+    return {name: getattr(order, name) for name in Order.__slots__}
+
+
+@contextlib.contextmanager
+def device_of_rank(order: Order) -> Iterator["torch.device"]:
+    """The rank's device; several ranks of the CPU share its cores for the block."""
+    import torch
+
+    device, threads = torch.device(order.devices[order.rank]), torch.get_num_threads()
+    if device.type == "cpu":
+        torch.set_num_threads(max(1, threads // len(order.devices)))
+    try:
+        yield device
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextlib.contextmanager
+def meet(order: Order, device: "torch.device", config: RunConfig) -> Iterator["OneRank"]:
+    """This rank, when all ranks have met; it leaves at the end of the block. Raises Lost."""
+    from workbench.training.ranks import Ranks
+
+    shared_norm = not config.training.local_batch_norm
+    ranks = Ranks(Path(order.meeting), order.rank, len(order.devices), device, shared_norm=shared_norm)
+    try:
+        yield ranks
+    finally:
+        ranks.leave()

@@ -1,0 +1,268 @@
+"""One run on several devices: a process for each of them, its rank, embeds its part of every batch.
+
+Features are gathered in the order of the ranks, with their gradient; head and loss are computed on the whole batch by
+every rank, and gradients are averaged. They are those of one rank on the whole batch, whatever the loss compares.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import psutil
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from workbench.problem import Problem
+from workbench.training.shared_norm import SharedNorm
+
+PATIENCE = 1800.0  # seconds that rank 0 waits for the others; WORKBENCH_RANK_PATIENCE changes it
+FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
+Value = TypeVar("Value")
+
+
+class OneRank:
+    """A run on one device: it does all of each batch. `Ranks` has the same methods for several."""
+
+    rank, count = 0, 1
+    device: torch.device | None = None  # of this rank, where it is not the config's
+
+    @property
+    def first(self) -> bool:
+        """Whether this rank decides and records."""
+        return self.rank == 0
+
+    def shares(self, n: int) -> list[slice]:
+        """The parts of n items that the ranks do, one after another."""
+        return [slice(n * rank // self.count, n * (rank + 1) // self.count) for rank in range(self.count)]
+
+    def share(self, n: int) -> slice:
+        """The part of n items that this rank does."""
+        return self.shares(n)[self.rank]
+
+    def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
+        """Embeddings [n, d] of a whole batch, with gradients, of this rank's share of its images."""
+        embeddings: Tensor = model(images)
+        return embeddings
+
+    def gather(self, own: Tensor, n: int) -> Tensor:
+        """All n rows of a batch from this rank's share of them, with the gradient that `average` needs."""
+        return own
+
+    def drawing_apart(self, step: int) -> contextlib.AbstractContextManager[object]:
+        """While it is entered, random draws differ from rank to rank; afterwards the random state is as before.
+
+        For the parts of a network that see this rank's images alone; `step` is the number of steps done.
+        """
+        return contextlib.nullcontext()
+
+    def average(self, weights: Sequence[Tensor]) -> None:
+        """After the backward pass: give every rank the whole batch's gradients."""
+
+    def same(self, value: Value) -> Value:
+        """Rank 0's value, on every rank: a plain one, such as a number or a path; or a flag, of which each has one."""
+        return value
+
+    def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
+        """The rows of all ranks, without gradients, one rank's after another's, from this one's; `sizes` are theirs."""
+        return own
+
+    def start_alike(self, device: torch.device) -> None:
+        """Give every rank the random state of rank 0."""
+
+    def same_statistics(self, model: nn.Module) -> None:
+        """Give every rank rank 0's running statistics, where each has its own."""
+
+    def check_alike(self, weights: Sequence[Tensor]) -> None:
+        """Compare the weights of all ranks. Raises Problem where they have come apart."""
+
+
+class Ranks(OneRank):
+    """This process's place among the ranks of a run, after all of them have met.
+
+    Every method is called by all ranks in the same order. A rank that has ended, or does not answer in `patience`
+    seconds, raises Lost on rank 0; the others wait as long as rank 0 lives.
+
+    Args:
+        meeting: file that all ranks use to find each other; new for each run.
+        rank: of this process, from 0.
+        count: of ranks.
+        device: of this rank.
+        shared_norm: batch-norm by the statistics of the whole batch, as with one rank; else of each rank's part.
+    """
+
+    def __init__(
+        self, meeting: Path, rank: int, count: int, device: torch.device, *, shared_norm: bool = True
+    ) -> None:  # fmt: skip
+        if not dist.is_available():
+            raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
+        if dist.is_initialized():
+            raise Problem("Another run of this program trains on several devices.", todo="Wait for its end.")
+        self.rank, self.count, self.shared_norm = rank, count, shared_norm
+        self.device: torch.device = device
+        wait = timedelta(seconds=patience()) if self.first else FOREVER
+        stay_on_this_machine()
+        where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+        try:
+            with losing():
+                dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
+                self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
+        except Lost:
+            self.leave()
+            raise
+
+    def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
+        """Embeddings [n, d] of the whole batch: features of each rank's share, and the head on all of them."""
+        halves = cast(Any, model) if hasattr(model, "features") else None
+        norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
+        with self.drawing_apart(step), norm:
+            own = model(images) if halves is None else halves.features(images)
+        gathered = self.gather(own, n)
+        return gathered if halves is None else cast(Tensor, halves.head(gathered))
+
+    def gather(self, own: Tensor, n: int) -> Tensor:
+        """All n rows from this rank's share; with its gradient times the number of ranks, which `average` undoes."""
+        gathered: Tensor = _Gather.apply(own, self, n)
+        return gathered
+
+    @contextlib.contextmanager
+    def drawing_apart(self, step: int) -> Iterator[None]:
+        """Draws by the step and the rank; afterwards the random state is as before."""
+        seed = hash((torch.initial_seed(), step, self.rank)) & 0x7FFF_FFFF_FFFF_FFFF
+        on_gpu = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(on_gpu):
+            torch.default_generator.manual_seed(seed)
+            for device in on_gpu:
+                with torch.cuda.device(device):
+                    torch.cuda.manual_seed(seed)
+            yield
+
+    def average(self, weights: Sequence[Tensor]) -> None:
+        """Give every weight the mean of the ranks' gradients."""
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        for dtype in dict.fromkeys(gradient.dtype for gradient in gradients):
+            alike = [gradient for gradient in gradients if gradient.dtype == dtype]
+            flat = torch.cat([gradient.reshape(-1) for gradient in alike])
+            with losing():
+                dist.all_reduce(flat, group=self._data)
+            flat /= self.count
+            parts = flat.split([gradient.numel() for gradient in alike])
+            for gradient, part in zip(alike, parts, strict=True):
+                gradient.copy_(part.view(gradient.shape))
+
+    def same(self, value: Value) -> Value:
+        """Rank 0's value; Lost where rank 0 does not hear the others."""
+        with losing():
+            if isinstance(value, bool):  # asked in every step: nothing is pickled
+                flag = torch.tensor([value])
+                dist.broadcast(flag, src=0)
+                return cast(Value, bool(flag.item()))
+            values = [value]
+            dist.broadcast_object_list(values, src=0)
+            return values[0]
+
+    @torch.no_grad()
+    def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
+        """The rows of all ranks, whose numbers of rows are `sizes`."""
+        most = max(sizes)
+        padded = own.new_zeros(most, *own.shape[1:])
+        padded[: len(own)] = own
+        parts = [torch.empty_like(padded) for _ in sizes]
+        with losing():
+            dist.all_gather(parts, padded, group=self._data)
+        return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
+
+    def start_alike(self, device: torch.device) -> None:
+        """Give every rank the random state of rank 0, of the CPU and of its own GPU."""
+        torch.set_rng_state(self.same(torch.get_rng_state()))
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(self.same(torch.cuda.get_rng_state(device)), device)
+
+    def same_statistics(self, model: nn.Module) -> None:
+        """Give every rank rank 0's buffers where batch-norm is local; else they are the same already."""
+        if self.shared_norm:
+            return
+        for buffer in model.buffers():
+            with losing():
+                dist.broadcast(buffer, src=0, group=self._data)
+
+    @torch.no_grad()
+    def check_alike(self, weights: Sequence[Tensor]) -> None:
+        """Compare sums of all weights. Raises Problem on every rank where one differs."""
+        sums = [torch.stack([weight.double().sum(), weight.double().square().sum()]).cpu() for weight in weights]
+        own = torch.cat(sums)
+        first = self.same(own)
+        apart = torch.tensor([float(not torch.equal(first, own) and not bool(first.isnan().any()))])
+        with losing():
+            dist.all_reduce(apart)
+        if apart.item():
+            raise Problem(
+                "The ranks of this run no longer hold the same weights.",
+                kept="The checkpoints before it are kept.",
+                todo="Train on one device, and report this.",
+            )
+
+    def leave(self) -> None:
+        """End this process's part, whatever state the other ranks are in."""
+        with contextlib.suppress(RuntimeError, ValueError):
+            dist.destroy_process_group()
+
+    def _of_each(self, own: Tensor) -> Tensor:
+        """Vectors [k, m] of all ranks."""
+        parts = [torch.empty_like(own) for _ in range(self.count)]
+        with losing():
+            dist.all_gather(parts, own, group=self._data)
+        return torch.stack(parts)
+
+
+class _Gather(torch.autograd.Function):
+    """Rows of all ranks from each rank's share, with the gradient of its own.
+
+    The gradient is multiplied by the number of ranks: all ranks' are averaged later, and each row is one rank's.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, own: Tensor, ranks: Ranks, n: int) -> Tensor:
+        ctx.part, ctx.times = ranks.share(n), ranks.count
+        return ranks.whole(own, [part.stop - part.start for part in ranks.shares(n)])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return gradients[0][ctx.part] * ctx.times, None, None
+
+
+class Lost(Problem):
+    """Another rank does not take part any more; `late` where it lives and does not answer."""
+
+    def __init__(self, reason: str, late: bool) -> None:
+        super().__init__(f"Another rank of this run does not take part any more ({reason}).")
+        self.late = late
+
+
+@contextlib.contextmanager
+def losing() -> Iterator[None]:
+    """Errors of torch.distributed in the block as Lost."""
+    try:
+        yield
+    except RuntimeError as error:  # dist.DistError is one
+        reason = str(error).strip().partition("\n")[0]
+        late = any(words in reason.lower() for words in ("timed out", "timeout"))
+        raise Lost(reason[:200], late) from error
+
+
+def patience() -> float:
+    """Seconds that rank 0 waits for the others before it ends the run."""
+    return float(os.environ.get("WORKBENCH_RANK_PATIENCE", PATIENCE))
+
+
+def stay_on_this_machine() -> None:
+    """Let ranks talk over the loopback interface, unless the person named another one."""
+    if "GLOO_SOCKET_IFNAME" in os.environ or os.name == "nt":
+        return
+    for name, addresses in psutil.net_if_addrs().items():
+        if any(address.address == "127.0.0.1" for address in addresses):
+            os.environ["GLOO_SOCKET_IFNAME"] = name
+            return

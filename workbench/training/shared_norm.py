@@ -1,0 +1,97 @@
+"""Batch-norm by the statistics of the whole batch where each rank holds a part of it, on any device."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+Gather = Callable[[Tensor], Tensor]
+"""A vector [m] of this rank -> those of all ranks [k, m], in the order of the ranks."""
+
+
+class SharedNorm(TorchFunctionMode):
+    """While it is entered, every batch-norm in training mode uses the statistics of all ranks together.
+
+    It takes the place of `torch.nn.functional.batch_norm`, so that layers of any library keep their class and the names
+    in a checkpoint. torch's SyncBatchNorm does the same on CUDA only.
+
+    Args:
+        gather: called twice for each layer, once in the forward and once in the backward pass, on every rank alike.
+    """
+
+    def __init__(self, gather: Gather) -> None:
+        super().__init__()
+        self._gather = gather
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is F.batch_norm:
+            return self._normalised(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+    def _normalised(
+        self,
+        images: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        weight: Tensor | None = None,
+        bias: Tensor | None = None,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Tensor:
+        if not training:
+            return F.batch_norm(images, running_mean, running_var, weight, bias, False, momentum, eps)
+        mean, variance, count = _moments(images, self._gather)
+        if running_mean is not None and running_var is not None:
+            running_mean.lerp_(mean.to(running_mean.dtype), momentum)
+            running_var.lerp_((variance * (count / (count - 1))).to(running_var.dtype), momentum)
+        normalised: Tensor = _Normalise.apply(images, weight, bias, mean, variance, count, eps, self._gather)
+        return normalised
+
+
+@torch.no_grad()
+def _moments(images: Tensor, gather: Gather) -> tuple[Tensor, Tensor, float]:
+    """Mean [C], variance [C] (not corrected) and number of values of each channel, over all ranks."""
+    wide = images.float() if images.dtype in (torch.float16, torch.bfloat16) else images
+    _, mean, scale = torch.native_batch_norm(wide, None, None, None, None, True, 0.0, 0.0)  # 8 times var_mean's speed
+    variance = scale.square().reciprocal()
+    own = mean.new_tensor([images.numel() // images.shape[1]])
+    counts, means, variances = gather(torch.cat([own, mean, variance])).split([1, len(mean), len(mean)], 1)
+    shares = counts / counts.sum()
+    together = (shares * means).sum(0)
+    return together, (shares * (variances + (means - together).square())).sum(0), float(counts.sum())
+
+
+class _Normalise(torch.autograd.Function):
+    """Batch-norm with moments that depend on the images of all ranks."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, images: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, variance: Tensor,
+        count: float, eps: float, gather: Gather,
+    ) -> Tensor:  # fmt: skip
+        ctx.save_for_backward(images, weight, mean, (variance + eps).rsqrt())
+        ctx.count, ctx.eps, ctx.gather = count, eps, gather
+        return F.batch_norm(images, mean, variance, weight, bias, False, 0.0, eps)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        images, weight, mean, scale = ctx.saved_tensors
+        gradient = gradients[0]
+        _, of_weight, of_bias = torch.ops.aten.native_batch_norm_backward(
+            gradient, images, torch.ones_like(mean) if weight is None else weight, None, None, mean, scale, True,
+            ctx.eps, [False, True, True],
+        )  # fmt: skip
+        products, sums = (ctx.gather(torch.cat([of_weight, of_bias])).sum(0) / ctx.count).chunk(2)
+        slope = scale if weight is None else scale * weight
+        across = -slope * scale * products
+        shape = (1, -1, *[1] * (images.ndim - 2))
+        constant = (-slope * sums - across * mean).view(shape)
+        of_images = torch.addcmul(constant, images, across.view(shape)).addcmul_(gradient, slope.view(shape))
+        own = (None, None) if weight is None else (of_weight, of_bias)
+        return of_images.to(images.dtype), *own, None, None, None, None, None

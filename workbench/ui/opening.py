@@ -1,0 +1,82 @@
+"""What a person opens, drops or chooses again: a config, images, a workspace."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from workbench.problem import Problem
+from workbench.ui import offering
+from workbench.ui.menus import chosen_place
+from workbench.ui.session import Session
+from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
+from workbench.ui.words import ARCHIVES, CONFIGS
+from workbench.workspace.news import Watch, watched
+
+
+class Opening(QObject):
+    """Asks in dialogs over the window; the message bar says what cannot be opened."""
+
+    def __init__(self, session: Session, window: QWidget) -> None:
+        super().__init__(window)
+        self._session, self._window = session, window
+
+    def offer(self, path: Path) -> None:
+        """A folder or archive of images, or a config file becomes a config on the Set up page."""
+        try:
+            config = offering.config_from(path, self._session.catalog)
+        except Problem as problem:
+            self._session.notify(problem)
+            return
+        if offering.holds_images(path):
+            self._session.preferences.remember("data", path)
+        self._session.config_offered.emit(config)
+
+    def open_workspace(self, path: Path) -> None:
+        """Open the workspace in a folder, or make one there; it is shown when it is open."""
+        self._session.run_in_thread("Opening the workspace", lambda progress: watched(path), self._show_workspace)
+
+    def start_sample(self) -> None:
+        """Start the run that needs no download."""
+        self._session.start(offering.sample_config(), partial(self._session.show_page, "train"))
+
+    def ask_config(self) -> None:
+        """Ask for a config file."""
+        self._take(self.offer, QFileDialog.getOpenFileName(self._window, "Open a config", "", CONFIGS)[0])
+
+    def ask_images(self) -> None:
+        """Ask for a folder of images."""
+        self._take(self.offer, QFileDialog.getExistingDirectory(self._window, ONE_FOLDER_PER_CLASS))
+
+    def ask_archive(self) -> None:
+        """Ask for an archive of images."""
+        title = "An archive with one folder per class"
+        self._take(self.offer, QFileDialog.getOpenFileName(self._window, title, "", ARCHIVES)[0])
+
+    def ask_workspace(self) -> None:
+        """Ask for the folder of a workspace."""
+        title = "A workspace, or an empty folder to make one"
+        self._take(self.open_workspace, QFileDialog.getExistingDirectory(self._window, title))
+
+    def open_recent_workspace(self, action: QAction) -> None:
+        """Open the workspace behind an entry of a RecentMenu."""
+        self._take(self.open_workspace, chosen_place(action))
+
+    def open_recent_images(self, action: QAction) -> None:
+        """Offer the images behind an entry of a RecentMenu."""
+        self._take(self.offer, chosen_place(action))
+
+    def _take(self, take: Callable[[Path], None], chosen: Path | str | None) -> None:
+        if chosen:
+            take(Path(chosen))
+
+    def _show_workspace(self, watch: Watch) -> None:
+        try:
+            self._session.open_workspace(watch.workspace, watch)
+        except Problem as problem:
+            watch.close()
+            watch.workspace.close()
+            self._session.notify(problem)

@@ -1,0 +1,40 @@
+"""A look at the data of the run that is set up: read on a thread, shown in a dialog."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from workbench.config import RunConfig
+from workbench.progress import Progress
+from workbench.ui.pages.setup.preflight_card import LOOKING
+from workbench.ui.session import Session
+
+if TYPE_CHECKING:
+    from workbench.datasets.inspection import Inspection
+
+
+class DataLook(QObject):
+    """`dialog` is the one that was shown last, once there is one."""
+
+    def __init__(self, session: Session, page: QWidget) -> None:
+        super().__init__(page)
+        self._session, self._page = session, page
+        self.dialog: QWidget | None = None
+
+    def look(self, config: RunConfig) -> None:
+        """Read the data set of a config and show what is in it; the message bar reports what cannot be read."""
+
+        def work(progress: Progress) -> "Inspection":
+            from workbench.running import preflight
+
+            return preflight.inspect_data(config, progress)
+
+        self._session.run_in_thread(LOOKING, work, partial(self._show, config.dataset.name))
+
+    def _show(self, dataset: str, inspection: "Inspection") -> None:
+        from workbench.ui.pages.setup.data_dialog import DataDialog
+
+        self.dialog = DataDialog(dataset, inspection, self._page)
+        self.dialog.show()

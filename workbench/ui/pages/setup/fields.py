@@ -1,0 +1,95 @@
+"""The fields of the Set up form: under which heading they stand, which most runs need, how they are described."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.entries import catalog as catalogs
+from workbench.entries.catalog import Catalog
+
+Field = dict[str, Any]
+RUN_FIELDS: dict[str, Field] = {
+    "name": {"type": "string", "default": "Digits", "description": "How the run is called in lists and reports."},
+    "seed": {
+        "type": "integer",
+        "default": 0,
+        "minimum": 0,
+        "exclusiveMaximum": 2**31,
+        "description": "Start of every random choice: the same seed and settings give the same run.",
+    },
+    "seeds": {
+        "type": "integer",
+        "default": 1,
+        "minimum": 1,
+        "maximum": 100,
+        "label": "Seeds",
+        "unit": "runs",
+        "description": "Runs with this seed and the next ones, told as one experiment; 3 or more give an interval.",
+    },
+    "device": {
+        "type": "string",
+        "enum": ["auto", "cpu", "cuda", "mps"],
+        "default": "auto",
+        "description": "Where to train; auto takes CUDA, then MPS, then the CPU.",
+    },
+}
+TITLES = {
+    "dataset": "Data set",
+    "split": "Split",
+    "backbone": "Backbone",
+    "loss": "Loss",
+    "sampler": "Sampler",
+    "augmentation": "Augmentation",
+}
+# The fields under each heading: "*" is a choice with its parameters, "embedding" and the like all fields of a part.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run": ("name", "seed", "seeds", "device"),
+    "Data": ("*dataset",),
+    "Split": ("*split",),
+    "Backbone": ("*backbone",),
+    "Embedding": ("embedding",),
+    "Loss": ("*loss",),
+    "Training": ("training", "*sampler", "*augmentation"),
+    "Evaluation": ("evaluation",),
+}
+ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "embedding.dim", "loss", "training.epochs",
+             "training.batch_size", "training.lr", "seeds")  # fmt: skip
+
+
+def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, Field]:
+    """The choice of a kind and the parameters of the entry that is chosen, by path; `default` is the preset's entry."""
+    names = catalogs.names(known, kind)
+    entry = known.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
+    batches = entry.get("facts", {}).get("batch", "")
+    batches = f" Batches: {batches}." if batches else ""
+    origin = f" A plug-in: {entry['origin']}." if entry.get("origin") else ""
+    choice = {
+        "enum": names,
+        "titles": [_title(known[f"{kind}/{choice}"]) for choice in names],
+        "type": "string",
+        "default": default,
+        "label": TITLES[kind],
+        "description": f"{entry['help']}{batches}{origin}",
+        "source": entry["source"],
+    }
+    source = {"source": entry["source"]}
+    params = {f"{kind}.{field}": {**described, **source} for field, described in entry["params"].items()}
+    return {f"{kind}.name": choice} | params
+
+
+def essential_of(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields that most runs need, in the order of ESSENTIAL: of a data set the choice and its places."""
+    return {
+        path: field
+        for wanted in ESSENTIAL
+        for path, field in fields.items()
+        if path == wanted or (path.startswith(f"{wanted}.") and (wanted != "dataset" or _is_of_place(path, field)))
+    }
+
+
+def _is_of_place(path: str, field: Field) -> bool:
+    return path == "dataset.name" or bool(field.get("path"))
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    """An entry's title in a list, marked where the entry is a plug-in's."""
+    return f"{entry['title']}{' · plug-in' if entry.get('origin') else ''}"

@@ -1,0 +1,69 @@
+"""The right column of Set up: the Preflight card, what is in the way of starting, and the buttons."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
+
+from workbench.ui.pages.setup.preflight_card import PreflightCard
+from workbench.ui.pages.setup.verdict import Verdict
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+
+COPY = "Copy command"
+
+
+class StartColumn(QWidget):
+    """Draws a verdict; the page connects the buttons."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.card = PreflightCard()
+        self.trouble = label("", "error", wrap=True)
+        self.show_trouble = button("Show", kind="quiet")
+        for quiet in (self.trouble, self.show_trouble):
+            quiet.hide()
+        self.start = button("Start", "play", "primary")
+        self.sweep = button("Sweep…", "grid-four")
+        self.sweep.setToolTip("Run it with many values of some fields")
+        self.save = button("Save…", "floppy-disk")
+        self.open = button("Open…", "folder-open")
+        self.copy = button(COPY, "copy")
+        for words, control in (("Save config", self.save), ("Open config", self.open)):
+            control.setAccessibleName(words)
+            control.setToolTip(words)
+        buttons = QGridLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.start, 0, 0)
+        buttons.addWidget(self.sweep, 0, 1)
+        buttons.addWidget(self.copy, 1, 0, 1, 2)
+        buttons.addWidget(self.open, 2, 0)
+        buttons.addWidget(self.save, 2, 1)
+        in_column(
+            (self._scrolled(self.card), 1), in_row((self.trouble, 1), self.show_trouble), buttons, on=self, spacing=8
+        )
+
+    def show_verdict(self, verdict: Verdict) -> None:
+        """Enable what can be done, and show why Start cannot."""
+        self.trouble.setText(verdict.trouble)
+        self.trouble.setVisible(bool(verdict.trouble))
+        self.show_trouble.setVisible(bool(verdict.bad_paths))
+        first = verdict.reasons[0] if verdict.reasons else ""
+        self.start.setEnabled(not first)
+        self.start.setToolTip(first or "Ctrl+Return")
+        self.start.setAccessibleDescription(first)
+        for needs_config in (self.save, self.copy):
+            needs_config.setEnabled(verdict.config is not None)
+        self.sweep.setEnabled(verdict.ready is not None)
+        if verdict.ready is None:
+            self.card.show_idle("Fix the highlighted fields to run preflight.")
+
+    def _scrolled(self, card: PreflightCard) -> QScrollArea:
+        inside = QWidget()
+        in_column(card, 1, on=inside)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
+        return area

@@ -1,0 +1,48 @@
+"""Whether the run that is being set up can start, and if not, why; without Qt."""
+
+from dataclasses import dataclass
+
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.ui.field_words import title_of
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.fields import GROUPS
+
+Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of a draft before its data is read."""
+
+    config: RunConfig | None  # None while a field is wrong
+    ready: RunConfig | None  # the config, once the places of its data are there, too
+    errors: dict[str, str]  # by path
+    bad_paths: list[str]  # those of them that the form shows, in its order
+    reasons: list[str]  # against starting, one sentence each; empty when it can start
+
+    @property
+    def trouble(self) -> str:
+        """The first reason that is a field's, and how many more there are."""
+        count = len(self.errors)
+        more = f" And {count - 1} more." if count > 1 else ""
+        return self.reasons[0] + more if count else ""
+
+
+NO_VERDICT = Verdict(None, None, {}, [], [])
+
+
+def judged(draft: Draft, refused: Refused | None) -> Verdict:
+    """The verdict on a draft; `refused` counts while its config is the draft's."""
+    config, errors = draft.check()
+    problem = refused[1] if refused is not None and refused[0] == config else None
+    if problem is not None and problem.field:
+        errors = {problem.field: str(problem)}
+    lacks = draft.missing()
+    errors = errors | lacks
+    fields = {path: field for heading in GROUPS for path, field in draft.fields(heading).items()}
+    bad_paths = [path for path in fields if path in errors]
+    reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in bad_paths]
+    reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
+    reasons += [] if problem is None else [str(problem)]
+    return Verdict(config, None if lacks else config, errors, bad_paths, reasons)

@@ -1,0 +1,131 @@
+"""The sweep dialog without Qt: which fields can be varied, what is wrong with what was typed, what a sweep costs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import BadConfig, RunConfig
+from workbench.entries.catalog import Catalog
+from workbench.progress import Progress
+from workbench.running import folds_and_seeds
+from workbench.settings.changed import changed
+from workbench.sweeps import objective
+from workbench.sweeps.plan import Plan, SweepPreset, planned, sweep_presets
+from workbench.sweeps.space import checked, fields, read
+from workbench.ui.words import counted, duration
+
+if TYPE_CHECKING:
+    from workbench.running.preflight import Preflight
+
+REPORTED = ("MAP@R", "recall@1", "P@R", "NMI")
+MOST_SEEDS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What is typed in the dialog; a number that cannot be read is its text."""
+
+    parameters: Sequence[str]  # "FIELD=VALUES"
+    how: str
+    metric: str
+    seeds: int | str
+    trials: int | str | None  # None for a grid, which has its own number
+    changes: Mapping[str, Any]  # fields of every run that a paper's sweep sets otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came out: a plan, what is still to be done, or what is wrong by field."""
+
+    plan: Plan | None = None
+    todo: str = ""
+    errors: dict[str, str] = field(default_factory=dict)
+
+    def others(self, varied: Collection[str]) -> str:
+        """What is wrong with fields that have no row of their own, in one line."""
+        return " ".join(f"{name}: {words}" for name, words in self.errors.items() if name not in varied)
+
+
+class SweepDraft:
+    """A sweep of one run.
+
+    Args:
+        config: the run, as it can start.
+        known: the catalog.
+        preflight: what is known of its time; None before Preflight has looked.
+    """
+
+    def __init__(self, config: RunConfig, known: Catalog, preflight: "Preflight | None" = None) -> None:
+        self.config, self.preflight = config, preflight
+        self._known = known
+        self.fields = fields(config, known)
+        self.presets = [preset for preset in sweep_presets() if self._fits(preset)]
+        self.source = ""  # of the values, while they are a paper's
+
+    @property
+    def objectives(self) -> list[str]:
+        """The figures that can be the objective, the default first."""
+        held_out = self.config.holds_out(self._known)
+        return [*((objective.HELD_OUT,) if held_out else REPORTED), *objective.TRAIN_SIDE]
+
+    def take(self, key: str) -> SweepPreset | None:
+        """The paper's sweep of that key, which is the source from now on; None where there is none."""
+        preset = next((preset for preset in self.presets if preset.key == key), None)
+        self.source = "" if preset is None else f"Values of {preset.source}"
+        return preset
+
+    def next_field(self, varied: Collection[str]) -> str:
+        """A number of the loss that is not varied yet, or the learning rate, or any other number."""
+        numbers = [name for name, facts in self.fields.items() if facts.get("type") in ("number", "integer")]
+        first = [name for name in numbers if name.startswith("loss.")] + ["training.lr", *numbers]
+        return next(name for name in first if name not in varied)
+
+    def check_at_once(self, entered: Entered) -> Checked | None:
+        """What is missing or is no number; None where every trial is to be checked, by `check`."""
+        if not entered.parameters:
+            return Checked(todo="Add a parameter to vary.")
+        if not all(text.partition("=")[2] for text in entered.parameters):
+            return Checked(todo="Give each parameter its values.")
+        numbers = {"seeds": entered.seeds, "trials": entered.trials}
+        wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
+        if isinstance(entered.seeds, int) and not wrong and not 1 <= entered.seeds <= MOST_SEEDS:
+            wrong["seeds"] = f"Must be 1 to {MOST_SEEDS}."
+        return Checked(errors=wrong) if wrong else None
+
+    def check(self, entered: Entered, progress: Progress) -> Checked:
+        """The plan, or what is wrong with it; for a thread, as a grid may have thousands of trials."""
+        assert not isinstance(entered.seeds, str)
+        assert not isinstance(entered.trials, str)
+        try:
+            fixed = changed(self.config, dict(entered.changes), self._known, self.source)
+            parameters = [read(text) for text in entered.parameters]
+            plan = planned(
+                fixed, parameters, entered.how, self._known, metric=entered.metric, source=self.source,
+                seeds=entered.seeds, trials=entered.trials,
+            )  # fmt: skip
+        except BadConfig as problem:
+            return Checked(errors=problem.errors)
+        return Checked(plan)
+
+    def cost(self, plan: Plan) -> str:
+        """How many runs it is, and how long they would take."""
+        per_trial = len(folds_and_seeds.children(plan.config))
+        text = runs = counted(plan.runs, "run")
+        if per_trial > 1:
+            text = f"{counted(plan.trials, 'trial')} × {counted(per_trial, 'run')} per trial = {runs}"
+        if self.preflight is None:
+            return f"{text}. Their time is known once Preflight has looked at the run."
+        seconds = self.preflight.seconds / len(folds_and_seeds.children(self.config)) * plan.runs
+        varied = any(
+            parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
+        )
+        about = ", if all take as long as the run on Set up" if varied else ""
+        return f"{text}, about {duration(seconds)} on {self.preflight.device}{about}, evaluations left out."
+
+    def _fits(self, preset: SweepPreset) -> bool:
+        try:
+            config = changed(self.config, preset.changes, self._known, preset.key)
+            checked(preset.parameters, config, self._known)
+        except BadConfig:
+            return False
+        return True

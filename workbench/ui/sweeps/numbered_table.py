@@ -1,0 +1,64 @@
+"""A table of texts whose rows have numbers: shown anew, it keeps its choice and scroll position."""
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
+
+from workbench.ui.widgets.row_table import select_rows
+
+
+class NumberedTable(QTableWidget):
+    """One row can be chosen; `name` is what a screen reader says."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._numbers: list[int] = []  # of the rows
+        select_rows(self, name)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        header = self.horizontalHeader()
+        header.setStretchLastSection(True)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+    @property
+    def chosen(self) -> int | None:
+        """The number of the chosen row."""
+        items = self.selectedItems()
+        return self._numbers[items[0].row()] if items else None
+
+    def show_rows(self, head: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], chosen: int | None) -> None:
+        """Show these rows (number, cells) with that number chosen, without `itemSelectionChanged`."""
+        with QSignalBlocker(self):
+            wider = self.columnCount() != len(head) or self.rowCount() != len(rows)
+            self.setColumnCount(len(head))
+            self.setRowCount(len(rows))
+            self.setHorizontalHeaderLabels(list(head))
+            self._numbers = [number for number, _ in rows]
+            for row, (_, cells) in enumerate(rows):
+                for column, text in enumerate(cells):
+                    wider = self._write(row, column, text) or wider
+            if wider:
+                self._fit_columns()
+            if chosen not in self._numbers:
+                self.clearSelection()
+            elif chosen != self.chosen:
+                self.selectRow(self._numbers.index(chosen))
+
+    def _write(self, row: int, column: int, text: str) -> bool:
+        """Whether the text is longer than the one before."""
+        item = self.item(row, column)
+        if item is None:
+            item = QTableWidgetItem()
+            self.setItem(row, column, item)
+        before = item.text()
+        if before != text:
+            item.setText(text)
+            item.setToolTip(f"<qt>{escape(text, quote=False)}</qt>")
+        return len(text) > len(before)
+
+    def _fit_columns(self) -> None:
+        self.resizeColumnsToContents()
+        self.horizontalHeader().setStretchLastSection(False)  # fitted to its words, it would stay so
+        self.horizontalHeader().setStretchLastSection(True)

@@ -1,0 +1,192 @@
+"""What the Sweeps panel shows and can do, without Qt: the sweeps as read last, and which of them and of their runs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from workbench.progress import Progress
+from workbench.sweeps import starting
+from workbench.sweeps.objective import FLATTERS, TRAIN_SIDE
+from workbench.sweeps.objective import REPORTED as MAP_AT_R
+from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
+from workbench.sweeps.space import short, short_field
+from workbench.ui.words import NO_VALUE, duration
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+from workbench.workspace.sweeps import OPEN, Sweep, Trial
+
+HEAD = ("Sweep", "Name", "State", "Runs done", "Time left", "Best")
+Change = Callable[[Workspace], object]  # for a thread
+Rows = list[tuple[int, Sequence[str]]]  # number of a sweep or trial, and its cells
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One sweep as it was read."""
+
+    sweep: Sweep
+    trials: list[Trial]
+
+
+def look(workspace: Workspace, progress: Progress) -> list[Look]:
+    """Every sweep of a workspace; for a thread. Raises Problem."""
+    return [Look(sweep, stored.trials(workspace, sweep.id)) for sweep in stored.every(workspace)]
+
+
+class SweepsModel:
+    """The methods that change the workspace return the Change to be made, None where nothing is chosen."""
+
+    def __init__(self) -> None:
+        self.looks: list[Look] = []
+        self._sweep_id: int | None = None  # perhaps not read yet
+        self._trial_id: int | None = None
+
+    def take(self, looks: list[Look]) -> None:
+        """Take what was read; the choice stays, and without one the first sweep is chosen."""
+        self.looks = looks
+        if self._sweep_id is None and looks:
+            self._sweep_id = looks[0].sweep.id
+
+    def choose_sweep(self, number: int | None) -> None:
+        """Choose a sweep; one that is not read yet is shown when it is."""
+        self._sweep_id = number
+
+    def choose_trial(self, number: int | None) -> None:
+        """Choose a run of the chosen sweep."""
+        self._trial_id = number
+
+    @property
+    def shown(self) -> Look | None:
+        """The chosen sweep, the first one while it is not read yet; None without sweeps."""
+        chosen = (shown for shown in self.looks if shown.sweep.id == self._sweep_id)
+        return next(chosen, self.looks[0] if self.looks else None)
+
+    @property
+    def trial(self) -> Trial | None:
+        """The chosen run of the shown sweep."""
+        return next((trial for trial in self._trials if trial.id == self._trial_id), None)
+
+    # What is shown
+
+    def sweep_rows(self) -> Rows:
+        """A row for each sweep, under HEAD."""
+        return [(shown.sweep.id, _summary(shown)) for shown in self.looks]
+
+    def trial_rows(self) -> tuple[tuple[str, ...], Rows]:
+        """The head of the shown sweep's line, and a row for each of its runs; folds only where there are some."""
+        if self.shown is None:
+            return (), []
+        fields = list(dict.fromkeys(field for trial in self._trials for field in trial.setting))
+        folds = any(trial.fold for trial in self._trials)
+        fold = ("Fold",) if folds else ()
+        head = ("Line", *map(short_field, fields), "Seed", *fold, "State", "Run", "Epoch", self.shown.sweep.metric)
+        return head, [(trial.id, _cells(line, trial, fields, folds)) for line, trial in enumerate(self._trials, 1)]
+
+    def words(self) -> str:
+        """What the shown sweep varies, the source of its values, its objective and its trouble."""
+        if self.shown is None:
+            return ""
+        sweep = self.shown.sweep
+        parts = [f"{'; '.join(sweep.parameters)}."]
+        parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
+        parts += [f"{sweep.source}."] if sweep.source else []
+        parts += [FLATTERS] if sweep.reported else []
+        return " ".join((*parts, sweep.problem)).strip()
+
+    # What can be done
+
+    @property
+    def working(self) -> bool:
+        """Whether a worker has the shown sweep, or is on its way: it can be paused."""
+        sweep = None if self.shown is None else self.shown.sweep
+        return sweep is not None and sweep.state == "active" and (sweep.alive or sweep.starting)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the shown sweep can be paused, resumed or cancelled."""
+        return self.shown is not None and self.shown.sweep.state in ("active", "paused")
+
+    @property
+    def has_failed_runs(self) -> bool:
+        """Whether runs of the shown sweep failed or were cancelled."""
+        return any(trial.state in ("failed", "cancelled") for trial in self._trials)
+
+    @property
+    def judged_runs(self) -> list[int]:
+        """Runs of the shown sweep that have its objective."""
+        return [trial.run_id for trial in self._trials if trial.run_id is not None and trial.objective is not None]
+
+    @property
+    def report_metric(self) -> str:
+        """The objective, or MAP@R where evaluations have no such number."""
+        metric = "" if self.shown is None else self.shown.sweep.metric
+        return MAP_AT_R if metric in TRAIN_SIDE else metric
+
+    def can_move(self, by: int) -> bool:
+        """Whether the chosen run has not begun and has another such run `by` places after it in the line."""
+        movable = [trial.id for trial in self._trials if trial.state == "queued" and trial.run_id is None]
+        return (number := self._trial_id) in movable and 0 <= movable.index(number) + by < len(movable)
+
+    def pause_or_resume(self) -> Change | None:
+        """Pause a sweep that works; give any other one a worker."""
+        number = self._number()
+        if number is None:
+            return None
+        return (lambda workspace: starting.pause(workspace, number)) if self.working else _resuming(number)
+
+    def retry(self) -> Change | None:
+        """Put failed and cancelled runs back into the line."""
+        number = self._number()
+        if number is None:
+            return None
+        return lambda workspace: stored.retry(workspace, number) and starting.work_apart(workspace, number)
+
+    def cancel(self) -> Change | None:
+        """Withdraw the runs that have not begun, and stop the one that works."""
+        number = self._number()
+        return None if number is None else lambda workspace: stored.cancel(workspace, number)
+
+    def move(self, by: int) -> Change | None:
+        """Move the chosen run in the line."""
+        number, trial = self._number(), self.trial
+        if number is None or trial is None:
+            return None
+        return lambda workspace: stored.move(workspace, number, trial.id, by)
+
+    @property
+    def _trials(self) -> list[Trial]:
+        return [] if self.shown is None else self.shown.trials
+
+    def _number(self) -> int | None:
+        return None if self.shown is None else self.shown.sweep.id
+
+
+def _resuming(number: int) -> Change:
+    def resume(workspace: Workspace) -> None:
+        starting.resume(workspace, number)
+        starting.work_apart(workspace, number)
+
+    return resume
+
+
+def _summary(shown: Look) -> tuple[str, ...]:
+    sweep, trials = shown.sweep, shown.trials
+    done = sum(trial.state == "done" for trial in trials)
+    left = seconds_left(sweep, trials)
+    time = duration(left) if left and any(trial.state in OPEN for trial in trials) else NO_VALUE
+    best = standings(sweep, trials)[:1]
+    leader = NO_VALUE
+    if best and best[0].mean is not None:
+        setting = ", ".join(f"{short_field(field)} {short(value)}" for field, value in best[0].setting.items())
+        leader = f"{best[0].mean:.4f} at {setting}"
+    return (
+        str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
+    )  # fmt: skip
+
+
+def _cells(line: int, trial: Trial, fields: Sequence[str], folds: bool) -> tuple[str, ...]:
+    values = [short(trial.setting[field]) if field in trial.setting else NO_VALUE for field in fields]
+    fold = (str(trial.fold),) if folds else ()
+    epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
+    result = f"{trial.objective:.4f}" if trial.objective is not None else trial.problem or NO_VALUE
+    run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
+    return (str(line), *values, str(trial.seed), *fold, trial.state.capitalize(), run, epoch, result)

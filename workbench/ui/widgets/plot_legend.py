@@ -1,0 +1,53 @@
+"""One curve in the legend of a plot: its swatch, its name, whether it is shown."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtWidgets import QToolButton
+
+from workbench.ui.widgets.plot_items import Series
+
+SWATCH = QSize(14, 10)  # px
+
+
+class LegendButton(QToolButton):
+    """Checked while its curve is shown; the name of a hidden one is struck out, which says more than a paler colour."""
+
+    def __init__(self, series: Series) -> None:
+        super().__init__()
+        self.setProperty("legend", "true")
+        self.setCheckable(True)
+        self.setChecked(True)
+        self.setAutoRaise(True)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(SWATCH)
+        self.setToolTip("Show or hide this curve")
+        self.say(series.title)
+        self.setAccessibleName(f"Show {series.title}")
+        self.toggled.connect(self._strike)
+
+    def say(self, words: str) -> None:
+        """Show other words; the same ones lay out nothing anew."""
+        if self.text() != words:
+            self.setText(words)
+
+    def _strike(self, on: bool) -> None:
+        font = self.font()
+        font.setStrikeOut(not on)
+        self.setFont(font)
+
+
+def swatch(series: Series) -> QIcon:
+    """A short stroke in the curve's colour and style; an outline of it when the curve is hidden."""
+    icon = QIcon()
+    for state, alpha in ((QIcon.State.On, 255), (QIcon.State.Off, 70)):
+        pixmap = QPixmap(SWATCH)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        colour = QColor(series.colour)
+        colour.setAlpha(alpha)
+        painter.fillRect(0, 4, 5 if series.dashed else 14, 3, colour)
+        if series.dashed:
+            painter.fillRect(9, 4, 5, 3, colour)
+        painter.end()
+        icon.addPixmap(pixmap, QIcon.Mode.Normal, state)
+    return icon

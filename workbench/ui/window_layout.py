@@ -1,0 +1,74 @@
+"""Sizes and places of the window and its docks: those of the design at first, then those that the person left."""
+
+from PySide6.QtCore import QByteArray, QObject, Qt
+from PySide6.QtWidgets import QMainWindow
+
+from workbench.ui.docks.activity import ActivityDock
+from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
+from workbench.ui.docks.inspector import InspectorDock
+from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
+from workbench.ui.docks.runs import RunsDock
+from workbench.ui.preferences import Preferences
+
+FIRST_SIZE = (1440, 900)  # px
+FRAME = (16, 48)  # px that a desktop's title bar and borders may take
+VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
+
+
+class WindowLayout(QObject):
+    """Puts the docks into the window; `restore` once it has all its parts."""
+
+    def __init__(
+        self, window: QMainWindow, preferences: Preferences, runs: RunsDock, inspector: InspectorDock, log: ActivityDock
+    ) -> None:
+        super().__init__(window)
+        self._window, self._preferences = window, preferences
+        self._runs, self._inspector, self._activity = runs, inspector, log
+        self._first_state = QByteArray()
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
+        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
+        log.toggled.connect(self._remember_activity)
+
+    def restore(self) -> None:
+        """The layout as the person left it; the design's in a new account."""
+        room = self._window.screen().availableGeometry()
+        width, height = (min(first, there - frame) for first, there, frame in zip(
+            FIRST_SIZE, (room.width(), room.height()), FRAME, strict=True
+        ))  # fmt: skip
+        self._window.resize(width, height)
+        self._first_widths()
+        self._first_state = self._window.saveState(VERSION)
+        self._window.restoreGeometry(self._preferences.state("layout/geometry"))
+        self._window.restoreState(self._preferences.state("layout/state"), VERSION)
+        self._activity.set_unfolded(self._preferences.flag("layout/activity"))
+
+    def reset(self) -> None:
+        """Put every dock back to its first place and size."""
+        self._window.restoreState(self._first_state, VERSION)
+        for dock in (self._runs, self._activity):
+            dock.show()
+        self._activity.set_unfolded(False)
+        self._inspector.forget_choice()
+        self._inspector.adapt(self._window.width())
+        self._first_widths()
+
+    def keep(self) -> None:
+        """Remember the layout for the next start."""
+        self._preferences.set_state("layout/geometry", self._window.saveGeometry())
+        self._preferences.set_state("layout/state", self._window.saveState(VERSION))
+        self._preferences.keep()
+
+    def toggle_full_screen(self) -> None:
+        """Fill the screen, or go back."""
+        if self._window.isFullScreen():
+            self._window.showNormal()
+        else:
+            self._window.showFullScreen()
+
+    def _first_widths(self) -> None:
+        docks = [self._runs, self._inspector] if not self._inspector.folded else [self._runs]
+        self._window.resizeDocks(docks, [RUNS_WIDTH, INSPECTOR_WIDTH][: len(docks)], Qt.Orientation.Horizontal)
+
+    def _remember_activity(self, unfolded: bool) -> None:
+        self._preferences.set_flag("layout/activity", unfolded)
