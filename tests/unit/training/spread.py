@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from workbench.backbones.pretrained import freeze_batch_norm
 from workbench.config import TrainingParams
 from workbench.control import Control
 from workbench.datasets.augment import Shift, ShiftParams
@@ -45,6 +46,7 @@ class Wanted:
     shared_norm: bool = True
     precision: str = "float64"
     optimiser: str = "adam"
+    chunk: int = 0  # then batch-norm before the head is frozen
     apart: float = 0.0  # what the weights of other ranks are changed by when they are compared
 
 
@@ -103,9 +105,12 @@ def trained(wanted: Wanted, ranks: OneRank) -> Trained:
     torch.manual_seed(0)
     model = Net(getattr(torch, wanted.precision))
     loss = build_loss(wanted.loss, num_classes=CLASSES, embedding_dim=DIM, **SHORT.get(wanted.loss, {})).to(model.dtype)
+    if wanted.chunk:
+        freeze_batch_norm(model.backbone)
     settings = TrainingParams(optimiser=wanted.optimiser, lr=1e-3)
     optimiser = build_optimiser(settings, model, loss)
     parts = Parts(model, loss, optimiser, build_schedule(settings, optimiser, STEPS), CPU, "float32", ranks=ranks)
+    parts.chunk = wanted.chunk
     around = Surroundings(
         model, labels, 0, lambda rows: model(feed.images(rows)), lambda by, distance: math.sin(parts.step), class_shape,
         lambda event: None,

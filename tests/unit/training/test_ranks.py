@@ -79,6 +79,11 @@ def test_two_ranks_train_as_one_with_every_other_loss(name, two_ranks):
     assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < STEEP.get(name, 1e-12)
 
 
+def test_ranks_train_their_shares_in_chunks(two_ranks):
+    wanted = Wanted("supcon", chunk=5)
+    assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < 1e-12
+
+
 def test_in_float32_they_differ_by_its_rounding(two_ranks):
     wanted = Wanted("ce", precision="float32", optimiser="sgd")
     assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < 1e-6
