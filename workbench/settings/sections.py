@@ -40,11 +40,9 @@ class TrainingParams(Params):
     epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     views: int = param(
-        1,
-        ge=1,
-        le=8,
+        1, ge=1, le=8,
         help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
-    )
+    )  # fmt: skip
     chunk: int = param(
         0, ge=0, le=65_536, unit="images",
         help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
