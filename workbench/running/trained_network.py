@@ -11,6 +11,7 @@ from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.paths import is_file
 from workbench.workspace.rows import Dataset
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's checkpoints that are there, the one to go on from first."""
-    return [workspace.file(run_id, name) for name in CHECKPOINTS.values() if workspace.has_file(run_id, name)]
+    return checkpoint_files(workspace.folder(run_id))
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """As `checkpoints`, of a run's folder; a link is none."""
+    return [folder / name for name in CHECKPOINTS.values() if is_file(folder / name)]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
@@ -75,8 +81,9 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     config = RunConfig.from_toml_text(info.config)
     data = workspace.dataset(info.dataset_id)
     backbone = {**config.backbone.params}
-    if backbone.get("weights", "none") != "none":
-        backbone["weights"] = "none"  # the checkpoint holds them
+    for field, none in (("weights", "none"), ("trained_file", "")):
+        if field in backbone:
+            backbone[field] = none  # the checkpoint holds them
     state = checkpoint.load(path)
     registry.discover("workbench.datasets")
     model = build_model(config.backbone.name, backbone, config.embedding, data.channels)

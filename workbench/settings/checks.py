@@ -1,5 +1,6 @@
 """Checks between fields of a config; each function returns one sentence by dotted name of a bad field."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.entries import catalog as catalogs
@@ -10,6 +11,18 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 Errors = dict[str, str]
+NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+
+
+def device(name: str) -> str:
+    """The name itself where a device can have it: auto, cpu, cuda, mps, or one of several GPUs as cuda:0.
+
+    Raises:
+        ValueError: a sentence for any other name.
+    """
+    if not NUMBERED.fullmatch(name):
+        raise ValueError("Must be one of 'auto', 'cpu', 'cuda', 'mps', or a GPU by its number, such as 'cuda:1'.")
+    return name
 
 
 def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...]) -> Errors:
@@ -54,6 +67,12 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
 def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> Errors:
     """A sampler whose batches do not hold the pairs that the loss compares."""
     loss = known[f"loss/{config.loss.name}"]
+    if loss["facts"].get("of_images"):
+        return (
+            {}
+            if config.training.views > 1
+            else {"training.views": f"{loss['title']} compares views of each image: take 2 or more."}
+        )
     pairs = loss["facts"].get("needs_pairs") and config.training.views == 1
     images_of_class = config.fact(known, "sampler", "images_of_class")
     errors: Errors = {}

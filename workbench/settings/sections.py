@@ -43,6 +43,12 @@ class TrainingParams(Params):
         1, ge=1, le=8,
         help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
     )  # fmt: skip
+    chunk: int = param(
+        0, ge=0, le=65_536, unit="images",
+        help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
+        "gradient are those of the whole batch, for every loss, also with the head's batch-norm and dropout. The "
+        "backbone computes its features twice. Not with batch-norm that is trained in the backbone.",
+    )  # fmt: skip
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
     lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
     backbone_lr: float = param(
@@ -90,6 +96,10 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    label_decisions: str = param(
+        "", label="Label decisions", path="file", optional=True,
+        help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
+    )  # fmt: skip
     local_batch_norm: bool = param(
         False, label="Local batch-norm",
         help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
@@ -128,7 +138,8 @@ class EvaluationParams(Params):
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
-        help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
+        help="Most steps between two looks at PCE, the parts of each loss and the information on the probe; a short "
+        "run has 20 of them. 0 is off.",
     )  # fmt: skip
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
@@ -138,6 +149,10 @@ class EvaluationParams(Params):
         label="NMI",
         help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
     )
+    label_decisions: str = param(
+        "", label="Score with label decisions, too", path="file", optional=True,
+        help="A file of `workbench triage --export`: recall and MAP@R with it stand beside those without it.",
+    )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
     @field_validator("recall_at")
