@@ -15,7 +15,7 @@ from workbench.workspace.connection import open_reader
 from workbench.workspace.going_back import copies, go_back, steps_ahead
 from workbench.workspace.migrations import migration
 
-LAST = "m012_owned_runs"
+STEP = "m012_owned_runs"
 
 
 def pending(database):
@@ -25,23 +25,25 @@ def pending(database):
 
 @pytest.fixture
 def older(tmp_path):
-    """The folder of a workspace with one run, from before the last step of the schema."""
+    """The folder of a workspace with one run, from before STEP of the schema."""
     with Workspace(tmp_path, create=True) as workspace:
         workspace.create_run(RunConfig(name="of then"))
         database = workspace.database
-    make_older(database, LAST)
+    make_older(database, STEP)
     return tmp_path
 
 
 def test_the_database_from_before_the_upgrade_comes_back(older):
-    assert steps_ahead(older) == 1
+    steps = pending(older / "workspace.db")
+    assert steps[0] == STEP
+    assert steps_ahead(older) == len(steps)
     assert copies(older) == []
     with Workspace(older) as workspace:
         workspace.create_run(RunConfig(name="of now"))
     assert steps_ahead(older) == 0
     said = go_back(older)
     assert "Open it with the older Workbench" in said
-    assert pending(older / "workspace.db") == [LAST]
+    assert pending(older / "workspace.db") == steps
     (replaced,) = older.glob("workspace-after-*.db")
     assert replaced.name in said
     with closing(open_reader(replaced)) as db:
@@ -72,10 +74,11 @@ def test_a_damaged_copy_and_none_are_refused(older):
 
 
 def test_the_doctor_tells_of_the_upgrade_and_how_to_go_back(older):
+    steps = pending(older / "workspace.db")
     told = CliRunner().invoke(cli, ["doctor", "--workspace", str(older)]).output
     assert "of an older Workbench" in told
     assert copies(older)[0].name in told
     assert "--go-back" in told
     ended = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back"])
     assert ended.exit_code == 0, ended.output
-    assert pending(older / "workspace.db") == [LAST]
+    assert pending(older / "workspace.db") == steps
