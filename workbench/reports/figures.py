@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
+from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
@@ -88,7 +89,7 @@ def _columns(cards: list[QueryCard]) -> int:
     return 1 + max(len(card.neighbours) for card in cards)
 
 
-def _curves(content: Content, names: tuple[str, ...], title: str, host: Host) -> None:
+def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) -> None:
     axes = host.add_subplot()
     for name in names:
         word, colour, line = SERIES[name]
@@ -103,7 +104,7 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Host) ->
     axes.legend()
 
 
-def _retrieval(content: Content, host: Host) -> None:
+def _retrieval(content: Content, host: Figure) -> None:
     axes = host.add_subplot()
     names = [name for name in content.curves if name.startswith("test/recall@")]
     looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
@@ -114,7 +115,7 @@ def _retrieval(content: Content, host: Host) -> None:
     axes.legend(ncols=2)
 
 
-def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
+def _loss(loss: Curve, rate: Curve | None, host: Figure) -> None:
     axes = host.add_subplot()
     axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
     axes.plot(loss.steps, exponential_mean(loss.values, BATCH_LOSS), color=COLOURS[0], label="loss, smoothed")
@@ -138,7 +139,7 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
 
-def draw_map(data: Map, host: Host) -> None:
+def draw_map(data: Map, host: Figure) -> None:
     """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
     present = np.unique(data.labels)
@@ -176,7 +177,7 @@ def _spread(index: int, count: int) -> tuple[float, float, float, float]:
     return colour
 
 
-def _sheet(cards: list[QueryCard], host: Host) -> None:
+def _sheet(cards: list[QueryCard], host: Figure) -> None:
     """A row per query: the query, then its neighbours with tick or cross in a frame of right or wrong.
 
     One set of axes for all pictures: dozens of small ones take seconds to lay out.
