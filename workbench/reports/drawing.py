@@ -73,8 +73,8 @@ class Drawing:
         out = BytesIO()
         date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
         with styled(style):
-            dpi = 300 if kind in ("png", "pdf") else "figure"
-            self.figure(width, style).savefig(out, format=kind, dpi=dpi, metadata=date)
+            dots = 200 if kind == "svg" else 300  # of what is drawn as pixels, as very many points are
+            self.figure(width, style).savefig(out, format=kind, dpi=dots, metadata=date)
         return out.getvalue()
 
     def resized(self, width: float, height: float) -> "Drawing":

@@ -31,7 +31,7 @@ SHORT_TITLE = 90  # letters in the running head
 SHORT_CLASS = 17  # letters of a class below an image
 LONGEST_LINK = 2000
 LONE_HEIGHT = 2.6  # inches of a narrow plot that stands alone, at full width
-FEW_LINES = 150.0  # points from the top of the page: less on the last page is pulled back where that is possible
+TIGHTER = ({"small_figures": "yes"}, {"tight": "yes"}, {"tight": "yes", "small_figures": "yes"})  # by preference
 FONTS = "DejaVuSans*.ttf"  # matplotlib brings them; figures are measured in them
 
 
@@ -78,24 +78,20 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
 
 
 def _fitted(root: Path) -> TypesetReport:
-    """As it comes, or set tighter where that saves a last page of a few lines."""
-    plain, height = _laid_out(root, tight=False)
-    if plain.pages > 1 and height < FEW_LINES:
-        tighter, _ = _laid_out(root, tight=True)
-        if tighter.pages < plain.pages:
-            return tighter
-    return plain
+    """As it comes, or set tighter or with smaller figures where that saves a page."""
+    plain = _laid_out(root)
+    others = (_laid_out(root, **change) for change in TIGHTER) if plain.pages > 1 else ()
+    return min((plain, *others), key=lambda report: report.pages)
 
 
-def _laid_out(root: Path, *, tight: bool) -> tuple[TypesetReport, float]:
-    """The report, and how far down its last page is filled, in points."""
+def _laid_out(root: Path, *, tight: str = "no", small_figures: str = "no") -> TypesetReport:
     compiler = typst.Compiler(
-        root / "report.typ", root=root, font_paths=[root / "fonts"], sys_inputs={"tight": "yes" if tight else "no"},
-        package_path=root / "packages", package_cache_path=root / "packages",
+        root / "report.typ", root=root, font_paths=[root / "fonts"], package_path=root / "packages",
+        package_cache_path=root / "packages", sys_inputs={"tight": tight, "small-figures": small_figures},
     )  # fmt: skip
-    end = json.loads(compiler.query("<end>", field="value", one=True))
+    pages = json.loads(compiler.query("<end>", field="value", one=True))
     sections = json.loads(compiler.query("<sections>", field="value", one=True))
-    return TypesetReport(compiler, end["page"], dict(sections)), end["y"]
+    return TypesetReport(compiler, pages, dict(sections))
 
 
 class _Writer:
@@ -192,13 +188,18 @@ class _Writer:
 
 
 def _table(table: Table) -> dict[str, Any]:
+    """A table as the template reads it: `widths` says which columns take the room that is left."""
     head, rows, numbers, strong = table.head, table.rows, table.numbers, table.strong
+    texts = [column for column in range(len(head)) if column not in numbers]
+    stretched = (texts[0] if numbers else texts[-1]) if texts else 0
+    wide = [column == stretched for column in range(len(head))]
     if table.foldable:
         width, half = len(head), table.half
         empty = ("",) * width
         rows = tuple((*rows[row], *(rows[row + half] if row + half < len(rows) else empty)) for row in range(half))
         head, numbers = (*head, *head), numbers | {column + width for column in numbers}
-        strong = frozenset()
+        strong = frozenset(row % half for row in strong if row < half and row + half in strong)
+        wide = wide * 2
     return {
         "kind": "table",
         "caption": _breakable(table.caption),
@@ -206,6 +207,7 @@ def _table(table: Table) -> dict[str, Any]:
         "rows": [[_breakable(cell) for cell in row] for row in rows],
         "numbers": sorted(numbers),
         "strong": sorted(strong),
+        "widths": wide,
     }
 
 

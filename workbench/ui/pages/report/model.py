@@ -74,11 +74,14 @@ class ReportModel:
         number = len(self.runs)
         return f"Comparison of {number:,} runs" if self.many and number > 1 else self.shown.name
 
-    def request(self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str) -> dict[str, Any]:
+    def request(
+        self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str, paper: str
+    ) -> dict[str, Any]:
         """What the process that draws is asked for.
 
         Args:
             numbers: metric and evaluation of a comparison. sections: ticked, in their order. notes: Markdown.
+            paper: of the PDF.
         """
         metric, at = numbers
         return {
@@ -88,6 +91,7 @@ class ReportModel:
             "sections": list(sections),
             "title": title.strip(),
             "notes": notes.strip(),
+            "paper": paper,
         }
 
     def why_no_export(self, formats: Sequence[str], folder: str) -> str:
