@@ -70,9 +70,11 @@ def run(
     config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool, devices: str
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
-    wanted, names = read_config(config, changes), parse_devices(devices) if devices else ()
+    wanted = read_config(config, changes)
+    if devices:
+        parse_devices(devices)  # refused before a run is made
     with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=names))
+        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices))
 
 
 @cli.command()

@@ -73,7 +73,8 @@ FOUND = {
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "probe_images": 2048, "probe_every": 50, "probe_share": 0.194,
     "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
-    "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "problems": [("a/b.png", "is empty")],
+    "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "augmented": [np.zeros((6, 6, 3), np.uint8)] * 6,
+    "problems": [("a/b.png", "is empty")],
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
@@ -346,6 +347,8 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
     assert page.card.samples[4].isVisible()
+    assert page.card.augmented_words.isVisible()
+    assert page.card.augmented[5].isVisible()
     assert page.card.unfold.text() == "1 file left out"
     page.card.unfold.click()
     assert page.card.left_out.item(0).text() == "a/b.png: is empty"

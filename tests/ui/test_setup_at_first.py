@@ -49,9 +49,9 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
     squeezed = Squeezed(waiting.groups)
     assert not waiting.groups.widget().isVisible()
     assert not waiting.groups.verticalScrollBar().isVisible()
-    for quiet in (waiting.trouble, waiting.show_trouble, *waiting.groups.offers.values()):
+    for quiet in (waiting.beside.trouble, waiting.beside.show_trouble, *waiting.groups.offers.values()):
         assert not quiet.isVisible()
-    for idle in (waiting.start, waiting.sweep, waiting.save, waiting.copy, waiting.undo, waiting.redo):
+    for idle in (waiting.start, waiting.sweep, waiting.beside.save, waiting.beside.copy, waiting.undo, waiting.redo):
         assert not idle.isEnabled()
     assert waiting.card.state.text() == "Waiting for the list of what is available."
     session.set_catalog(CATALOG)
@@ -59,9 +59,9 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
     assert waiting.groups.widget().isVisible()
     assert waiting.groups.verticalScrollBar().isVisible()
     assert squeezed.found == []
-    assert not waiting.show_trouble.isVisible()
+    assert not waiting.beside.show_trouble.isVisible()
     typed(waiting, "training.lr", "x")
-    assert waiting.show_trouble.isVisible()
+    assert waiting.beside.show_trouble.isVisible()
 
 
 def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_later(waiting, session, qtbot):

@@ -104,7 +104,7 @@ def test_presets_are_read_in_order():
 
 def test_the_papers_recipes_say_where_their_fields_come_from():
     recipes = [preset for preset in presets() if preset.sources]
-    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 29
+    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 37
     for preset in recipes:
         values = {"seed": preset.config.seed, **preset.config.model_dump()}
         for path in preset.sources:

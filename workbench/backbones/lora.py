@@ -20,6 +20,16 @@ class LoRALinear(nn.Module):
         self.up = nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
+    @property
+    def weight(self) -> Tensor:
+        """W + (alpha / r) B A [out, in], for attention blocks that read the weights of their layers, such as EVA's."""
+        return self.layer.weight + self.scale * self.up @ self.down
+
+    @property
+    def bias(self) -> Tensor | None:
+        """The frozen layer's own, [out]."""
+        return self.layer.bias
+
     def forward(self, inputs: Tensor) -> Tensor:
         outputs: Tensor = self.layer(inputs) + self.scale * F.linear(F.linear(inputs, self.down), self.up)
         return outputs

@@ -46,6 +46,9 @@ class PretrainedParams(Params):
         label="Freeze batch-norm",
         help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
     )
+    gradient_checkpointing: bool = param(
+        False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
+    )
 
 
 def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
@@ -120,6 +123,38 @@ def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
             todo="Check the network, or choose the weights from a file.",
         ) from None
     return state
+
+
+def hub_file(title: str, repository: str, name: str, size: int, allow_download: bool) -> Path:
+    """A file of the Hugging Face hub from this machine's cache; fetched only when allowed.
+
+    Args:
+        title: whose weights they are, for a message.
+        size: about so many bytes.
+
+    Raises:
+        Problem: the cache has none and a download is not allowed, or fails.
+    """
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    cached = try_to_load_from_cache(repository, name)
+    if isinstance(cached, str):
+        return Path(cached)
+    kept = "Nothing was started."
+    if not allow_download:
+        raise Problem(
+            f"{title} has no weights in this machine's cache.", kept=kept,
+            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {size / 1e6:,.0f} MB).',
+        )  # fmt: skip
+    try:
+        return Path(hf_hub_download(repository, name))
+    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
+        reason = str(error).partition("\n")[0]
+        raise Problem(
+            f"The weights of {title} could not be fetched ({reason}).", kept=kept,
+            todo="Check the network, or choose a file.",
+        ) from None  # fmt: skip
 
 
 class GreyToColour(nn.Module):

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from workbench.backbones.lora import add_lora
 from workbench.backbones.pooling import GeM, Max, Mean
-from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, load_into, read_state
+from workbench.backbones.pretrained import GreyToColour, freeze_batch_norm, hub_file, load_into, read_state
+from workbench.backbones.prompts import add_prompts, takes_prompts
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -58,6 +59,17 @@ class TimmParams(Params):
     lora_alpha: float = param(
         16.0, gt=0, le=1024, symbol="α", label="LoRA scale", help="The adapters' output is multiplied by α / r."
     )
+    prompts: int = param(
+        0, ge=0, le=1000, label="Visual prompts", unit="tokens",
+        help="Above 0 the network is frozen, and so many tokens beside the patches are trained; 10: Ren et al. 2024.",
+    )  # fmt: skip
+    prompt_depth: Literal["deep", "shallow"] = param(
+        "deep", help="deep: prompts of its own for every block; shallow: those of the first block go through all."
+    )
+    trained_file: str = param(
+        "", label="Trained part", path="file",
+        help='What another run trained of this model, such as prompts: the export "trained", .safetensors.',
+    )  # fmt: skip
     drop_path: float = param(
         0.0, ge=0, lt=1, label="Stochastic depth", help="Chance that a block is left out for an image in training."
     )
@@ -137,16 +149,15 @@ def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
         _load(model, path)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
-    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
-        raise _refused(
-            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
-        )
-    _freeze(model, params)
+    _adapt(model, params)
     if params.pooling == "token" and not getattr(model, "num_prefix_tokens", 0):
         raise _refused(params.model, "has no class token", "Choose another pooling.")
     if params.gradient_checkpointing:
         model.set_grad_checkpointing(True)
-    return TimmBackbone(model, params, channels, path)
+    backbone = TimmBackbone(model, params, channels, path)
+    if params.trained_file:
+        _load_trained(backbone, Path(params.trained_file))
+    return backbone
 
 
 def _made(params: TimmParams) -> Any:
@@ -184,28 +195,11 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
                 "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
             )
         return Path(params.weights_file)
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
     repository = model.pretrained_cfg.get("hf_hub_id")
     if not repository:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
-    cached = try_to_load_from_cache(repository, WEIGHTS_NAME)
-    if isinstance(cached, str):
-        return Path(cached)
-    if not params.download:
-        raise _refused(
-            params.model,
-            "has no weights in this machine's cache",
-            f'Tick "Allow download" to fetch {repository} from the hub.',
-        )
-    try:
-        return Path(hf_hub_download(repository, WEIGHTS_NAME))
-    except (OSError, HfHubHTTPError, LocalEntryNotFoundError) as error:
-        reason = str(error).partition("\n")[0]
-        raise _refused(
-            params.model, f"could not be fetched ({reason})", "Check the network, or choose a file."
-        ) from None
+    size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download)
 
 
 def _load(model: Any, path: Path) -> None:
@@ -216,6 +210,22 @@ def _load(model: Any, path: Path) -> None:
     names = model.pretrained_cfg.get("classifier") or ()
     heads = tuple(f"{name}." for name in ((names,) if isinstance(names, str) else names))
     load_into(model, {key: value for key, value in state.items() if not key.startswith(heads)}, str(path))
+
+
+def _load_trained(backbone: TimmBackbone, path: Path) -> None:
+    """Put in what another run trained. Raises Problem for a file of another model or of another kind of prompts."""
+    prefix = "backbone."
+    state = {key[len(prefix) :]: value for key, value in read_state(path).items() if key.startswith(prefix)}
+    own = backbone.state_dict()
+    trained = {name for name, weight in backbone.named_parameters() if weight.requires_grad}
+    unfit = [key for key, value in state.items() if key not in own or own[key].shape != value.shape]
+    if unfit or not trained <= state.keys():
+        wrong = sorted(unfit) or sorted(trained - state.keys())
+        raise _refused(
+            backbone.name, f"has another trained part than {path}, such as {wrong[0]}",
+            "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
+        )  # fmt: skip
+    backbone.load_state_dict(state, strict=False)
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
@@ -231,6 +241,23 @@ def before_blocks(model: nn.Module) -> list[nn.Parameter]:
             break
         parameters += child.parameters()
     return parameters
+
+
+def _adapt(model: nn.Module, params: TimmParams) -> None:
+    """Freeze what is not trained, and add what is trained in its place."""
+    if params.prompts and not takes_prompts(model):
+        raise _refused(
+            params.model, "has no sequence of tokens for prompts", "Set the prompts to 0, or take a ViT, DINO or EVA."
+        )
+    if params.prompts:
+        model.requires_grad_(False)
+    if params.lora_rank and not add_lora(model, params.lora_rank, params.lora_alpha):
+        raise _refused(
+            params.model, "has no attention layers for adapters", "Set the LoRA rank to 0, or take a transformer."
+        )
+    _freeze(model, params)
+    if params.prompts:
+        add_prompts(model, params.prompts, params.prompt_depth == "deep")
 
 
 def _freeze(model: nn.Module, params: TimmParams) -> None:

@@ -1,5 +1,6 @@
 """torchvision's backbones without their classifiers: mean over positions, grey images repeated to colour."""
 
+from collections import OrderedDict
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -19,6 +20,7 @@ from workbench.backbones.pretrained import (
     place_in_cache,
     read_state,
 )
+from workbench.backbones.recomputed import Recomputed
 from workbench.params import param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -56,7 +58,7 @@ class Levels(nn.Module):
     def __init__(self, features: nn.Sequential, cuts: Cuts, pool: nn.Module) -> None:
         super().__init__()
         layers, self.pool = list(features), pool
-        self.parts = nn.ModuleList(nn.Sequential(*layers[low:high]) for low, high in pairwise((0, *cuts)))
+        self.parts = nn.ModuleList(type(features)(*layers[low:high]) for low, high in pairwise((0, *cuts)))
 
     def forward(self, images: Tensor) -> Tensor:
         levels = []
@@ -82,6 +84,8 @@ class Backbone(nn.Module):
         depth = {"none": 0, "low": cuts[0], "low_mid": cuts[1], "all": len(features)}[params.frozen]
         for weight in features[:depth].parameters():
             weight.requires_grad_(False)
+        if params.gradient_checkpointing:
+            features = Recomputed(OrderedDict(features.named_children()))
         pool = Pool(params.pooling)
         body: list[nn.Module] = [features, pool]
         if params.levels == "low_mid_high":

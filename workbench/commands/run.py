@@ -1,7 +1,6 @@
 """`workbench run`: all runs of one config, one after another, with a progress line and Ctrl+C."""
 
 import signal
-from collections.abc import Sequence
 from math import nan
 
 import click
@@ -18,9 +17,9 @@ INTERRUPTED = 130
 
 
 def run_here(
-    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: Sequence[str] = ()
+    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = ""
 ) -> int:
-    """Do all runs of the config, one after another, each on all `devices` together; returns the exit status."""
+    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status."""
     from workbench.running import folds_and_seeds
 
     workspace.sweep_dead_runs()
@@ -46,7 +45,7 @@ def run_here(
 
 def _run_one(
     config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
-    devices: Sequence[str],
+    devices: str,
 ) -> int:  # fmt: skip
     """Train on a worker thread with a progress line; returns the exit status."""
     from workbench.running.launch import make_job
@@ -54,7 +53,7 @@ def _run_one(
     if resume:
         workspace.take_over(run_id)
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume, devices=devices)
+    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
 
     def interrupt(*_: object) -> None:
         if control.interrupted:

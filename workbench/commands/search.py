@@ -14,6 +14,9 @@ from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from workbench.running.image_search import Answer, Epoch
+    from workbench.running.text_search import TextAnswer
+
+    AnyAnswer = Answer | TextAnswer
 
 COLUMNS = ("rank", "similarity", "class", "sample_id", "path")
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
@@ -25,8 +28,12 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
     @cli.command("search")
     @click.argument("run_id", metavar="RUN", type=int)
-    @click.argument("images", metavar="IMAGE...", type=click.Path(path_type=Path), nargs=-1, required=True)
+    @click.argument("images", metavar="[IMAGE...]", type=click.Path(path_type=Path), nargs=-1)
     @workspace_option
+    @click.option(
+        "--text", "texts", multiple=True, metavar="WORDS",
+        help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
+    )  # fmt: skip
     @click.option(
         "--epoch", type=epoch, metavar="EPOCH", default=None,
         help="Network to search with: best, last, or the number of an epoch. A run keeps those of its best (the "
@@ -45,24 +52,34 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         run_id: int,
         images: tuple[Path, ...],
         folder: Path | None,
+        texts: tuple[str, ...],
         epoch: "Epoch | None",
         evaluation: int | None,
         k: int,
         as_json: bool,
         csv_file: Path | None,
     ) -> None:
-        """Search run RUN (its number in `workbench list runs`) with images: the nearest images of its test half.
+        """Search run RUN (its number in `workbench list runs`) with images or words: the nearest of its test half.
 
         The images are embedded with a checkpoint of the run, on the CPU, and compared with every embedding of the
         evaluation of that checkpoint.
         """
         from workbench.running.image_search import BEST, OwnImage, search
+        from workbench.running.text_search import search_texts
 
+        if bool(images) == bool(texts):
+            raise click.UsageError("Name images, or words with --text.")
+        if texts and epoch is not None:
+            raise click.UsageError("Words are compared with a tower that no epoch changed: leave --epoch out.")
         if epoch is not None and evaluation is not None:
             raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
         with Workspace(folder or default_workspace()) as workspace:
-            own = [OwnImage(str(image), image) for image in images]
-            answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
+            answers: Sequence[AnyAnswer]
+            if texts:
+                answers = search_texts(workspace, run_id, texts, k, evaluation)
+            else:
+                own = [OwnImage(str(image), image) for image in images]
+                answers = search(workspace, run_id, own, k, BEST if epoch is None else epoch, evaluation)
             rows = _rows(workspace, run_id, answers)
         if csv_file is not None:
             with files.atomic_write(csv_file) as file:
@@ -71,10 +88,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if as_json:
             click.echo(as_plain_json(run_id, answers, rows))
         elif csv_file is None:
-            click.echo("\n\n".join(as_table(run_id, *pair) for pair in zip(answers, rows, strict=True)))
+            tables = [as_table(run_id, answer, near) for answer, near in zip(answers, rows, strict=True)]
+            click.echo("\n\n".join(tables))
 
 
-def as_table(run_id: int, answer: "Answer", rows: Sequence[Row]) -> str:
+def asked_with(answers: "Sequence[AnyAnswer]") -> str:
+    """What the answers are answers to: "image" or "text"."""
+    return "image" if hasattr(answers[0], "picture") else "text"
+
+
+def as_table(run_id: int, answer: "AnyAnswer", rows: Sequence[Row]) -> str:
     """One answer as lines of text."""
     kind = KINDS[answer.evaluation.distance]
     width = max([len("class"), *(len(name) for _, _, name, _, _ in rows)])
@@ -84,24 +107,26 @@ def as_table(run_id: int, answer: "Answer", rows: Sequence[Row]) -> str:
     return "\n".join("".join(sign if sign.isprintable() else " " for sign in line) for line in lines)
 
 
-def as_csv(answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
+def as_csv(answers: "Sequence[AnyAnswer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as CSV: a row for each neighbour of each image."""
     pairs = zip(answers, rows, strict=True)
-    return csv_text(["image", *COLUMNS], [[answer.name, *row] for answer, answer_rows in pairs for row in answer_rows])
+    return csv_text(
+        [asked_with(answers), *COLUMNS], [[answer.name, *row] for answer, answer_rows in pairs for row in answer_rows]
+    )
 
 
-def as_plain_json(run_id: int, answers: "Sequence[Answer]", rows: Sequence[Sequence[Row]]) -> str:
+def as_plain_json(run_id: int, answers: "Sequence[AnyAnswer]", rows: Sequence[Sequence[Row]]) -> str:
     """All answers as JSON, with the evaluation that they were compared with."""
     evaluation = answers[0].evaluation
     results = [
-        {"image": answer.name, "neighbours": [dict(zip(COLUMNS, row, strict=True)) for row in answer_rows]}
+        {asked_with(answers): answer.name, "neighbours": [dict(zip(COLUMNS, row, strict=True)) for row in answer_rows]}
         for answer, answer_rows in zip(answers, rows, strict=True)
     ]
     head = {"run": run_id, "evaluation": evaluation.id, "epoch": evaluation.epoch, "distance": evaluation.distance}
     return json.dumps({**head, "results": results}, indent=2)
 
 
-def _rows(workspace: Workspace, run_id: int, answers: "Sequence[Answer]") -> list[list[Row]]:
+def _rows(workspace: Workspace, run_id: int, answers: "Sequence[AnyAnswer]") -> list[list[Row]]:
     """The neighbours of every answer with their paths in the data set."""
     samples = workspace.samples(workspace.run(run_id).dataset_id or 0)
     paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))

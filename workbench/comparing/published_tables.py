@@ -11,6 +11,8 @@ from workbench.files.resources import resources
 
 NAMES = {
     "resnet50": "ResNet-50", "resnet18": "ResNet-18", "resnet34": "ResNet-34", "resnet32": "ResNet-32",
+    "vit_small_patch16_224.dino": "ViT-S/16 (DINO)", "vit_small_patch16_224": "ViT-S/16 (ImageNet-21k)",
+    "deit_small_distilled_patch16_224": "ViT-S/16 (DeiT)",
     "preact_resnet20": "ResNet-20 v2", "bn_inception": "BN-Inception", "googlenet": "GoogLeNet with batch-norm",
 }  # fmt: skip
 
@@ -43,7 +45,8 @@ class Table:
 
     def differences(self, config: RunConfig) -> list[str]:
         """What no row of the table shares with the run: a sentence each."""
-        own, dim = NAMES.get(config.backbone.name, config.backbone.name), config.embedding.dim
+        network, dim = config.backbone.params.get("model", config.backbone.name), config.embedding.dim
+        own = NAMES.get(network, network)
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
         dims = sorted({row.dim for row in self.rows if row.dim})
         distances = sorted({row.distance for row in self.rows if row.distance})

@@ -22,6 +22,7 @@ class Unchanged:
     """Images as they are, in training and in evaluation."""
 
     each_alone = True
+    own_draws = True
 
     def __init__(self, params: NoParams) -> None:
         """Nothing to set."""
@@ -47,6 +48,7 @@ class Shift:
     """Every image moved by some pixels in both directions."""
 
     each_alone = True
+    own_draws = True
 
     def __init__(self, params: ShiftParams) -> None:
         self._most = params.pixels
@@ -98,6 +100,8 @@ class CropFlip:
     """A random part of each image at the size of the crop, perhaps mirrored; evaluation takes the centre crop."""
 
     each_alone = True
+    own_draws = True
+    """Whether it draws from the generator it is given and from nothing else: threads may then run it."""
 
     def __init__(self, params: CropFlipParams) -> None:
         self._params = params

@@ -30,6 +30,8 @@ class StrongParams(CropFlipParams):
 class Strong(CropFlip):
     """A random crop of each image, perhaps mirrored, then RandAugment, grey, blur and erasing as chosen."""
 
+    own_draws = False  # torchvision's transforms draw from torch's own generator
+
     def __init__(self, params: StrongParams) -> None:
         super().__init__(params)
         self._steps: list[v2.Transform] = []

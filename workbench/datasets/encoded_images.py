@@ -126,9 +126,9 @@ class Encoded:
         (small if small.mode == wanted else small.convert(wanted)).save(file, "JPEG", quality=QUALITY)
         return file.getvalue(), (file.tell(), small.height, small.width)
 
-    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+    def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
         """Appends the index and the number of images to a file that holds all images."""
-        file.write(np.array(facts, "<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
+        file.write(facts.astype("<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
 
     def opened(self, path: Path, count: int) -> EncodedImages:
         """The images of a finished file. Raises ValueError where it does not hold `count` images of this size."""

@@ -39,9 +39,9 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     if packed and not image_paths:
         raise _without_images(params.folder, root)
     depth = 1 if _has_halves(image_paths) else 0  # parts before the class
-    paths = [path for path in image_paths if path.count("/") > depth]
     problems += [(path, "lies in no class folder") for path in image_paths if path.count("/") <= depth]
-    labels, names = numbered([path.split("/")[depth] for path in paths])
+    paths = image_paths if not problems else [path for path in image_paths if path.count("/") > depth]
+    labels, names = numbered(path.split("/", depth + 1)[depth] for path in paths)
     if names and not depth:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
@@ -49,7 +49,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     return ImageSet(
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
         read=lambda row: load(on_disk(root, paths[row]), channels, size),
-        official=official_halves([path.split("/")[0] for path in paths]) if depth else None,
+        official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
         problems=problems,
         remarks=remarks,
     )  # fmt: skip
@@ -57,7 +57,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
 
 def _has_halves(paths: list[str]) -> bool:
     """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
-    first = {path.split("/")[0].lower() for path in paths if "/" in path}
+    first = {path.split("/", 1)[0].lower() for path in paths if "/" in path}
     halves = {WORDS.get(name, "other") for name in first}
     return (
         "train" in halves and len(halves) > 1 and "other" not in halves and any(path.count("/") > 1 for path in paths)

@@ -1,7 +1,7 @@
 """A data set as it is found on disk: paths, labels, and how to read one image."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -34,6 +34,7 @@ class ImageSet:
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
         unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
+        packed_in: the files that hold the images where `root` is None and they are read one by one.
 
     Raises:
         Problem: no images at all, or two paths with the same id.
@@ -52,6 +53,7 @@ class ImageSet:
     content: str = ""
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
+    packed_in: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -60,15 +62,16 @@ class ImageSet:
                 path, reason = self.problems[0]
                 said = f" {len(self.problems):,} were left out: {path} {reason}."
             raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
-        ids, first, count = np.unique(self.sample_ids, return_index=True, return_counts=True)
-        if len(ids) != len(self.paths):
-            twice = self.paths[first[count.argmax()]]
+        ordered = np.sort(self.sample_ids)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(repeated):
+            twice = self.paths[int(np.flatnonzero(self.sample_ids == repeated[0])[0])]
             raise Problem(f"Two images of {self.name} have the same path or number: {twice}.", todo="Rename one.")
 
     @cached_property
     def sample_ids(self) -> np.ndarray:
         """[n] int64 in [0, 2^52): hashes of the relative paths, the same wherever the data set is stored."""
-        return np.array([sample_id(path) for path in self.paths], np.int64)
+        return np.fromiter(map(sample_id, self.paths), np.int64, len(self.paths))
 
     @property
     def notes(self) -> list[tuple[str, str]]:
@@ -89,26 +92,31 @@ class ImageSet:
     def _hashes(self) -> tuple[str, str]:
         """Fingerprint and stamp, with one look at each file."""
         whole, state = blake2b(digest_size=16), blake2b(digest_size=8)
-        for path in self.paths:
-            whole.update(path.encode() + b"\0")
-            if self.root is None:
-                continue
+
+        def look_at(file: Path | str) -> None:
             try:
-                facts = os.stat(on_disk(self.root, path))
+                facts = os.stat(file)
             except OSError:
                 whole.update(b"gone;")
-                continue
+                return
             whole.update(b"%d;" % facts.st_size)
             state.update(b"%d %o;" % (facts.st_mtime_ns, facts.st_mode))
+
+        for path in self.paths:
+            whole.update(path.encode() + b"\0")
+            if self.root is not None:
+                look_at(on_disk(self.root, path))
+        for file in self.packed_in:
+            look_at(file)
         whole.update(self.labels.astype("<i8").tobytes())
         whole.update("\0".join(self.class_names).encode() + self.content.encode())
-        return whole.hexdigest(), "" if self.root is None else state.hexdigest()
+        return whole.hexdigest(), state.hexdigest() if self.root is not None or self.packed_in else ""
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
         """The same set without some rows; each is named in `problems` with its reason."""
         if not bad:
             return self
-        kept = [row for row in range(len(self.paths)) if row not in bad]
+        kept = np.array([row for row in range(len(self.paths)) if row not in bad], np.int64)
         read = self.read
         problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]
         return replace(
@@ -116,7 +124,7 @@ class ImageSet:
             paths=[self.paths[row] for row in kept],
             labels=self.labels[kept],
             official=None if self.official is None else [self.official[row] for row in kept],
-            read=lambda index: read(kept[index]),
+            read=lambda index: read(int(kept[index])),
             problems=problems,
         )
 
@@ -126,11 +134,14 @@ def sample_id(path: str) -> int:
     return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> (64 - ID_BITS)
 
 
-def numbered(classes: list[str]) -> tuple[np.ndarray, list[str]]:
+def numbered(classes: Iterable[str]) -> tuple[np.ndarray, list[str]]:
     """The class of every image as a number [n] int64, and the class names in the order of the numbers, sorted."""
-    names = sorted(set(classes))
-    at = {name: number for number, name in enumerate(names)}
-    return np.array([at[name] for name in classes], np.int64), names
+    met: dict[str, int] = {}
+    numbers = np.fromiter((met.setdefault(name, len(met)) for name in classes), np.int64)
+    names = sorted(met)
+    sorted_number = np.empty(len(met), np.int64)
+    sorted_number[[met[name] for name in names]] = np.arange(len(names))
+    return sorted_number[numbers], names
 
 
 def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:

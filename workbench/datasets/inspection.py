@@ -88,9 +88,8 @@ def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[
     Only images whose middle lines, or last bytes, are equal are read whole: a large cache need not come off the disk
     for this.
     """
-    every = list(range(len(images)))
-    alike = _equal(every, partial(_part, images), "Looking for copies", progress)
-    suspects = sorted(row for rows in alike for row in rows)
+    alike = _equal(np.arange(len(images)), partial(_part, images), "Looking for copies", progress)
+    suspects = np.array(sorted(row for rows in alike for row in rows), np.int64)
     groups = _equal(suspects, partial(_all, images), "Comparing images that look alike", progress)
     return sorted(groups, key=len, reverse=True)
 
@@ -105,13 +104,20 @@ def _all(images: np.ndarray | EncodedImages, row: int) -> bytes:
     return images.encoded(row) if isinstance(images, EncodedImages) else bytes(images[row].tobytes())
 
 
-def _equal(rows: list[int], part: Callable[[int], bytes], text: str, progress: Progress) -> list[list[int]]:
-    """Groups of two and more rows whose parts are equal, in the order of their first."""
-    by_hash: dict[bytes, list[int]] = {}
+def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: Progress) -> list[list[int]]:
+    """Groups of two and more of the rows [n] int64 whose parts are equal, in the order of their first."""
+    hashes = np.empty(len(rows), "V16")  # 16 bytes for each image, of which there may be millions
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(text, done, len(rows))
-        by_hash.setdefault(blake2b(part(row), digest_size=16).digest(), []).append(row)
+        hashes[done] = blake2b(part(int(row)), digest_size=16).digest()
+    halves = hashes.view("<u8").reshape(-1, 2)
+    order = np.argsort(halves[:, 0], kind="stable")
+    first = halves[order, 0]
+    alike = np.flatnonzero(first[1:] == first[:-1])  # half of a hash may be equal by chance: the whole decides
+    by_hash: dict[bytes, list[int]] = {}
+    for at in sorted({*order[alike].tolist(), *order[alike + 1].tolist()}):
+        by_hash.setdefault(hashes[at].tobytes(), []).append(int(rows[at]))
     return [group for group in by_hash.values() if len(group) > 1]
 
 

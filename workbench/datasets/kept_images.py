@@ -24,7 +24,7 @@ from workbench.progress import Progress
 
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # that one thread takes: one alone costs a tenth of the speed of two threads
-AT_ONCE = 64  # images of a set without files, which take microseconds each
+AT_ONCE = 64  # images of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
 
@@ -48,8 +48,8 @@ class Form(Protocol[Reader]):
     def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
         """One image [h, w] or [h, w, 3] uint8 as it is stored in the file, and its entry in the index at the end."""
 
-    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
-        """Write the index behind the images, and the head anew for their number."""
+    def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
+        """Write the index [n, numbers of an entry] behind the images, and the head anew for their number."""
 
     def opened(self, path: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""
@@ -158,7 +158,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
                     going.leave_out(image.bad)
                 else:
                     going.add(image.payload, image.facts)
-        if not going.facts:
+        if not going.kept:
             row, said = next(iter(going.bad.items()))
             raise Problem(
                 f"None of the {count:,} images can be read; {image_set.paths[row]} {said}.",
@@ -172,7 +172,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
 def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[_Read, None, None]:
     """Images from a row on, in their order, read by all cores; whoever is on one when this is closed ends with it."""
     given_up = Event()
-    at_once = AT_ONCE if image_set.root is None else FILES_AT_ONCE
+    at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
 
     def read_range(first: int) -> list[_Read]:
         rows = range(first, min(first + at_once, len(image_set.paths)))

@@ -42,7 +42,7 @@ class Squares:
         """The bytes that are stored for one image (height, width[, 3]) of uint8; it has no entry in an index."""
         return square(image, self.size, self.channels).tobytes(), ()
 
-    def finish(self, file: BinaryIO, facts: list[Facts]) -> None:
+    def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
         """Rewrites the header for the number of images that were stored."""
         file.seek(0)
         file.write(self.head(len(facts)))

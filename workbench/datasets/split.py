@@ -1,5 +1,6 @@
 """Which images train and which are searched: class-disjoint halves, the official split, or at random."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,10 +33,13 @@ WORDS = {
 }
 
 
-def official_halves(words: list[str]) -> list[str]:
+def official_halves(words: Iterable[str]) -> list[str]:
     """Each of a person's words (all in WORDS) as in ImageSet; "" for neither half: validation beside a test half."""
     halves = [WORDS[word.lower()] for word in words]
-    validation = "" if {"test", "query", "gallery"} & set(halves) else "test"
+    present = set(halves)
+    if "val" not in present:
+        return halves
+    validation = "" if {"test", "query", "gallery"} & present else "test"
     return [validation if half == "val" else half for half in halves]
 
 

@@ -7,11 +7,14 @@ The second is locked by whoever writes them, so that two programs never write on
 import contextlib
 import json
 import os
+from array import array
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic, time
 from typing import BinaryIO
+
+import numpy as np
 
 from workbench import files
 from workbench.files import locks, parts
@@ -38,10 +41,11 @@ class Unfinished:
         """Rows dealt with, those left out counted."""
         self.bad: dict[int, str] = {}
         """Rows left out, with their reasons."""
-        self.facts: list[Facts] = []
-        """What was said of each row that is kept."""
+        self.kept = 0
+        """Rows that are kept."""
         self._journal = journal
-        self._noted_rows, self._noted_facts = 0, 0
+        self._numbers = array("q")  # of all facts: a list of tuples takes five times as much memory
+        self._noted_rows, self._not_noted = 0, list[Facts]()
         self._part = blake2b(digest_size=16)
         self._part_bytes = 0
         self._noted_at = monotonic()
@@ -50,12 +54,18 @@ class Unfinished:
         else:
             self._go_on(journal, head)
 
+    @property
+    def facts(self) -> np.ndarray:
+        """What was said of each row that is kept: [kept, numbers of a row] int64."""
+        return np.array(self._numbers, np.int64).reshape(self.kept, len(self._numbers) // max(1, self.kept))
+
     def add(self, payload: bytes, facts: Facts) -> None:
         """The next row, kept."""
         self.file.write(payload)
         self._part.update(payload)
         self._part_bytes += len(payload)
-        self.facts.append(facts)
+        self._not_noted.append(facts)
+        self._keep(facts)
         self._next()
 
     def leave_out(self, reason: str) -> None:
@@ -71,11 +81,15 @@ class Unfinished:
         line = {
             "rows": self.rows, "bytes": self._part_bytes, "hash": self._part.hexdigest(),
             "bad": {row: reason for row, reason in self.bad.items() if row >= self._noted_rows},
-            "facts": self.facts[self._noted_facts :],
+            "facts": self._not_noted,
         }  # fmt: skip
         self._journal.write(json.dumps(line).encode() + b"\n")
         self._journal.flush()
         self._begin_part()
+
+    def _keep(self, facts: Facts) -> None:
+        self._numbers.extend(facts)
+        self.kept += 1
 
     def _next(self) -> None:
         self.rows += 1
@@ -83,7 +97,7 @@ class Unfinished:
             self.note()
 
     def _begin_part(self) -> None:
-        self._noted_rows, self._noted_facts, self._noted_at = self.rows, len(self.facts), monotonic()
+        self._noted_rows, self._not_noted, self._noted_at = self.rows, [], monotonic()
         self._part, self._part_bytes = blake2b(digest_size=16), 0
 
     def _go_on(self, journal: BinaryIO, head: bytes) -> None:
@@ -114,6 +128,8 @@ class Unfinished:
         facts = [tuple(int(number) for number in row) for row in said["facts"]]
         if rows != self.rows + len(bad) + len(facts) or not all(self.rows <= row < rows for row in bad):
             raise ValueError("rows that do not follow")
+        if self.kept and any(len(numbers) != len(self._numbers) // self.kept for numbers in facts):
+            raise ValueError("rows of another kind")
         if not 0 <= size <= os.fstat(self.file.fileno()).st_size:
             raise ValueError("more than there is")
         part = self.file.read(size)
@@ -121,7 +137,8 @@ class Unfinished:
             raise ValueError("not as written")
         self.rows = rows
         self.bad |= bad
-        self.facts += facts
+        for numbers in facts:
+            self._keep(numbers)
         return size
 
 

@@ -64,6 +64,9 @@ class BackboneFacts(Facts):
 
     pretrained: bool = False
     """Whether published weights can be loaded."""
+    reads_text: bool = False
+    """Whether its module has `embed_texts(texts) -> Tensor [n, feature_dim]` of length 1, in the space of its features,
+    and parameters `weights` and `frozen`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,9 @@ class LossFacts(Facts):
 
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
+    of_images: bool = False
+    """Whether its labels are the images of a batch, not their classes: views of one image share a label, and K is the
+    number of images in a batch."""
     batch: str = ""
     """Valid shapes of batches, in words."""
     defaults: ByData = field(default_factory=dict)

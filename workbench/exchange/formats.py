@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from workbench import files
-from workbench.exchange import config, embeddings, scalars, tensorboard
-from workbench.exchange.packages import missing
+from workbench.exchange import config, embeddings, scalars, tensorboard, trained
 from workbench.exchange.source import BEST, Epoch, Source, source_of
+from workbench.files.packages import missing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running.trained_network import checkpoints
@@ -59,6 +59,10 @@ FORMATS: dict[str, Format] = {
     ),
     "projector": Format(
         "Embeddings for the Projector", "vectors.tsv and metadata.tsv", embeddings.write_projector, "evaluation"
+    ),
+    "trained": Format(
+        "Trained weights", "trained.safetensors: what was trained, without a frozen network", trained.write,
+        "checkpoint",
     ),
     "torch": Format(
         "Network by torch.export", "model.pt2 with a note and an example", _torch, "checkpoint"

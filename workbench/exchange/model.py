@@ -9,8 +9,8 @@ import torch  # noqa: TID253 - only formats.py imports this file, inside functio
 from torch import Tensor, nn  # noqa: TID253
 
 from workbench import __version__, files
-from workbench.exchange.packages import load
 from workbench.exchange.source import Source
+from workbench.files.packages import load
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import trained_network

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from workbench import files
-from workbench.exchange.packages import load
 from workbench.exchange.source import Source
+from workbench.files.packages import load
 from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress
 

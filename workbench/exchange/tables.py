@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.exchange.packages import load
+from workbench.files.packages import load
 from workbench.files.spreadsheet import plain_cell
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem

@@ -6,6 +6,7 @@ from typing import Any
 from workbench.entries import catalog as catalogs
 from workbench.entries.facts import CHOSEN_AT_FIRST
 
+OF_VIEWS = "shift"  # what tells two views of a small image apart
 Changes = dict[str, dict[str, object]]  # by part of the config, then by field
 
 
@@ -39,8 +40,13 @@ BENCHES = {
 def with_batches(values: dict[str, Any], method: str, per_class: int, known: catalogs.Catalog) -> None:
     """Put the sampler for a loss into raw values of a config: classes by images where it needs pairs, else random.
 
-    A sampler of classes by images that is there already is kept.
+    A sampler of classes by images that is there already is kept. A loss of images gets half of the batch in two views,
+    and an augmentation where there is none.
     """
+    if catalogs.fact(known, "loss", method, "of_images"):
+        values["training"] |= {"views": 2, "batch_size": values["training"]["batch_size"] // 2}
+        if catalogs.fact(known, "augmentation", values["augmentation"]["name"], "changes") is False:
+            values["augmentation"] = {"name": OF_VIEWS}
     samplers = catalogs.names(known, "sampler")
     of_class = {name: catalogs.fact(known, "sampler", name, "images_of_class") for name in samplers}
     if not catalogs.fact(known, "loss", method, "needs_pairs"):

@@ -21,6 +21,7 @@ from workbench.progress import Progress
 
 LARGEST = 64 << 30  # bytes, unpacked
 MOST_FILES = 500_000  # what zipfile knows of so many takes 300 MB
+MOST_READ = 5_000_000  # files of a tar that is read where it lies
 MOST_LISTED = 48 << 20  # bytes of a zip's list of files
 MOST_HEADER = 4 << 20  # bytes of what a tar says of one file
 DEEPEST = 100  # folders inside each other
@@ -186,6 +187,19 @@ def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
                 raise _refused(archive_path, f"it unpacks to {total:,} bytes or more")
 
 
+def tar_files(archive_path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    """Every file of a tar as it lies there (`offset_data`, `size`), with its content to read; nothing is unpacked.
+
+    Raises:
+        Problem: as `unpack`, and for a compressed tar, in which nothing can be found without unpacking it.
+    """
+    with refusing(partial(_refused, archive_path)), archive_path.open("rb") as file:
+        if _magic(file):
+            raise _refused(archive_path, "it is compressed", "Unpack it with gunzip or its like, to a plain tar.")
+        sparing: Any = _Sparing(file, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long"))
+        yield from _members(tarfile.TarFile(fileobj=sparing), sparing, archive_path, MOST_READ)
+
+
 def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
     """One entry's content below `part`; `tell` is called after every block, and may raise to give up."""
     into = part / name.replace("\\", "/")
@@ -221,14 +235,14 @@ def _unpacked_file(file: IO[bytes]) -> IO[bytes]:
 
 
 def _members(
-    archive: tarfile.TarFile, sparing: _Sparing, archive_path: Path
+    archive: tarfile.TarFile, sparing: _Sparing, archive_path: Path, most: int = MOST_FILES
 ) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
     number = 0
     while (member := archive.next()) is not None:
         number += 1
         archive.members.clear()  # type: ignore[attr-defined]  # tarfile would keep all of them
-        if number > MOST_FILES:
-            raise _refused(archive_path, f"it holds more than {MOST_FILES:,} files")
+        if number > most:
+            raise _refused(archive_path, f"it holds more than {most:,} files")
         _check_name(archive_path, member.name)
         sparing.left = LARGEST  # contents are read in blocks
         if not member.isdir():

@@ -15,12 +15,14 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.keeping import keep
 from workbench.datasets.split import Split, notes
 from workbench.entries.catalog import cache_folder
+from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
 from workbench.progress import Progress
 from workbench.training import checkpoint, device
 from workbench.training.feed import Augmentation, Cropping, Feed, Images
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts
+from workbench.training.two_passes import refuse_batch_norm
 
 
 def build_entry(kind: str, config: RunConfig, *arguments: Any, **named: Any) -> Any:
@@ -60,7 +62,10 @@ def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.devic
     checkpoint.seed_everything(config.seed, config.training.deterministic)
     where = on or device.choose(config.device)
     model = build_model(config.backbone.name, config.backbone.params, config.embedding, data.images.channels)
-    classes = len(training_classes(data))
+    if config.training.chunk:
+        refuse_batch_norm(model.backbone)
+    of_images = cast(LossFacts, registry.entry("loss", config.loss.name).facts).of_images
+    classes = config.training.batch_size if of_images else len(training_classes(data))
     loss = build_loss(config.loss.name, num_classes=classes, embedding_dim=model.head.dim, **config.loss.params)
     model.to(where)
     loss.to(where)
@@ -76,6 +81,8 @@ def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.devic
         where,
         precision=config.training.precision,
         clip_norm=config.training.clip_norm,
+        chunk=config.training.chunk,
+        views=config.training.views if of_images else 0,
         head_steps=config.training.head_epochs * (total_steps // config.training.epochs),
         backbone=list(model.backbone.parameters()),
     )

@@ -33,6 +33,7 @@ from workbench.training import checkpoint, device
 from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
+from workbench.training.two_passes import coupling_layers
 
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
 
@@ -229,8 +230,11 @@ class Engine:
             self.parts.optimiser.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
         batch = self.config.training.batch_size
+        chunk = f", or a chunk of {max(1, (self.parts.chunk or batch) // 2)}"
+        if coupling_layers(cast(EmbeddingModel, self.parts.model).backbone):
+            chunk = ""
         return Problem(
             f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
             kept="The run and its checkpoints are kept.",
-            todo=f"Try a batch of {max(2, batch // 2)}.",
+            todo=f"Try a batch of {max(2, batch // 2)}{chunk}.",
         )

@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import trained_network
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Evaluation, Neighbour
+from workbench.workspace.rows import Dataset, Evaluation, Neighbour
 
 SHOWN = 48  # neighbours, unless another number is asked for
 AT_ONCE = 64  # images that are embedded together
@@ -77,22 +77,30 @@ def search(
     network, evaluation = _network(workspace, run_id, epoch, evaluation_id)
     data = network.dataset
     ids, labels, embeddings = workspace.embeddings(evaluation.id)
-    gallery = np.asarray(embeddings)
+    stored = ids, labels, np.asarray(embeddings)
     answers: list[Answer] = []
     for start in range(0, len(pictures), AT_ONCE):
         progress("Comparing", 2, 3)
         for query in network.embed(pictures[start : start + AT_ONCE]):
-            scores = similarities(query, gallery, evaluation.distance)
-            order = np.lexsort((ids, -scores))[:k]
-            near = [
-                Neighbour(
-                    rank, int(ids[row]), float(scores[row]), False, int(labels[row]), data.class_name(int(labels[row]))
-                )
-                for rank, row in enumerate(order, start=1)
-            ]
+            near = nearest(query, stored, evaluation.distance, data, k)
             image = len(answers)
             answers.append(Answer(images[image].name, pictures[image], evaluation, near))
     return answers
+
+
+def nearest(
+    query: np.ndarray, stored: tuple[np.ndarray, np.ndarray, np.ndarray], distance: str, data: Dataset, k: int
+) -> list[Neighbour]:
+    """The k stored samples nearest to a query [d], best first; ties go to the lower sample id.
+
+    `stored` are sample ids [n], labels [n] and embeddings [n, d] of an evaluation of that data set.
+    """
+    ids, labels, embeddings = stored
+    scores = similarities(query, embeddings, distance)
+    return [
+        Neighbour(rank, int(ids[row]), float(scores[row]), False, int(labels[row]), data.class_name(int(labels[row])))
+        for rank, row in enumerate(np.lexsort((ids, -scores))[:k], start=1)
+    ]
 
 
 def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np.ndarray:

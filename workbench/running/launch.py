@@ -1,6 +1,5 @@
 """The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
@@ -11,7 +10,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
-from workbench.running.together import together
+from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoints
 from workbench.workspace import Workspace
 from workbench.workspace.ownership import BEAT
@@ -29,11 +28,11 @@ def prepare_run(config: RunConfig, workspace: Workspace) -> int:
 
 def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
-    devices: Sequence[str] = (),
+    device: str = "",
 ) -> Job:  # fmt: skip
     """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
 
-    With several `devices`, such as "cuda:0" and "cuda:1", they train together; else the config's device trains.
+    `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
     """
     recorder = Recorder(workspace, run_id, control)
 
@@ -44,18 +43,16 @@ def make_job(
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume, devices=devices)
+            run(workspace, run_id, control, emit, recorder, resume=resume, device=device)
 
     return Job(f"run {run_id}", work, emit, control, behind_window=control.attended)
 
 
 def run(
     workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
-    devices: Sequence[str] = (),
+    device: str = "",
 ) -> None:  # fmt: skip
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
-
-    With several `devices` a process is started for each but the first, and they train together.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
@@ -63,7 +60,10 @@ def run(
     """
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(workspace.run(run_id).config)
-    with together(devices, config, workspace.folder(run_id)) as ranks:
+    names = parse_devices(device) if device else ()
+    if len(names) == 1:
+        config = config.model_copy(update={"device": names[0]})
+    with together(names, config, workspace.folder(run_id)) as ranks:
         _run(workspace, run_id, config, control, emit, recorder, ranks, resume=resume)
 
 

@@ -48,6 +48,7 @@ class Preflight:
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
+    augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, evaluated and in draws of training
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
     unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, what differs) of counts
     notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
@@ -69,6 +70,7 @@ def preflight(
     """
     progress("Loading the engine", 0, 0)
     from workbench.datasets.keeping import words_of
+    from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
     from workbench.running.timing import modes_differ, time_probe, time_steps, weight_notes
@@ -130,6 +132,7 @@ def preflight(
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],
+        augmented=augmented_pictures(config, data, int(shown[0])),
         problems=list(images.problems),
         unlike_published=list(images.unlike_published),
         notes=[*data.notes, *weight_notes(engine), *mismatch],

@@ -3,6 +3,7 @@
 `workbench.running.together` starts it as `python -m workbench.running.rank`.
 """
 
+from importlib import import_module
 from pathlib import Path
 
 from workbench.config import RunConfig
@@ -47,4 +48,5 @@ def _unheard(event: Event) -> None:
 
 
 if __name__ == "__main__":
+    import_module("workbench.running.engine")  # what fails here fails before the others wait for this rank
     serve_rank(train)

@@ -76,13 +76,13 @@ def _time_loss(engine: Engine, images: Tensor, labels: Tensor) -> float:
     """Seconds of the loss, forward and backward, on the embeddings of a batch."""
     parts = engine.parts
     with torch.no_grad(), device.autocast(parts.device, parts.precision):
-        embeddings = parts.model(images)
-    embeddings = embeddings.detach().requires_grad_()
+        embeddings = torch.cat([parts.model(chunk) for chunk in images.split(parts.chunk or len(images))])
+    embeddings.requires_grad_()
     embeddings.sum().item()
     state = copy.deepcopy(parts.loss.state_dict())
     since = perf_counter()
     with device.autocast(parts.device, parts.precision):
-        value = parts.loss(embeddings, labels)
+        value = parts.loss(embeddings, parts.targets(labels))
     if value.requires_grad:
         value.backward()
     value.item()
@@ -107,11 +107,17 @@ def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
 
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     """(what, what is worth knowing) of the weights that were loaded."""
-    count = folded_layers(engine.parts.model)
-    if not count:
-        return []
-    said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
-    return [("the pretrained weights", said)]
+    notes, count = list[tuple[str, str]](), folded_layers(engine.parts.model)
+    if count:
+        said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
+        notes.append(("the pretrained weights", said))
+    sizes = dict.fromkeys((True, False), 0)
+    for weight in engine.parts.model.parameters():
+        sizes[weight.requires_grad] += weight.numel()
+    if sizes[False] > sizes[True]:
+        share = f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({sizes[True] / sum(sizes.values()):.2%})"
+        notes.append(("the network", f"trains {share}; the others stay as they are"))
+    return notes
 
 
 def modes_differ(engine: Engine) -> list[tuple[str, str]]:

@@ -83,6 +83,7 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
             kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
             field="training.compile_backbone",
         )  # fmt: skip
+    refuse_missing(devices)
     with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
         orders = [
             Order(f"{meeting}/meeting", rank, tuple(devices), config.to_toml(), str(folder))
@@ -102,6 +103,19 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
                 processes.close()
 
 
+def refuse_missing(devices: Sequence[str]) -> None:
+    """Raise Problem for a GPU that is not there."""
+    import torch
+
+    count = torch.cuda.device_count()
+    missing = [name for name in devices if torch.device(name).type == "cuda" and torch.device(name).index >= count]
+    if missing:
+        raise Problem(
+            f"This machine has no {missing[0]} that torch {torch.__version__} can use.",
+            kept="Nothing was started.", todo=f"GPUs that it can use: {count}.",
+        )  # fmt: skip
+
+
 def order_as_json(order: Order) -> dict[str, Any]:
     """Plain values of an order, as its fields are named."""
     return {name: getattr(order, name) for name in Order.__slots__}
@@ -109,19 +123,10 @@ def order_as_json(order: Order) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def device_of_rank(order: Order) -> Iterator["torch.device"]:
-    """The rank's device; several ranks of the CPU share its cores for the block.
-
-    Raises:
-        Problem: it is not there.
-    """
+    """The rank's device; several ranks of the CPU share its cores for the block."""
     import torch
 
     device, threads = torch.device(order.devices[order.rank]), torch.get_num_threads()
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise Problem(
-            f"This machine has no GPU {device.index} that torch {torch.__version__} can use.",
-            kept="Nothing was started.", todo=f"It has {torch.cuda.device_count()}.",
-        )  # fmt: skip
     if device.type == "cpu":
         torch.set_num_threads(max(1, threads // len(order.devices)))
     try:

@@ -75,8 +75,9 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     config = RunConfig.from_toml_text(info.config)
     data = workspace.dataset(info.dataset_id)
     backbone = {**config.backbone.params}
-    if backbone.get("weights", "none") != "none":
-        backbone["weights"] = "none"  # the checkpoint holds them
+    for field, none in (("weights", "none"), ("trained_file", "")):
+        if field in backbone:
+            backbone[field] = none  # the checkpoint holds them
     state = checkpoint.load(path)
     registry.discover("workbench.datasets")
     model = build_model(config.backbone.name, backbone, config.embedding, data.channels)

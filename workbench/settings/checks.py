@@ -54,6 +54,12 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
 def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> Errors:
     """A sampler whose batches do not hold the pairs that the loss compares."""
     loss = known[f"loss/{config.loss.name}"]
+    if loss["facts"].get("of_images"):
+        return (
+            {}
+            if config.training.views > 1
+            else {"training.views": f"{loss['title']} compares views of each image: take 2 or more."}
+        )
     pairs = loss["facts"].get("needs_pairs") and config.training.views == 1
     images_of_class = config.fact(known, "sampler", "images_of_class")
     errors: Errors = {}

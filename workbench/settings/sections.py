@@ -40,8 +40,16 @@ class TrainingParams(Params):
     epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     views: int = param(
-        1, ge=1, le=8,
+        1,
+        ge=1,
+        le=8,
         help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
+    )
+    chunk: int = param(
+        0, ge=0, le=65_536, unit="images",
+        help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
+        "gradient are those of the whole batch, for every loss, also with the head's batch-norm and dropout. The "
+        "backbone computes its features twice. Not with batch-norm that is trained in the backbone.",
     )  # fmt: skip
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
     lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")

@@ -136,7 +136,7 @@ class Worker:
         return _first(stored.trials(self._workspace, self._id))
 
     def _do(self, sweep: Sweep, trial: Trial) -> None:
-        """One trial from its config to its objective; an interrupted run resumes from its checkpoint."""
+        """One trial from its config to its objective; a run that was cut short goes on from its checkpoint."""
         try:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:

@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Protocol, cast
 
 import numpy as np
@@ -36,9 +37,10 @@ class Augmentation(Protocol):
     """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin.
 
     One that cuts its crops out of whole images has `whole_training` set, and then `boxes` and `side`; one that is
-    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip. One that makes
-    each image of itself alone, whatever the others show, may set `each_alone`: where several ranks train, each then
-    reads its own images of a batch only.
+    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip. One that draws
+    from the generator it is given and from nothing else has `own_draws` set: threads may run it ahead of the step. One
+    that makes each image of itself alone, whatever the others show, may set `each_alone`: where several ranks train,
+    each then reads its own images of a batch only.
     """
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
@@ -83,15 +85,34 @@ class WholeImages(Images, Protocol):
 
 
 @dataclass(slots=True)
-class _Part:
-    """Some neighbouring images of a batch in the making."""
+class _Batch:
+    """A batch in the making."""
 
-    batch: Tensor  # uint8 [n, C, H, W], on the CPU
+    number: int
+    images: Tensor  # uint8 [n, C, H, W], on the CPU; finished by the thread that fills its last part
+    lacking: int  # parts that are not filled
+    lock: Lock = field(default_factory=Lock)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Some neighbouring images of a batch."""
+
+    batch: _Batch
     rows: np.ndarray
     boxes: list[Box] | None  # None for squares
     start: int
-    wanted: bool  # else these images stay black: another rank makes them
+    wanted: bool
     last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Finish:
+    """What is done to a batch that has been read."""
+
+    work: Callable[[int, Tensor], Tensor]  # number of the batch, uint8 [n, C, H, W] -> what is yielded
+    apart: bool  # the threads that make batches do it, too, where they stay on the CPU
+    read: Share = EVERY  # of a batch; other images are black
 
 
 class Feed:
@@ -134,11 +155,10 @@ class Feed:
     def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
         """Batches as `images` gives them, in the order of this half or of some places in it."""
         every = np.arange(len(self)) if index is None else index
-        with contextlib.closing(
-            self._evaluated([every[at : at + batch] for at in range(0, len(every), batch)])
-        ) as batches:
-            for images in batches:
-                yield self._scaled(images)
+        chosen = [every[at : at + batch] for at in range(0, len(every), batch)]
+        finish = _Finish(lambda number, images: self._scaled(images), apart=True)
+        with contextlib.closing(self._evaluated(chosen, finish)) as batches:
+            yield from batches
 
     def made_ahead(self, augmentation: Augmentation) -> bool:
         """Whether threads make training batches while the network works on the one before."""
@@ -153,37 +173,43 @@ class Feed:
         ahead until the generator is closed. `share(n)` is the part of a batch of n images that is given, with the
         labels of all of them; its images are those that they are without it.
         """
-        generator = torch.Generator(self._device)
+        one_for_all = torch.Generator(self._device)
+        apart = self._device.type == "cpu" and getattr(augmentation, "own_draws", False)
         read = share if getattr(augmentation, "each_alone", False) else EVERY
 
         def batches(epoch: int, skip: int) -> Generator[tuple[Tensor, Tensor], None, None]:
             chosen = [np.tile(index, views) for index in sampler.batches(epoch)][skip:]
+
+            def augmented(number: int, images: Tensor) -> Tensor:
+                generator = torch.Generator() if apart else one_for_all  # threads finish several batches at a time
+                generator.manual_seed(_mix(seed, epoch, skip + number))
+                return augmentation(self._scaled(images), generator)[share(len(images))]
+
+            finish = _Finish(augmented, apart, read)
             if getattr(augmentation, "whole_training", False):
-                augmented = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip), read)
+                made = self._cropped(chosen, cast(Cropping, augmentation), (seed, epoch, skip), finish)
             else:
-                augmented = self._evaluated(chosen, read)
-            with contextlib.closing(augmented):
-                for number, images in enumerate(augmented, start=skip):
-                    generator.manual_seed(_mix(seed, epoch, number))
-                    labels = self.labels[self._there(chosen[number - skip])]
-                    yield augmentation(self._scaled(images), generator)[share(len(labels))], labels
+                made = self._evaluated(chosen, finish)
+            with contextlib.closing(made):
+                for index, images in zip(chosen, made, strict=True):
+                    yield images, self.labels[self._there(index)]
 
         return batches
 
-    def _evaluated(self, chosen: list[np.ndarray], read: Share = EVERY) -> Generator[Tensor, None, None]:
-        """Batches uint8 [n, C, H, W] on the device as they are evaluated, of places of this half."""
+    def _evaluated(self, chosen: list[np.ndarray], finish: _Finish) -> Generator[Tensor, None, None]:
+        """Finished batches of places of this half as they are evaluated."""
         if self._resident is not None:
-            for index in chosen:
-                yield self._resident[self._there(index)]
+            for number, index in enumerate(chosen):
+                yield finish.work(number, self._resident[self._there(index)])
         elif self._squeezed:
-            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows), read)
+            yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows), finish)
         else:
-            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None, read)
+            yield from self._made(chosen, self._images.shape[1], lambda number, rows: None, finish)
 
     def _cropped(
-        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int], read: Share
+        self, chosen: list[np.ndarray], augmentation: Cropping, start: tuple[int, int, int], finish: _Finish
     ) -> Generator[Tensor, None, None]:
-        """Batches of crops of whole images; `start` is the seed, the epoch, and the place of the first in it."""
+        """Finished batches of crops; `start` is the seed, the epoch, and the place of the first batch in it."""
         generator, (seed, epoch, first) = torch.Generator(), start
 
         def boxes(number: int, rows: np.ndarray) -> list[Box]:
@@ -191,46 +217,62 @@ class Feed:
             sizes = torch.from_numpy(cast(WholeImages, self._images).sizes[rows])
             return cast(list[Box], augmentation.boxes(sizes, generator).tolist())
 
-        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes, read)
+        yield from self._made(chosen, augmentation.side(self._images.shape[1]), boxes, finish)
 
     def _made(
-        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None], read: Share
-    ) -> Generator[Tensor, None, None]:
-        """Batches uint8 [n, C, H, W] on the device, made by threads a little ahead of who reads them.
+        self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None],
+        finish: _Finish,
+    ) -> Generator[Tensor, None, None]:  # fmt: skip
+        """Finished batches, made by threads a little ahead of who reads them.
 
-        Images out of `read(n)` are black.
+        Args:
+            chosen: places of each batch. side: of its images, px. boxes: what is cut out of them.
+            finish: what is done to a batch on the device.
         """
         most = max((len(index) for index in chosen), default=0)
         waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
         pinned = self._copies is not None
+        apart = finish.apart and self._device.type == "cpu"
+        blank = torch.empty if finish.read is EVERY else torch.zeros
 
         def parts() -> Iterator[_Part]:
             for number, index in enumerate(chosen):
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
-                batch, cut = torch.zeros(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
-                own = range(len(rows))[read(len(rows))]
+                images, cut = blank(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
+                batch = _Batch(number, images, -(-len(rows) // TOGETHER))
+                own = range(len(rows))[finish.read(len(rows))]
                 for start in range(0, len(rows), TOGETHER):
                     stop = min(start + TOGETHER, len(rows))
                     wanted = start < own.stop and own.start < stop
                     yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, wanted, stop == len(rows))
 
-        with contextlib.closing(jobs.in_threads(self._fill, parts(), self.threads, waiting)) as filled:
-            batches = (part.batch for part in filled if part.last)
-            yield from batches if self._copies is None else self._copied(batches, self._copies)
-
-    def _fill(self, part: _Part) -> _Part:
-        """Put the images of a part into its batch: on a thread beside others."""
-        if not part.wanted:
+        def fill(part: _Part) -> _Part:
+            if part.wanted:
+                self._fill(part)
+            batch = part.batch
+            with batch.lock:
+                batch.lacking -= 1
+                whole = not batch.lacking
+            if whole and apart:
+                batch.images = finish.work(batch.number, batch.images)
             return part
-        target = part.batch.numpy()[part.start : part.start + len(part.rows)]
+
+        with contextlib.closing(jobs.in_threads(fill, parts(), self.threads, waiting)) as filled:
+            batches = (part.batch.images for part in filled if part.last)
+            arrived = batches if self._copies is None else self._copied(batches, self._copies)
+            for number, images in enumerate(arrived):
+                yield images if apart else finish.work(number, images.to(self._device))
+
+    def _fill(self, part: _Part) -> None:
+        """Put the images of a part into its batch: on a thread beside others."""
+        target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
         for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:
                 image = self._images[row]
             else:
                 image = cast(WholeImages, self._images).crop(row, part.boxes[position], target.shape[-1])
             target[position] = image.transpose(2, 0, 1)
-        return part
 
     def _copied(self, batches: Iterable[Tensor], stream: torch.cuda.Stream) -> Generator[Tensor, None, None]:
         """Pinned batches on the GPU; each is copied while the network works on the one before."""

@@ -105,10 +105,14 @@ class Ranks(OneRank):
         self.device: torch.device = device
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         stay_on_this_machine()
-        with losing():
-            where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
-            dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
-            self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
+        where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+        try:
+            with losing():
+                dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
+                self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
+        except Lost:
+            self.leave()
+            raise
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
         """Embeddings [n, d] of the whole batch: features of each rank's share, and the head on all of them."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,7 @@ from workbench.losses.contract import Loss
 from workbench.training.device import autocast
 from workbench.training.meter import Batch, Meter
 from workbench.training.ranks import OneRank
+from workbench.training.two_passes import Halves, TwoPasses
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class Parts:
     device: torch.device
     precision: str = "auto"
     clip_norm: float = 0.0
+    chunk: int = 0  # images whose activations are kept at a time; 0 keeps those of the whole batch
+    views: int = 0  # of each image in a batch, where the loss tells images apart, not classes
     head_steps: int = 0  # first steps in which `backbone` stays as it is
     backbone: list[Tensor] = field(default_factory=list)
     average: AveragedModel | None = None  # of the model's weights over the steps
@@ -42,6 +46,12 @@ class Parts:
     def __post_init__(self) -> None:
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
+
+    def targets(self, labels: Tensor) -> Tensor:
+        """What the loss takes as labels of a batch [n]: the classes, or the image that each row is a view of."""
+        if not self.views:
+            return labels
+        return torch.arange(len(labels) // self.views, device=labels.device).repeat(self.views)
 
     def go_to(self, step: int) -> None:
         """Stand at `step` as if it had been trained to: the schedule's place and every group's learning rate."""
@@ -107,13 +117,20 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     """One optimiser step on a batch; the loss before it, a scalar still on the device."""
     parts.model.train()
     parts.loss.train()
+    passes = None
+    if 0 < parts.chunk < len(images):
+        passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision, parts.ranks)
+        embeddings = passes.embeddings(len(labels), parts.step)
     with autocast(parts.device, parts.precision):
-        embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
-        value: Tensor = parts.loss(embeddings, labels)
+        if passes is None:
+            embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
+        value: Tensor = parts.loss(embeddings, parts.targets(labels))
         if (pull := penalty()) is not None:
             value = value + pull
     parts.optimiser.zero_grad(set_to_none=True)
     parts.scaler.scale(value).backward()
+    if passes is not None:
+        passes.backward()
     parts.ranks.average(parts.weights)
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:

@@ -1,5 +1,7 @@
 """timm's models: pooling, sizes, frozen parts, adapters, and weights from a file."""
 
+import copy
+
 import pytest
 import timm
 import torch
@@ -7,6 +9,7 @@ from safetensors.torch import save_file
 
 from workbench.backbones.lora import LoRALinear, add_lora
 from workbench.backbones.model import build_model
+from workbench.backbones.prompts import add_prompts
 from workbench.config import EmbeddingParams, TrainingParams
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
@@ -136,3 +139,49 @@ def test_a_file_that_holds_no_weights_is_a_sentence(tmp_path, ending):
     path.write_bytes(b"\xff" * 64)
     with pytest.raises(Problem, match="not a weights file"):
         made(weights="file", weights_file=str(path))
+
+
+def trained_names(model):
+    return {name for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+@pytest.mark.parametrize("depth", ["deep", "shallow"])
+def test_prompts_are_trained_tokens_beside_the_patches(depth):
+    plain, prompted = made().eval().backbone.model, made(prompts=3, prompt_depth=depth).eval().backbone.model
+    blocks = prompted.blocks
+    assert trained_names(prompted) == {f"blocks.{at}.prompts" for at in (range(6) if depth == "deep" else [0])}
+    images = torch.rand(2, 3, 64, 64)
+    tokens = plain.norm_pre(plain.patch_drop(plain._pos_embed(plain.patch_embed(images))))
+    for at, block in enumerate(plain.blocks):
+        if depth == "deep" or at == 0:
+            tokens = torch.cat([blocks[at].prompts.expand(2, -1, -1), tokens], 1)
+        tokens = block(tokens)
+        if depth == "deep" or at == 5:
+            tokens = tokens[:, 3:]
+    torch.testing.assert_close(prompted.forward_features(images), plain.norm(tokens))
+
+
+@pytest.mark.parametrize("name", ["test_vit2", "eva02_tiny_patch14_224"])
+def test_prompts_go_with_adapters_checkpointing_and_a_copy(name):
+    made_of = {"model": name, "prompts": 2, "lora_rank": 2, "frozen_blocks": 1}
+    model = made(**made_of, gradient_checkpointing=True)
+    images = torch.rand(1, 3, 56 if "eva" in name else 32, 56 if "eva" in name else 32)
+    model(images).square().sum().backward()
+    names = trained_names(model)
+    assert {name.rpartition(".")[2] for name in names} == {"prompts", "down", "up"}
+    assert all(weight.grad is not None for name, weight in model.named_parameters() if name in names)
+    again, copied = made(**made_of), copy.deepcopy(model)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.01 * torch.randn_like(weight))
+        again.load_state_dict(model.state_dict())
+        torch.testing.assert_close(again.eval()(images), model.eval()(images))
+        assert not torch.equal(copied.eval()(images), model(images)), "a copy has prompts of its own"
+
+
+@pytest.mark.parametrize("name", ["resnet18", "test_vit_relpos", "swin_tiny_patch4_window7_224"])
+def test_prompts_need_a_sequence_of_any_length(name):
+    with pytest.raises(Problem, match="no sequence of tokens"):
+        made(model=name, prompts=2)
+    with pytest.raises(ValueError, match="a prompt or more"):
+        add_prompts(timm.create_model(TINY), 0, deep=True)

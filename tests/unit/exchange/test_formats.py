@@ -10,9 +10,9 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.events import Scalar, Status
-from workbench.exchange import packages
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
+from workbench.files import packages
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted, plain_cell
 from workbench.problem import Problem
 from workbench.workspace.recorder import Recorder

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from workbench.config import BadConfig, RunConfig
-from workbench.exchange import packages
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
+from workbench.files import packages
 from workbench.problem import Problem
 from workbench.reports import write_report
 from workbench.workspace import Workspace

@@ -38,6 +38,11 @@ def test_every_method_is_tuned_on_folds_under_the_same_conditions(bench, method)
     assert config.fact(KNOWN, "split", "classes_disjoint")
     assert config.folds(KNOWN) == (0, plan.folds), "every fold"
     other = of_ce(bench)
+    if config.fact(KNOWN, "loss", "of_images"):  # as many rows in a batch, of half as many images
+        assert (config.training.views, config.training.batch_size * 2) == (2, other.training.batch_size)
+        alike = config.training.model_copy(update={"views": 1, "batch_size": other.training.batch_size})
+        assert config.fact(KNOWN, "augmentation", "changes"), "two views differ"
+        config = config.model_copy(update={"training": alike, "augmentation": other.augmentation})
     for part in ("dataset", "split", "backbone", "embedding", "augmentation", "training", "evaluation"):
         assert getattr(config, part) == getattr(other, part), part
     assert (config.training.epochs, config.evaluation.every) == (10, 10), "300 steps of 30, looked at once"

@@ -214,3 +214,19 @@ def test_ranks_in_parts_are_those_of_the_whole(batch, monkeypatch):
     parts = loss(at, y)
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
     torch.testing.assert_close(torch.autograd.grad(parts, at)[0], slope, rtol=1e-9, atol=1e-15)
+
+
+def test_nt_xent_is_eq_1_over_both_views_of_each_image():
+    z = torch.randn(N, D, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    labels = torch.arange(N // 2).repeat(2)  # the views of an image share its number
+    loss = build_loss("nt_xent", num_classes=N // 2, embedding_dim=D, temperature=0.3).eval()
+
+    def reference(z, y):
+        u, total = unit(z), 0.0
+        for i in range(N):
+            others = [(u[i] @ u[k] / 0.3).exp() for k in range(N) if k != i]
+            other_view = (i + N // 2) % N
+            total = total - torch.log((u[i] @ u[other_view] / 0.3).exp() / sum(others))
+        return total / N
+
+    agree(loss, reference, (z, labels))

@@ -47,6 +47,8 @@ def test_every_table_is_whole_and_names_what_exists():
         ("Supplement, Table 4", "cars", "MS-CCP-L", "MAP@R", 19.85), ("Table 1", "cifar10", "PSCE simplex (batch 32)",
         "linear/top-1", 96.2), ("Supplement, Table 1", "cub", "RankMI", "NMI", 72.8),
         ("Table 3", "folder", "PSCE simplex (120 epochs)", "linear/top-1", 76.7),
+        ("Table of 384 numbers", "cars", "Hyp-DINO, before the head", "recall@1", 89.2),
+        ("Table of 128 numbers", "sop", "Hyp-ViT", "recall@10", 94.9),
         ("Table 1", "inshop", "MS-CCP-L", "recall@1", 91.84), ("Table 2", "sop", "C1-CCP-L", "recall@1", 81.74),
         ("Table 2", "inshop", "ProxyAnchor (from LIBC)", "recall@1", 92.1),
     ],
@@ -64,7 +66,8 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     metrics = {"recall@1": 0.5, "MAP@R": 0.2, "linear/top-1": 0.9}
     halves = Choice(name="classes")
     assert {each.source for each in beside(run_of("cub", halves), metrics)} == {
-        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2",
+        "Table 4", "Table 3", "Supplement, Table 1", "Table 1", "Table 2", "Table of 128 numbers",
+        "Table of 384 numbers",
     }  # fmt: skip
     assert not beside(run_of("cub", Choice(name="classes", params={"train_fraction": 0.3})), metrics)
     assert not beside(run_of("cub", Choice(name="official")), metrics)

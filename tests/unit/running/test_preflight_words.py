@@ -1,10 +1,14 @@
-"""What Preflight says of a run is whole sentences."""
+"""What Preflight says of a run is whole sentences; what it shows of an augmentation is what training draws."""
 
 import re
 
+import numpy as np
 import pytest
 
 from workbench.config import Choice, EvaluationParams, RunConfig
+from workbench.progress import quiet
+from workbench.running.augmented import augmented_pictures
+from workbench.running.building import load_data
 from workbench.running.preflight import preflight
 
 
@@ -20,3 +24,22 @@ def test_every_sentence_begins_with_a_capital_or_a_number_and_ends_with_a_full_s
     sentences = re.split(r"(?<=\.) ", found.note)
     assert len(sentences) == 2
     assert all(re.fullmatch(r"[A-Z0-9].*[^.]\.", sentence) for sentence in sentences), found.note
+
+
+@pytest.mark.parametrize(
+    ("augmentation", "shown"),
+    [
+        (Choice(name="none"), 0), (Choice(name="shift"), 6), (Choice(name="strong", params={"crop": 0.75}), 6),
+        (Choice(name="crop_flip", params={"crops_of": "whole", "evaluated": "whole", "crop": 0.75}), 6),
+    ],
+)  # fmt: skip
+def test_one_image_is_shown_as_it_is_augmented(augmentation, shown, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.running.building.cache_folder", lambda: tmp_path)
+    settings = RunConfig(device="cpu", augmentation=augmentation)
+    data = load_data(settings, quiet)
+    pictures = augmented_pictures(settings, data, 3)
+    side = 16 if augmentation.name == "shift" else 12
+    assert [picture.shape for picture in pictures] == [(side, side, 3)] * shown
+    assert len({picture.tobytes() for picture in pictures}) == shown
+    if augmentation.name == "shift":
+        assert np.array_equal(pictures[0], np.broadcast_to(data.pixels[3], (16, 16, 3))), "as it is evaluated"

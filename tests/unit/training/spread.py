@@ -45,6 +45,7 @@ class Wanted:
     shared_norm: bool = True
     precision: str = "float64"
     optimiser: str = "adam"
+    chunk: int = 0  # images at a time; above 0 the network has no batch-norm but in its head
     apart: float = 0.0  # what the weights of other ranks are changed by when they are compared
 
 
@@ -102,10 +103,13 @@ def trained(wanted: Wanted, ranks: OneRank) -> Trained:
     feed = Feed(pixels, np.arange(72), labels, CPU)
     torch.manual_seed(0)
     model = Net(getattr(torch, wanted.precision))
+    if wanted.chunk:
+        model.backbone[1], model.backbone[4] = nn.Identity(), nn.Identity()
     loss = build_loss(wanted.loss, num_classes=CLASSES, embedding_dim=DIM, **SHORT.get(wanted.loss, {})).to(model.dtype)
     settings = TrainingParams(optimiser=wanted.optimiser, lr=1e-3)
     optimiser = build_optimiser(settings, model, loss)
-    parts = Parts(model, loss, optimiser, build_schedule(settings, optimiser, STEPS), CPU, "float32", ranks=ranks)
+    schedule = build_schedule(settings, optimiser, STEPS)
+    parts = Parts(model, loss, optimiser, schedule, CPU, "float32", chunk=wanted.chunk, ranks=ranks)
     around = Surroundings(
         model, labels, 0, lambda rows: model(feed.images(rows)), lambda by, distance: math.sin(parts.step), class_shape,
         lambda event: None,

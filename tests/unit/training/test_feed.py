@@ -71,6 +71,23 @@ def test_any_number_of_threads_gives_the_same_batches(params, views):
     assert len(images.threads) > 1
 
 
+@pytest.mark.parametrize("own_draws", [True, False])
+def test_a_batch_is_finished_by_the_thread_that_makes_it_where_that_changes_no_draw(own_draws):
+    threads = []
+
+    class Watched(CropFlip):
+        def __call__(self, images, generator):
+            threads.append(threading.get_ident())
+            return super().__call__(images, generator)
+
+    params = CropFlipParams(crops_of="whole", crop=0.75, jitter=0.2, hue=0.1)
+    Watched.own_draws = own_draws
+    feed = Feed(Ramps(), np.arange(100), np.arange(100), CPU, threads=2)
+    drawn = batches(feed, Watched(params), 1)
+    assert (threading.get_ident() in threads) != own_draws
+    assert same(drawn, batches(feed, CropFlip(params), 1))
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_batches_made_by_threads_are_those_from_the_device_s_memory(monkeypatch, channels):
     pixels = np.random.default_rng(0).integers(0, 255, (120, 12, 12, channels), np.uint8)

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 import torch
 
-from tests.unit.training.spread import CPU, Trained, Wanted, spread, trained
+from tests.unit.training.spread import BATCH, CPU, Trained, Wanted, spread, trained
 from workbench.losses import list_losses
 from workbench.problem import Problem
 from workbench.training.ranks import OneRank, Ranks
@@ -32,15 +32,14 @@ def meeting(count, folder):
 
 
 @pytest.fixture(scope="module")
-def two_ranks(tmp_path_factory):
-    with meeting(2, tmp_path_factory.mktemp("two")) as ranks:
+def ranks(request, tmp_path_factory):
+    """Rank 0 of as many as the parameter says; a process has a place among one set of ranks at a time."""
+    with meeting(request.param, tmp_path_factory.mktemp("ranks")) as ranks:
         yield ranks
 
 
-@pytest.fixture(scope="module")
-def four_ranks(tmp_path_factory):
-    with meeting(4, tmp_path_factory.mktemp("four")) as ranks:
-        yield ranks
+two_ranks = pytest.mark.parametrize("ranks", [2], indirect=True, scope="module")
+four_ranks = pytest.mark.parametrize("ranks", [4], indirect=True, scope="module")
 
 
 def together(wanted, ranks) -> Trained:
@@ -66,36 +65,48 @@ def flat(tensors):
     return torch.cat([tensor.double().reshape(-1) for tensor in tensors])
 
 
+@two_ranks
 @pytest.mark.parametrize("name", QUICK)
-def test_two_ranks_train_as_one(name, two_ranks):
+def test_two_ranks_train_as_one(name, ranks):
     wanted = Wanted(name)
-    assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < 1e-12
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < 1e-12
 
 
+@two_ranks
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(list_losses()) - set(QUICK)))
-def test_two_ranks_train_as_one_with_every_other_loss(name, two_ranks):
+def test_two_ranks_train_as_one_with_every_other_loss(name, ranks):
     wanted = Wanted(name)
-    assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < STEEP.get(name, 1e-12)
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < STEEP.get(name, 1e-12)
 
 
-def test_in_float32_they_differ_by_its_rounding(two_ranks):
+@two_ranks
+def test_in_float32_they_differ_by_its_rounding(ranks):
     wanted = Wanted("ce", precision="float32", optimiser="sgd")
-    assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) < 1e-6
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < 1e-6
 
 
-def test_with_local_batch_norm_ranks_stay_alike_and_are_not_one(two_ranks):
+@two_ranks
+def test_with_local_batch_norm_ranks_stay_alike_and_are_not_one(ranks):
     wanted = Wanted("supcon", shared_norm=False)
-    assert farthest(trained(wanted, OneRank()), together(wanted, two_ranks)) > 1e-3
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) > 1e-3
 
 
-def test_ranks_that_came_apart_end_the_run(two_ranks):
+@two_ranks
+def test_each_rank_trains_its_share_in_chunks(ranks):
+    whole, chunks = Wanted("supcon", chunk=BATCH), Wanted("supcon", chunk=4)
+    assert farthest(trained(whole, OneRank()), together(chunks, ranks)) < 1e-12
+
+
+@two_ranks
+def test_ranks_that_came_apart_end_the_run(ranks):
     with pytest.raises(Problem, match="no longer hold the same weights"):
-        together(Wanted("ce", apart=1e-6), two_ranks)
+        together(Wanted("ce", apart=1e-6), ranks)
 
 
+@four_ranks
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
-def test_four_ranks_train_as_one(name, four_ranks):
+def test_four_ranks_train_as_one(name, ranks):
     wanted = Wanted(name)
-    assert farthest(trained(wanted, OneRank()), together(wanted, four_ranks)) < 1e-12
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < 1e-12

@@ -3,7 +3,13 @@
 import numpy as np
 import torch
 
+from workbench.config import EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
 from workbench.datasets.augment import Shift, ShiftParams
+from workbench.entries import catalog
+from workbench.progress import quiet
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
 from workbench.training.feed import Feed
 
 
@@ -23,3 +29,25 @@ def test_views_hold_every_image_again_augmented_anew():
     assert not torch.equal(images[:6], images[6:])
     ((again, _),) = feed.training(Whole(), Shift(ShiftParams()), seed=0, views=2)(1, 0)
     assert torch.equal(images, again)
+
+
+def test_a_loss_of_images_is_told_which_rows_are_views_of_one_image(tmp_path):
+    config = RunConfig(
+        device="cpu", loss="nt_xent", augmentation="shift", backbone={"name": "conv4", "width": 4},
+        embedding=EmbeddingParams(dim=8), evaluation=EvaluationParams(probe_size=0, untrained=False),
+        training=TrainingParams(epochs=1, batch_size=256, views=2),
+    )  # fmt: skip
+    assert config.check(catalog.current()) == {}
+    engine = Engine(config, load_data(config, quiet), tmp_path, Control(), lambda event: None)
+    assert engine.parts.targets(torch.zeros(6)).tolist() == [0, 1, 2, 0, 1, 2]
+    assert engine.parts.loss.num_classes == 256
+    step = engine.parts.loss.forward
+    shapes = []
+    engine.parts.loss.forward = lambda z, y: shapes.append((len(z), len(set(y.tolist())))) or step(z, y)
+    engine.run()
+    assert set(shapes) == {(512, 256)}
+
+
+def test_a_loss_of_images_needs_views():
+    said = RunConfig(loss="nt_xent", augmentation="shift").check(catalog.current())
+    assert said == {"training.views": "NT-Xent (SimCLR) compares views of each image: take 2 or more."}

@@ -40,7 +40,7 @@ def _filled(box: Box, parts: tuple[Part, ...], on: QWidget | None, margins: Marg
             box.addStretch(part)
             continue
         item, how = part if isinstance(part, tuple) else (part, 0)
-        stretch, alignment = (how, Qt.AlignmentFlag(0)) if isinstance(how, int) else (0, how)
+        stretch, alignment = (0, how) if isinstance(how, Qt.AlignmentFlag) else (how, Qt.AlignmentFlag(0))
         if isinstance(item, QLayout):
             box.addLayout(item, stretch)
         else:

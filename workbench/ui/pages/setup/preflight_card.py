@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 LOOK, LOOKING = "Look at the data…", "Looking at the data"
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
+AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
 FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "Probe", "One epoch", "Whole run")
 
 
 class PreflightCard(Card):
-    """Numbers, five images, and what was left out."""
+    """Numbers, five images, one of them as it is augmented, and what was left out."""
 
     check_asked = Signal()
     data_asked = Signal()
@@ -43,6 +44,8 @@ class PreflightCard(Card):
         self.look.setToolTip("Images, classes, sizes, files left out, copies")
         self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
+        self.augmented = [QLabel() for _ in range(AUGMENTED)]
+        self.augmented_words = label("As evaluated, then as training may show it:", "muted", wrap=True)
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.note = label("", "muted", wrap=True)
         self.unfold = button("", "caret-right", kind="quiet")
@@ -58,9 +61,14 @@ class PreflightCard(Card):
 
     def _build(self) -> None:
         for number, sample in enumerate(self.samples, 1):
-            sample.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
-            sample.setAlignment(Qt.AlignmentFlag.AlignCenter)
             sample.setAccessibleName(f"Training image {number} of {SAMPLES}")
+        for number, picture in enumerate(self.augmented):
+            picture.setAccessibleName(
+                f"One image, augmented, draw {number}" if number else "One image as it is evaluated"
+            )
+        for picture in (*self.samples, *self.augmented):
+            picture.setFixedSize(SAMPLE_SIDE, SAMPLE_SIDE)
+            picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         grid = QGridLayout()
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(2)
@@ -72,6 +80,8 @@ class PreflightCard(Card):
         for widget in (self.state, self.problem, self.check):
             self.body.addWidget(widget)
         self.body.addLayout(in_row(*self.samples, 1, spacing=4))
+        self.body.addWidget(self.augmented_words)
+        self.body.addLayout(in_row(*self.augmented, 1, spacing=4))
         self.body.addLayout(grid)
         self.body.addWidget(self.note)
         self.body.addWidget(self.unlike)
@@ -85,9 +95,9 @@ class PreflightCard(Card):
         self._say(sentence, "", offer_check)
         for value in self.facts.values():
             value.setText(NO_VALUE)
-        for sample in self.samples:
-            sample.setPixmap(QPixmap())
-            sample.setVisible(False)
+        self._show_pictures(self.samples, [])
+        self._show_pictures(self.augmented, [])
+        self.augmented_words.setVisible(False)
         self._show_left_out([])
         self._list(self.unlike, UNLIKE, [])
         self._list(self.worth_knowing, NOTES, [])
@@ -124,17 +134,21 @@ class PreflightCard(Card):
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
-        for index, sample in enumerate(self.samples):
-            shown = index < len(result.sample_pictures)
-            sample.setVisible(shown)
-            if shown:
-                sample.setPixmap(pixmap(result.sample_pictures[index], SAMPLE_SIDE, self.devicePixelRatioF()))
+        self._show_pictures(self.samples, result.sample_pictures)
+        self._show_pictures(self.augmented, result.augmented)
+        self.augmented_words.setVisible(bool(result.augmented))
         self.note.setText(result.note)
         self.note.setVisible(bool(result.note))
         self.look.setVisible(True)
         self._show_left_out(result.problems)
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, result.notes)
+
+    def _show_pictures(self, labels: list[QLabel], pictures: list[np.ndarray]) -> None:
+        for index, picture in enumerate(labels):
+            shown = index < len(pictures)
+            picture.setVisible(shown)
+            picture.setPixmap(pixmap(pictures[index], SAMPLE_SIDE, self.devicePixelRatioF()) if shown else QPixmap())
 
     def _say(self, state: str, problem: str, offer_check: bool) -> None:
         for shown, text in ((self.state, state), (self.problem, problem)):

@@ -42,7 +42,7 @@ def trained(workspace, devices, *, run_id=0, hear=lambda control, event: None, c
     number = run_id or prepare_run(CONFIG, workspace)
     if resume:
         workspace.take_over(number)
-    job = make_job(workspace, number, control, lambda event: hear(control, event), resume=resume, devices=devices)
+    job = make_job(workspace, number, control, lambda event: hear(control, event), resume=resume, device=devices)
     assert job.start().join(HANG)
     assert not other_ranks()
     return number, job.ended
@@ -61,12 +61,13 @@ def after_epoch(epoch, then):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_two_ranks_began_and_three_ended_is_that_of_one(workspace):
-    alone, ended = trained(workspace, ())
+    alone, ended = trained(workspace, "")
     assert ended.status == "done"
-    begun, ended = trained(workspace, ("cpu",) * 2, hear=after_epoch(1, lambda control: control.interrupt()))
+    begun, ended = trained(workspace, "cpu,cpu", hear=after_epoch(1, lambda control: control.interrupt()))
     assert ended.status == "stopped"
-    trained(workspace, ("cpu",) * 3, run_id=begun)
+    trained(workspace, "cpu,cpu,cpu", run_id=begun)
     expected = losses(workspace, alone)
     assert losses(workspace, begun) == pytest.approx(expected, rel=1e-5)
     one, other = (workspace.run(number) for number in (alone, begun))
@@ -76,11 +77,11 @@ def test_a_run_that_two_ranks_began_and_three_ended_is_that_of_one(workspace):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 def test_a_killed_rank_ends_the_run_with_a_sentence_and_its_checkpoint(workspace):
-    number, ended = trained(workspace, ("cpu",) * 2, hear=after_epoch(1, lambda control: other_ranks()[0].kill()))
+    number, ended = trained(workspace, "cpu,cpu", hear=after_epoch(1, lambda control: other_ranks()[0].kill()))
     assert ended.status == "failed"
     assert ended.problem.startswith("Rank 1 of 2 was ended by signal 9 (SIGKILL). The run and its checkpoints are kept")
     assert (workspace.folder(number) / "last.pt").is_file()
-    assert trained(workspace, (), run_id=number)[1].status == "done"
+    assert trained(workspace, "", run_id=number)[1].status == "done"
 
 
 @pytest.mark.slow
@@ -88,18 +89,18 @@ def test_a_killed_rank_ends_the_run_with_a_sentence_and_its_checkpoint(workspace
 def test_a_rank_that_hangs_ends_the_run_with_a_sentence(workspace, monkeypatch):
     monkeypatch.setenv("WORKBENCH_RANK_PATIENCE", "20")
     hung = after_epoch(1, lambda control: other_ranks()[0].send_signal(signal.SIGSTOP))
-    _, ended = trained(workspace, ("cpu",) * 2, hear=hung)
+    _, ended = trained(workspace, "cpu,cpu", hear=hung)
     assert ended.status == "failed"
     assert ended.problem.startswith("A rank of this run has not answered for 20 seconds.")
 
 
 @pytest.mark.slow
 def test_pause_stop_and_cancel_are_obeyed_by_all_ranks(workspace):
-    number, ended = trained(workspace, ("cpu",) * 2, hear=pause_once)
+    number, ended = trained(workspace, "cpu,cpu", hear=pause_once)
     assert (ended.status, workspace.run(number).epoch) == ("done", 2)
-    number, ended = trained(workspace, ("cpu",) * 2, hear=stop_at_once)
+    number, ended = trained(workspace, "cpu,cpu", hear=stop_at_once)
     assert (ended.status, workspace.run(number).epoch) == ("stopped", 1)
-    _, ended = trained(workspace, ("cpu",) * 2, hear=after_epoch(1, lambda control: control.cancel()))
+    _, ended = trained(workspace, "cpu,cpu", hear=after_epoch(1, lambda control: control.cancel()))
     assert ended.status == "cancelled"
 
 
@@ -126,3 +127,9 @@ def test_devices_are_named_by_number(text, names):
 def test_devices_that_cannot_train_together_are_refused(text):
     with pytest.raises(Problem, match=r"cannot be used: .* Nothing was started"):
         parse_devices(text)
+
+
+def test_a_gpu_that_is_not_there_is_refused_before_a_process_is_started(workspace):
+    _, ended = trained(workspace, "7,98")
+    assert ended.status == "failed"
+    assert "GPUs that it can use" in ended.problem

@@ -1,0 +1,135 @@
+"""A batch in chunks has the value and the gradient of the whole batch, for every registered loss."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from workbench.backbones.model import build_model
+from workbench.config import EmbeddingParams, RunConfig, TrainingParams
+from workbench.losses import build_loss, list_losses
+from workbench.problem import Problem
+from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.trainer import Parts, train_step
+from workbench.training.two_passes import TwoPasses, refuse_batch_norm
+
+N, K, D = 22, 4, 6
+CPU = torch.device("cpu")
+
+
+class Network(nn.Module):
+    """Features of each image alone; a head with batch-norm, which compares them."""
+
+    def __init__(self, chance=0.0):
+        super().__init__()
+        self.backbone = nn.Sequential(
+            nn.Flatten(), nn.Linear(12, 9), nn.LayerNorm(9), nn.Dropout(chance), nn.GELU(), nn.Linear(9, 8)
+        )
+        self.head = nn.Sequential(nn.Linear(8, D), nn.BatchNorm1d(D, affine=False))
+        self.features = self.backbone.forward
+
+    def forward(self, images):
+        return self.head(self.features(images))
+
+
+def step(name, chunk, dtype=torch.float64):
+    """The value of one step, and the gradients that it left on network and loss."""
+    torch.manual_seed(0)
+    of_images = name == "nt_xent"
+    classes = N if of_images else K
+    model, loss = Network().to(dtype), build_loss(name, num_classes=classes, embedding_dim=D).to(dtype)
+    images, labels = torch.randn(N, 3, 2, 2, dtype=dtype), torch.arange(N) % K
+    optimiser = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
+    parts = Parts(
+        model, loss, optimiser, build_schedule(TrainingParams(), optimiser, 10), CPU, chunk=chunk,
+        views=2 if of_images else 0,
+    )  # fmt: skip
+    values = []
+    for _ in range(2):  # the second step of a loss that remembers the first
+        torch.manual_seed(1)
+        values.append(train_step(parts, images, labels, lambda: None))
+    return torch.stack(values), [torch.zeros(1) if w.grad is None else w.grad for w in parts.weights]
+
+
+@pytest.mark.parametrize("name", list_losses())
+def test_chunks_give_the_step_of_the_whole_batch(name):
+    values, gradients = step(name, chunk=0)
+    for chunk in (5, 11):
+        chunked, of_chunks = step(name, chunk)
+        torch.testing.assert_close(chunked, values, rtol=1e-6, atol=1e-9)
+        for gradient, other in zip(gradients, of_chunks, strict=True):
+            torch.testing.assert_close(other, gradient, rtol=1e-6, atol=1e-9)
+
+
+def test_layers_that_draw_at_random_draw_the_same_numbers_twice():
+    torch.manual_seed(0)
+    model = Network(chance=0.5).train()
+    images = torch.randn(N, 3, 2, 2)
+    torch.manual_seed(1)
+    kept = torch.cat([model.features(chunk) for chunk in images.split(5)])  # one graph over all chunks
+    model.head(kept).square().sum().backward()
+    expected = [w.grad.clone() for w in model.parameters()]
+    after = torch.rand(3)
+    model.zero_grad()
+    torch.manual_seed(1)
+    passes = TwoPasses(model, images, 5, CPU, "float32")
+    passes.embeddings().square().sum().backward()
+    passes.backward()
+    assert torch.equal(torch.rand(3), after), "random numbers go on as after the first pass"
+    for weight, gradient in zip(model.parameters(), expected, strict=True):
+        torch.testing.assert_close(weight.grad, gradient)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+def test_a_transformer_takes_the_step_in_every_precision(precision):
+    torch.manual_seed(0)
+    first = build_model("timm", {"model": "test_vit", "drop_path": 0.0}, EmbeddingParams(dim=8), 3)
+    second, images = copy.deepcopy(first), torch.rand(6, 3, 32, 32)
+    grown = []
+    for model, chunk in ((first, 0), (second, 4)):
+        torch.manual_seed(0)
+        loss = build_loss("triplet", num_classes=3, embedding_dim=8)
+        settings = TrainingParams(optimiser="sgd", lr=0.1)
+        optimiser = build_optimiser(settings, model, loss)
+        parts = Parts(
+            model, loss, optimiser, build_schedule(settings, optimiser, 10), CPU, chunk=chunk, precision=precision
+        )
+        train_step(parts, images, torch.arange(6) % 3, lambda: None)
+        grown.append(torch.cat([weight.grad.flatten() for weight in model.parameters()]))
+    assert torch.nn.functional.cosine_similarity(*grown, dim=0) > (0.99999 if precision == "float32" else 0.98)
+    assert grown[0].norm() == pytest.approx(grown[1].norm().item(), rel=1e-5 if precision == "float32" else 0.05)
+
+
+def test_a_frozen_backbone_is_not_computed_again():
+    model = Network()
+    model.backbone.requires_grad_(False)
+    passes = TwoPasses(model, torch.randn(6, 3, 2, 2), 2, CPU, "float32")
+    passes.embeddings().square().sum().backward()
+    passes.backward()
+    assert model.head[0].weight.grad is not None
+    assert all(weight.grad is None for weight in model.backbone.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "allowed"),
+    [
+        ("conv4", {}, False), ("resnet18", {}, False), ("resnet18", {"frozen_batch_norm": True}, True),
+        ("squeezenet1_0", {}, True), ("timm", {"model": "test_vit"}, True),
+        ("timm", {"model": "test_efficientnet"}, False),
+    ],
+)  # fmt: skip
+def test_batch_norm_that_is_trained_is_refused(name, params, allowed):
+    backbone = build_model(name, params, EmbeddingParams(), 3).backbone
+    modes = [module.training for module in backbone.modules()]
+    if allowed:
+        refuse_batch_norm(backbone)
+    else:
+        with pytest.raises(Problem, match="batch-norm, which compares all images"):
+            refuse_batch_norm(backbone)
+    assert [module.training for module in backbone.modules()] == modes
+
+
+def test_the_config_has_it_and_old_ones_do_without():
+    assert RunConfig().training.chunk == 0
+    assert "chunk" not in RunConfig.recorded("[training]\nlr = 0.1\n").model_dump(exclude_unset=True)["training"]

@@ -1,0 +1,132 @@
+"""CLIP towers of open_clip: the image tower as a backbone, and a search by words beside it."""
+
+import json
+import re
+
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import save_file
+
+from workbench.backbones.model import build_model
+from workbench.cli import cli
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.problem import Problem
+from workbench.running import launch
+from workbench.running.text_search import refusal, search_texts
+from workbench.workspace import Workspace
+
+open_clip = pytest.importorskip("open_clip", reason="an optional package (extra clip)")
+BARE = EmbeddingParams(dim=0, batch_norm=False)
+TINY = {
+    "embed_dim": 12,
+    "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
+    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 8, "heads": 1, "layers": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    """A model of two small towers that open_clip knows, and its weights in a file."""
+    folder = tmp_path_factory.mktemp("clip")
+    (folder / "tiny-clip.json").write_text(json.dumps(TINY))
+    open_clip.add_model_config(folder)
+    torch.manual_seed(0)
+    whole = open_clip.create_model("tiny-clip")
+    save_file(whole.state_dict(), folder / "weights.safetensors")
+    return whole.eval(), folder / "weights.safetensors"
+
+
+def made(path, channels=3, **params):
+    return build_model("clip", {"model": "tiny-clip", "weights": "file", "weights_file": str(path), **params}, BARE,
+                       channels)  # fmt: skip
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_both_towers_give_what_open_clip_gives(weights, channels):
+    whole, path = weights
+    model, images = made(path, channels).eval(), torch.rand(2, channels, 16, 16)
+    assert model.backbone.mean == pytest.approx(
+        whole.visual.preprocess_cfg["mean"] if channels == 3 else [sum(whole.visual.preprocess_cfg["mean"]) / 3]
+    )
+    with torch.no_grad():
+        normal = ((images - model.mean) / model.std).expand(-1, 3, -1, -1)
+        torch.testing.assert_close(model(images), whole.encode_image(normal))
+        words = open_clip.get_tokenizer("tiny-clip")(["a red car", "seven"])
+        expected = whole.encode_text(words, normalize=True)
+    torch.testing.assert_close(model.backbone.embed_texts(["a red car", "seven"]), expected)
+    assert not any("text" in name or "token_embedding" in name for name in model.state_dict()), "images alone"
+
+
+def test_positions_are_resized_and_the_tower_can_be_frozen(weights):
+    model = made(weights[1], image_size=32, frozen=True)
+    assert model(torch.rand(2, 3, 32, 32)).shape == (2, 12)
+    assert not any(weight.requires_grad for weight in model.backbone.parameters())
+    with pytest.raises(Problem, match="takes images of 32 px, not of 16"):
+        model(torch.rand(2, 3, 16, 16))
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"model": "ViT-B-33"}, "is no model of open_clip.*Near it: ViT-B-"),
+        ({"weights": "file", "weights_file": ""}, "No weights file"),
+        ({"model": "ViT-S-32", "weights": "cache", "tag": "none"}, "has no weights 'none' on the hub"),
+        ({"model": "RN50", "weights": "cache", "tag": "openai"}, "another activation.*RN50-quickgelu"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(weights, params, said):
+    with pytest.raises(Problem) as caught:
+        build_model("clip", params, BARE, 3)
+    assert re.search(said, str(caught.value))
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("workbench.backbones.clip_models.find_spec", lambda name: None)
+    with pytest.raises(Problem, match=r"metric-workbench\[clip\]"):
+        build_model("clip", {}, BARE, 3)
+
+
+def clip_run(path, **changes):
+    params = {"model": "tiny-clip", "weights": "file", "weights_file": str(path), "frozen": True}
+    return RunConfig(
+        name="tower", device="cpu", backbone=Choice(name="clip", params=params | changes.pop("backbone", {})),
+        embedding=changes.pop("embedding", BARE), training=TrainingParams(epochs=1, batch_size=256),
+        evaluation=EvaluationParams(probe_size=0, neighbours=2, untrained=False, **changes),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""), ({"backbone": {"weights": "none"}}, "was not pretrained"),
+        ({"embedding": EmbeddingParams(dim=4)}, "a head of its own"), ({"distance": "l2"}, "by Euclidean distance"),
+        ({"backbone": {"frozen": False}}, "trained away"),
+    ],
+)  # fmt: skip
+def test_words_are_compared_only_with_what_they_were_trained_with(weights, changes, said):
+    assert said in refusal(clip_run(weights[1], **changes)) if said else not refusal(clip_run(weights[1]))
+    assert "no tower for words" in refusal(RunConfig())
+
+
+def test_a_run_is_searched_by_words(weights, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = launch.prepare_run(clip_run(weights[1]), workspace)
+        launch.make_job(workspace, run_id, Control()).start().join()
+        assert workspace.run(run_id).status == "done", workspace.run(run_id).problem
+        (answer,) = search_texts(workspace, run_id, ["seven"], k=3)
+        ids, _, stored = workspace.embeddings(workspace.evaluations(run_id)[-1].id)
+    scores = torch.nn.functional.normalize(torch.tensor(stored)) @ made(weights[1]).backbone.embed_texts(["seven"])[0]
+    assert [near.sample_id for near in answer.neighbours] == ids[scores.argsort(descending=True)[:3].numpy()].tolist()
+    assert answer.neighbours[0].similarity == pytest.approx(scores.max().item(), abs=1e-5)
+    words = ["search", str(run_id), "--text", "seven", "--k", "2", "--json", "-w", str(tmp_path / "space")]
+    said = json.loads(CliRunner().invoke(cli, words).output)
+    assert said["results"][0]["text"] == "seven"
+    assert len(said["results"][0]["neighbours"]) == 2
+    said = CliRunner().invoke(cli, [*words, "picture.png"])
+    assert "Name images, or words with --text" in said.output
+    weights[1].write_bytes(weights[1].read_bytes() + b" ")
+    said = CliRunner().invoke(cli, words)
+    assert said.exit_code
+    assert "not a weights file" in said.output or "have changed" in said.output

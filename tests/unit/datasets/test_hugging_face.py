@@ -1,0 +1,218 @@
+"""Data sets of Hugging Face's library on this disk, written here as it writes them, read back as they are."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow
+import pytest
+from listeners import give_up, silent
+from PIL import Image
+from pyarrow import parquet
+
+from workbench.control import Cancelled
+from workbench.datasets.pixels import decoded
+from workbench.files import packages
+from workbench.problem import Problem
+
+CLASSES = ["wren", "finch", "tit"]  # in the order of the data set, which is not that of the alphabet
+FEATURES = {"image": {"_type": "Image"}, "label": {"names": CLASSES, "_type": "ClassLabel"}}
+
+
+def picture(value, size=(12, 9)):
+    file = io.BytesIO()
+    Image.new("RGB", size, (value,) * 3).save(file, "PNG")
+    return file.getvalue()
+
+
+def table(labels, names=None, images=None, features=FEATURES, first=0):
+    stored = images or [picture(first + row) for row in range(len(labels))]
+    names = names or [None] * len(labels)
+    rows = [{"bytes": image, "path": name} for image, name in zip(stored, names, strict=True)]
+    kind = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
+    return pyarrow.table({"image": pyarrow.array(rows, kind), "label": pyarrow.array(labels)}).replace_schema_metadata(
+        {"huggingface": json.dumps({"info": {"features": features}})}
+    )
+
+
+def save_split(folder, made, split="train", files=2):
+    """What `Dataset.save_to_disk` writes: some Arrow streams, and a list of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [f"data-{number:05d}-of-{files:05d}.arrow" for number in range(files)]
+    rows = np.array_split(np.arange(made.num_rows), files)
+    for name, part in zip(names, rows, strict=True):
+        with pyarrow.OSFile(str(folder / name), "wb") as sink, pyarrow.ipc.new_stream(sink, made.schema) as writer:
+            writer.write_table(made.take(part), max_chunksize=2)
+    state = {"_data_files": [{"filename": name} for name in names], "_split": split, "_indices_data_files": None}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Two splits: six images train, three are in the test split; two of each class train."""
+    root = tmp_path / "birds"
+    save_split(root / "train", table([0, 1, 2, 0, 1, 2]))
+    save_split(root / "test", table([2, 1, 0], first=100), "test", files=1)
+    (root / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    return root
+
+
+def test_a_saved_data_set_is_read_back(build, saved):
+    birds = build("huggingface", folder=str(saved))
+    assert birds.class_names == CLASSES
+    assert birds.paths[0] == "test/000000000"
+    assert birds.official == ["test"] * 3 + ["train"] * 6
+    assert birds.labels.tolist() == [2, 1, 0, 0, 1, 2, 0, 1, 2]
+    assert [int(birds.read(row)[0, 0, 0]) for row in range(9)] == [100, 101, 102, 0, 1, 2, 3, 4, 5]
+    assert birds.read(0).shape == (9, 12, 3)
+    assert not birds.problems
+
+
+def test_it_is_decoded_once_and_again_when_it_is_written_anew(build, saved, tmp_path):
+    first, pixels, cache = decoded(build("huggingface", folder=str(saved), image_size=8), tmp_path / "cache", silent)
+    assert pixels[:, 0, 0, 0].tolist() == [100, 101, 102, 0, 1, 2, 3, 4, 5]
+    same = decoded(build("huggingface", folder=str(saved), image_size=8), tmp_path / "cache", silent)[2]
+    save_split(saved / "test", table([2, 1, 0], first=50), "test", files=1)
+    again, others, other_cache = decoded(
+        build("huggingface", folder=str(saved), image_size=8), tmp_path / "cache", silent
+    )
+    assert (same, other_cache != cache) == (cache, True)
+    assert others[0, 0, 0, 0] == 50
+    assert again.sample_ids.tolist() == first.sample_ids.tolist()
+
+
+def test_ids_are_of_the_split_and_the_stored_name(build, tmp_path):
+    save_split(tmp_path / "a", table([0, 1, 2], ["x/1.png", "2.png", "../3.png"]))
+    save_split(tmp_path / "b", table([2, 1, 0], ["../3.png", "2.png", "x/1.png"]))
+    one, other = (build("huggingface", folder=str(tmp_path / name)) for name in "ab")
+    assert one.paths == other.paths == ["train/2.png", "train/3.png", "train/x/1.png"]
+    assert one.sample_ids.tolist() == other.sample_ids.tolist()
+    save_split(tmp_path / "c", table([0, 1, 2], ["1.png", "1.png", "2.png"]))
+    assert build("huggingface", folder=str(tmp_path / "c")).paths == [f"train/{row:09d}" for row in range(3)]
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_the_cache_and_published_folders_tell_the_split_by_file_names(build, tmp_path, ending):
+    root = tmp_path / "data"
+    root.mkdir()
+    for split, labels in (("train", [0, 1, 2] * 2), ("validation", [0, 0])):
+        made = table(labels, first=len(labels))
+        place = root / f"birds-{split}-00000-of-00001.{ending}"
+        if ending == "parquet":
+            parquet.write_table(made, place, row_group_size=2)
+        else:
+            with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_stream(sink, made.schema) as writer:
+                writer.write_table(made)
+    (root / "cache-1234.arrow").write_bytes(b"of another program")
+    (root / "birds.py").write_text("raise SystemExit('a script is never executed')")
+    birds = build("huggingface", folder=str(root))
+    assert (birds.official.count("train"), birds.official.count("test")) == (6, 2)
+    assert [int(birds.read(row)[0, 0, 0]) for row in range(8)] == [6, 7, 8, 9, 10, 11, 2, 3]
+    assert build("huggingface", folder=str(root), split="train").class_names == CLASSES
+
+
+def test_rows_without_label_or_image_are_left_out_and_told(build, tmp_path):
+    images = [picture(1), None, b"", b"no image", picture(5), picture(6)]
+    save_split(
+        tmp_path / "birds", table([0, 1, 1, 2, -1, None], images=images, names=[f"{row}.png" for row in range(6)])
+    )
+    birds = build("huggingface", folder=str(tmp_path / "birds"), image_size=8)
+    assert birds.problems == [("split train", "has 2 rows without a label")]
+    kept, _, _ = decoded(birds, tmp_path / "cache", silent)
+    assert kept.paths == ["train/0.png"]
+    assert dict(kept.problems[1:]) == {
+        "train/1.png": "is not in the file: only its place is", "train/2.png": "is empty (0 bytes)",
+        "train/3.png": "is not an image of a known format",
+    }  # fmt: skip
+
+
+def test_columns_are_found_or_named(build, tmp_path):
+    made = table([0, 1, 2], features={}).rename_columns(["img", "fine"]).append_column("coarse", [["a", "b", "b"]])
+    save_split(tmp_path / "birds", made)
+    with pytest.raises(Problem, match=r"no column that is surely the label; there are fine, coarse\. "):
+        build("huggingface", folder=str(tmp_path / "birds"))
+    named = build("huggingface", folder=str(tmp_path / "birds"), label="coarse")
+    assert (named.class_names, named.labels.tolist()) == (["a", "b"], [0, 1, 1])
+    assert build("huggingface", folder=str(tmp_path / "birds"), label="fine").class_names == ["0", "1", "2"]
+    with pytest.raises(Problem, match="no column 'bild'; there are img"):
+        build("huggingface", folder=str(tmp_path / "birds"), image="bild", label="fine")
+    with pytest.raises(Problem, match=r"The column fine of .* holds no images"):
+        build("huggingface", folder=str(tmp_path / "birds"), image="fine", label="coarse")
+    with pytest.raises(Problem, match="no split 'dev'; there are train"):
+        build("huggingface", folder=str(tmp_path / "birds"), label="fine", split="dev")
+
+
+def cut(root):
+    place = root / "train" / "data-00000-of-00002.arrow"
+    place.write_bytes(place.read_bytes()[:-300])
+
+
+def garbage(root):
+    (root / "train" / "data-00000-of-00002.arrow").write_bytes(b"\xff" * 4000)
+
+
+def gone(root):
+    (root / "train" / "data-00001-of-00002.arrow").unlink()
+
+
+def elsewhere(root):
+    (root / "dataset_dict.json").write_text(json.dumps({"splits": ["../other"]}))
+
+
+def not_json(root):
+    (root / "dataset_dict.json").write_text("[[" * 99)
+
+
+def picked(root):
+    state = {"_data_files": [], "_indices_data_files": [{"filename": "indices.arrow"}]}
+    (root / "train" / "state.json").write_text(json.dumps(state))
+
+
+def other_columns(root):
+    save_split(root / "test", table([0, 1]).rename_columns(["image", "species"]), "test", files=1)
+
+
+def packed(root):
+    made = table([0, 1], images=[picture(0) + bytes(1 << 20)] * 2)
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    place = root / "train" / "data-00000-of-00002.arrow"
+    with pyarrow.OSFile(str(place), "wb") as sink, pyarrow.ipc.new_stream(sink, made.schema, options=options) as writer:
+        writer.write_table(made)
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (cut, "cannot be read as Arrow"), (garbage, "cannot be read as Arrow"), (gone, "is missing"),
+        (elsewhere, "lists '../other', which is no name"), (not_json, "cannot be read"),
+        (picked, "picks its rows by a list beside them"), (other_columns, "The column label of .* is not what it is"),
+        (packed, "it is packed"),
+    ],
+)  # fmt: skip
+def test_a_damaged_data_set_is_refused_in_a_sentence(build, saved, harm, said):
+    harm(saved)
+    with pytest.raises(Problem, match=said):
+        build("huggingface", folder=str(saved))
+
+
+def test_two_data_sets_in_one_folder_are_refused(build, tmp_path):
+    for name in ("cats", "dogs"):
+        (tmp_path / name).mkdir()
+        parquet.write_table(table([0, 1]), tmp_path / name / "part.parquet")
+    with pytest.raises(Problem, match=r"more than one data set \(cats, dogs\)"):
+        build("huggingface", folder=str(tmp_path))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(Problem, match="no Arrow or Parquet files"):
+        build("huggingface", folder=str(tmp_path / "empty"))
+
+
+def test_reading_can_be_given_up(build, saved):
+    with pytest.raises(Cancelled):
+        build("huggingface", give_up, folder=str(saved))
+
+
+def test_without_pyarrow_it_is_said_what_to_install(build, saved, monkeypatch):
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(Problem, match=r"install metric-workbench\[hf\] with pip"):
+        build("huggingface", folder=str(saved))

@@ -1,0 +1,46 @@
+"""Very many small files: what is kept of each in memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from listeners import silent
+
+from workbench.datasets.inspection import copies
+
+FILES = 4000
+MOST = 200  # bytes of each file: ten million fit in a window of 2 GB
+
+
+@pytest.fixture
+def birds(tmp_path):
+    for name in ("finch", "wren"):
+        (tmp_path / name).mkdir()
+    for number in range(FILES):
+        (tmp_path / ("finch", "wren")[number % 2] / f"{number:07d}.jpg").touch()
+    return tmp_path
+
+
+def peak_of(work):
+    """(what it gives, bytes at its peak)."""
+    tracemalloc.start()
+    try:
+        given = work()
+        return given, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_is_found_takes_little_memory(build, birds):
+    build("folder", folder=str(birds))  # what is imported and compiled at the first time
+    images, peak = peak_of(lambda: build("folder", folder=str(birds)))
+    assert len(images.paths) == FILES
+    assert peak / FILES < MOST
+
+
+def test_the_search_for_copies_takes_little_memory():
+    squares = np.arange(FILES, dtype=np.uint64).byteswap().view(np.uint8).reshape(FILES, 2, 4, 1)
+    squares[7] = squares[5]
+    groups, peak = peak_of(lambda: copies(squares, silent))
+    assert groups == [[5, 7]]
+    assert peak / FILES < MOST

@@ -1,0 +1,79 @@
+"""Runs of prompts in a frozen transformer: resumed exactly, told by size, kept as a small file that loads again."""
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from workbench.backbones.model import build_model
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.exchange.formats import export_run
+from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.running import launch, trained_network
+from workbench.running.building import load_data
+from workbench.running.engine import Engine
+from workbench.running.timing import weight_notes
+from workbench.workspace import Workspace
+
+PARAMS = {"model": "test_vit", "prompts": 3}
+
+
+def config(epochs=2, chunk=0):
+    return RunConfig(
+        name="prompts", device="cpu", backbone=Choice(name="timm", params=PARAMS),
+        embedding=EmbeddingParams(dim=8), training=TrainingParams(epochs=epochs, batch_size=256, chunk=chunk),
+        evaluation=EvaluationParams(probe_size=0, neighbours=2, untrained=False),
+    )  # fmt: skip
+
+
+def engine(folder, **asked):
+    folder.mkdir(exist_ok=True)
+    asked = config(**asked)
+    return Engine(asked, load_data(asked, quiet), folder, Control(), lambda event: None)
+
+
+@pytest.mark.parametrize("chunk", [0, 100])
+def test_a_resumed_run_ends_as_the_whole_one(tmp_path, chunk):
+    whole = engine(tmp_path / "whole", chunk=chunk)
+    whole.run()
+    first = engine(tmp_path / "first", chunk=chunk)  # which seeds the random numbers anew
+    first.control.stop()
+    first.run()
+    second = engine(tmp_path / "second", chunk=chunk)
+    second.resume(tmp_path / "first" / "last.pt")
+    second.run()
+    for (name, value), other in zip(
+        whole.parts.model.state_dict().items(), second.parts.model.state_dict().values(), strict=True
+    ):
+        assert torch.equal(value, other), name
+
+
+def test_preflight_says_how_much_is_trained(tmp_path):
+    made = engine(tmp_path / "run")
+    trained = 6 * 3 * 64 + 64 * 8 + 8
+    total = sum(weight.numel() for weight in made.parts.model.parameters())
+    share = f"trains {trained:,} of {total:,} weights ({trained / total:.2%})"
+    assert weight_notes(made) == [("the network", f"{share}; the others stay as they are")]
+
+
+def test_what_was_trained_is_a_small_file_that_another_run_loads(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = launch.prepare_run(config(epochs=1), workspace)
+        launch.make_job(workspace, run_id, Control()).start().join()
+        assert workspace.run(run_id).status == "done", workspace.run(run_id).problem
+        export_run(workspace, run_id, ["trained"], tmp_path)
+        expected = trained_network.trained(workspace, run_id).model
+    path = tmp_path / "trained.safetensors"
+    state = load_file(path)
+    assert {name for name in state if name.startswith("backbone.")} == {
+        f"backbone.model.blocks.{block}.prompts" for block in range(6)
+    }
+    assert path.stat().st_size < 20_000
+    again = build_model("timm", {**PARAMS, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)
+    for block in range(6):
+        assert torch.equal(again.backbone.model.blocks[block].prompts, expected.backbone.model.blocks[block].prompts)
+    with pytest.raises(Problem, match="another trained part"):
+        build_model("timm", {**PARAMS, "prompts": 2, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)
+    with pytest.raises(Problem, match="another trained part"):
+        build_model("timm", {**PARAMS, "lora_rank": 2, "trained_file": str(path)}, EmbeddingParams(dim=8), 1)

@@ -1,0 +1,89 @@
+"""WebDataset: shards of tar in which KEY.jpg and KEY.cls, KEY.txt or KEY.json are neighbours; nothing is unpacked."""
+
+from bisect import bisect_right
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet
+from workbench.datasets.images import BadImage
+from workbench.datasets.packed_records import PackedParams, Records, half_of, packed_set, plain_name
+from workbench.datasets.place import DEEPEST, open_place
+from workbench.datasets.split import WORDS
+from workbench.datasets.tar_index import Shard, Wanted, shard_index
+from workbench.entries.catalog import cache_folder
+from workbench.params import param
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.registry import register
+
+
+class WebDatasetParams(PackedParams):
+    """Where the shards are stored, and which files of a sample are the image and its class."""
+
+    folder: str = param(
+        "", label="Folder or shard", path="place",
+        help="Holds the shards (*.tar), perhaps in folders train and val; or one shard. Not compressed.",
+    )  # fmt: skip
+    image: str = param(
+        "", label="Image", suggestions=["jpg", "png", "webp"],
+        help="Ending of the image's file; empty takes the first file of a sample that is an image.",
+    )  # fmt: skip
+    label: str = param(
+        "cls", label="Class", suggestions=["cls", "txt", "json"], help="Ending of the file that holds the class."
+    )
+    field: str = param("label", label="Field of the JSON", help="For JSON: the field with the class; dots lead inside.")
+
+
+@register(
+    "dataset", "webdataset", title="WebDataset", params=WebDatasetParams,
+    source="Aizman et al. 2019, the layout of the library webdataset",
+)  # fmt: skip
+def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
+    """Images in tar shards beside their classes, read by their place in the shard."""
+    tars = _shards(params.folder, progress)
+    wanted = Wanted(params.image.lower().lstrip("."), params.label.lower().lstrip("."), params.field)
+    cache = cache_folder() / "shards"
+    shards = [shard_index(tar, wanted, cache, progress) for tar in tars]
+    starts = list(accumulate((len(shard.keys) for shard in shards), initial=0))
+    records: dict[str, Records] = {}
+    for tar, shard, first in zip(tars, shards, starts, strict=False):
+        split = half_of(tar.stem).lower() or (tar.parent.name.lower() if tar.parent.name.lower() in WORDS else "")
+        _add(records.setdefault(split, Records(split)), tar.stem, shard, first)
+    places = [np.array([shard.starts, shard.sizes], np.int64) for shard in shards]
+
+    def encoded(row: int) -> bytes:
+        number = bisect_right(starts, row) - 1
+        start, size = places[number][:, row - starts[number]].tolist()
+        try:
+            with tars[number].open("rb") as file:
+                file.seek(start)
+                return file.read(size)
+        except OSError as error:
+            raise BadImage(f"cannot be read ({error.strerror or error})") from None
+
+    said = f"{wanted.image} {wanted.label} {wanted.field}"
+    return packed_set("webdataset", tars, list(records.values()), None, encoded, params, said)
+
+
+def _add(records: Records, stem: str, shard: Shard, first: int) -> None:
+    """The samples of one shard; `first` is the number of its first one."""
+    names = [plain_name(f"{key}.{ending}") for key, ending in zip(shard.keys, shard.endings, strict=True)]
+    records.names += names
+    records.fallbacks += [f"{stem}/{name}" for name in names]
+    records.classes += shard.labels
+    records.rows += range(first, first + len(names))
+    records.problems += [(f"{stem}/{plain_name(key)}", reason) for key, reason in shard.problems]
+
+
+def _shards(chosen: str, progress: Progress) -> list[Path]:
+    """The shards in the chosen folder, sorted; or the one that was chosen. Raises Problem where there are none."""
+    tar = Path(chosen).expanduser()
+    if tar.suffix.lower() == ".tar" and tar.is_file():
+        return [tar]
+    root = open_place(chosen, "the shards", progress)
+    tars = [path for depth in range(DEEPEST) for path in root.glob("*/" * depth + "*.[tT][aA][rR]") if path.is_file()]
+    if not tars:
+        raise Problem(f"{root} holds no shards (*.tar).", kept="Nothing was started.", todo="Choose another folder.")
+    return sorted(tars)

@@ -1,0 +1,99 @@
+"""Search a run's test half by words: where its embeddings are those of a tower that was trained together with words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench import files
+from workbench.config import RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.running.image_search import SHOWN, nearest
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation, Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class TextAnswer:
+    """What a search finds for some words."""
+
+    name: str  # the words
+    evaluation: Evaluation
+    neighbours: list[Neighbour]  # best first; `right` means nothing
+
+
+def search_texts(
+    workspace: Workspace,
+    run_id: int,
+    texts: Sequence[str],
+    k: int = SHOWN,
+    evaluation_id: int | None = None,
+    progress: Progress = quiet,
+) -> list[TextAnswer]:
+    """Find the test images nearest to some words, by cosine.
+
+    Args:
+        texts: at least one.
+        k: neighbours of each, at least 1; cut to the size of the test half.
+        evaluation_id: one of the run's evaluations, the last by default; all have the same embeddings.
+
+    Returns:
+        One answer for each text, in the order given.
+
+    Raises:
+        Problem: a run whose embeddings words cannot be compared with (`refusal`), weights that are gone or have
+            changed, no evaluation.
+        Cancelled: by `progress`.
+    """
+    run = workspace.run(run_id)
+    config = RunConfig.recorded(run.config)
+    if why := refusal(config):
+        raise Problem(f"Run {run_id} cannot be searched by words: {why}", kept="Nothing was changed.")
+    evaluations = workspace.evaluations(run_id)
+    wanted = [row for row in evaluations if evaluation_id in (None, row.id)]
+    if not wanted or run.dataset_id is None:
+        raise Problem(f"Run {run_id} has no {'such ' if evaluations else ''}evaluation to compare with.")
+    progress("Loading the network", 0, 2)
+    backbone = _backbone(workspace, run_id, config, run.dataset_id)
+    progress("Comparing", 1, 2)
+    data, evaluation = workspace.dataset(run.dataset_id), wanted[-1]
+    ids, labels, embeddings = workspace.embeddings(evaluation.id)
+    stored = ids, labels, np.asarray(embeddings)
+    return [
+        TextAnswer(text, evaluation, nearest(query, stored, "cosine", data, k))
+        for text, query in zip(texts, backbone.embed_texts(texts).numpy(), strict=True)
+    ]
+
+
+def refusal(config: RunConfig) -> str:
+    """Why words cannot be compared with the embeddings of such a run, as a sentence; empty when they can."""
+    known, head = catalogs.current(), config.embedding
+    if not config.fact(known, "backbone", "reads_text"):
+        return "its backbone has no tower for words."
+    if config.value(known, "backbone", "weights") == "none":
+        return "its tower for words was not pretrained."
+    if head.dim or head.batch_norm:
+        return "its embeddings are made by a head of its own; set the embedding size to 0 and batch-norm on top off."
+    if not (config.value(known, "backbone", "frozen") or config.training.backbone_lr == 0):
+        return "its tower for images was trained away from the one for words; freeze it."
+    if config.evaluation.distance != "cosine":
+        return "it compares by Euclidean distance, words by cosine."
+    return ""
+
+
+def _backbone(workspace: Workspace, run_id: int, config: RunConfig, dataset_id: int) -> Any:
+    """The run's backbone with the weights that the run was started from. Raises Problem when they have changed."""
+    from workbench.backbones.model import build_model
+
+    channels = workspace.dataset(dataset_id).channels
+    backbone: Any = build_model(config.backbone.name, config.backbone.params, config.embedding, channels).backbone
+    expected = workspace.run(run_id).environment.get("weights", "")
+    if expected and backbone.weights_path is not None and files.digest(backbone.weights_path) != expected:
+        raise Problem(
+            f"The weights of run {run_id} have changed since: {backbone.weights_path}.",
+            todo="Put the file back that the run was started with.",
+        )
+    return backbone

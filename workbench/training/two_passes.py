@@ -1,0 +1,110 @@
+"""The gradient of a batch that is larger than memory: all features first, then the backbone again, chunk by chunk."""
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from workbench.problem import Problem
+from workbench.training import checkpoint
+from workbench.training.device import autocast
+from workbench.training.ranks import OneRank
+
+
+class Halves(Protocol):
+    """A model in two halves: `features` looks at each image alone, `head` may look at all of them together."""
+
+    def features(self, images: Tensor) -> Tensor:
+        """Features [n, f] of images [n, C, H, W]."""
+
+    head: nn.Module
+    """Features [n, f] -> embeddings [n, d]."""
+
+
+class TwoPasses:
+    """A batch whose activations are kept for one chunk at a time; its loss and its gradient are those of the batch.
+
+    Used once: `embeddings`, then the loss of them and its backward pass, then `backward`. The features of all images
+    are computed without a gradient; the head and the loss see them together; the gradient that reaches the features
+    then goes through the backbone chunk by chunk. Layers that draw at random draw the same numbers both times.
+
+    Args:
+        model: with a backbone that `refuse_batch_norm` lets pass.
+        images: the batch [n, C, H, W].
+        chunk: images whose activations are kept at a time, at least 1.
+        device: of the images.
+        precision: of the training (`device.autocast`).
+        ranks: each of which has its share of the images of a batch.
+
+    Source: Gao et al. 2021 (Scaling deep contrastive learning batch size under memory limited setup), Section 3.2.
+    """
+
+    def __init__(
+        self, model: Halves, images: Tensor, chunk: int, device: torch.device, precision: str,
+        ranks: OneRank | None = None,
+    ) -> None:  # fmt: skip
+        self._ranks = ranks or OneRank()
+        self._model, self._chunks = model, images.split(chunk)
+        self._device, self._precision = device, precision
+        self._states: list[dict[str, Any]] = []  # random states before each chunk
+        self._features: Tensor | None = None
+
+    def embeddings(self, n: int = 0, step: int = 0) -> Tensor:
+        """Embeddings [n, d] of the batch, with a gradient back to the features of this rank's images.
+
+        Several ranks need n, by default the number of images, and the number of steps done: they draw at random by it.
+        """
+        parts = []
+        with self._ranks.drawing_apart(step), torch.no_grad(), self._autocast():
+            for images in self._chunks:
+                self._states.append(checkpoint.rng_state())
+                parts.append(self._model.features(images))
+        self._features = torch.cat(parts).requires_grad_()
+        with self._autocast():
+            embeddings: Tensor = self._model.head(self._ranks.gather(self._features, n or len(self._features)))
+        return embeddings
+
+    def backward(self) -> None:
+        """Add the backbone's part to the gradients, from the one that the loss left on the features."""
+        if self._features is None or self._features.grad is None:
+            return
+        after = checkpoint.rng_state()
+        gradients = self._features.grad.split(len(self._chunks[0]))
+        for images, state, gradient in zip(self._chunks, self._states, gradients, strict=True):
+            checkpoint.set_rng_state(state)
+            with self._autocast():
+                features = self._model.features(images)
+            if not features.requires_grad:  # the backbone is frozen
+                break
+            features.backward(gradient)
+        checkpoint.set_rng_state(after)
+
+    def _autocast(self) -> AbstractContextManager[object]:
+        """Entered anew for each pass: within one, autocast would go on with the first pass's casts of the weights."""
+        return autocast(self._device, self._precision)
+
+
+def coupling_layers(backbone: nn.Module) -> int:
+    """How many layers make a chunk of a batch give other features than the batch gives.
+
+    Batch-norm that is trained looks at all images of a batch. Frozen batch-norm and other norms look at one.
+    """
+    was = {module: module.training for module in backbone.modules()}
+    backbone.train()
+    norms = [module for module in was if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    count = sum(module.training or module.running_mean is None for module in norms)
+    for module, training in was.items():
+        module.training = training
+    return count
+
+
+def refuse_batch_norm(backbone: nn.Module) -> None:
+    """Raise Problem where the backbone has `coupling_layers`."""
+    if count := coupling_layers(backbone):
+        raise Problem(
+            f"This backbone cannot be trained in chunks: {count:,} of its layers are batch-norm, which compares all "
+            "images of a batch.",
+            kept="Nothing was started.",
+            todo="Freeze batch-norm, take a backbone without it, or set the chunk to 0.",
+        )
