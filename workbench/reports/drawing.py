@@ -1,5 +1,6 @@
 """A figure that can be drawn at any width: lines and letters, not pixels."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # not allowed in an SVG; UTF-8
 COLUMN, FULL = 3.25, 6.75  # inches: a column and the full width of a two-column paper
 Format = Literal["svg", "pdf", "png"]
 STYLE: dict[str, Any] = {
@@ -75,7 +77,7 @@ class Drawing:
         with styled(style):
             dots = 200 if kind == "svg" else 300  # of what is drawn as pixels, as very many points are
             self.figure(width, style).savefig(out, format=kind, dpi=dots, metadata=date)
-        return out.getvalue()
+        return NO_XML.sub(b" ", out.getvalue()) if kind == "svg" else out.getvalue()
 
     def resized(self, width: float, height: float) -> "Drawing":
         """The same at another size, in inches; letters keep theirs."""

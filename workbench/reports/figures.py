@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
+from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+COLOURS = (*OKABE_ITO[:6], "#000000", "#999933")  # yellow cannot be seen on paper
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
     "probe/spce": ("SPCE", COLOURS[1], "--"),
@@ -143,14 +144,15 @@ def draw_map(data: Map, host: Figure) -> None:
     """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
     present = np.unique(data.labels)
-    many, named = len(present) > len(COLOURS), len(present) <= NAMED
+    named = len(present) <= NAMED
+    inks = [f"#{int(ink) & 0xFFFFFF:06X}" for ink in class_colours(len(present))]
     for index, label in enumerate(present):
         chosen = data.labels == label
-        colour = _spread(index, len(present)) if many else COLOURS[index]
         name = _class_name(data, label)
         axes.scatter(
             data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=legend_name(name) if named else None, rasterized=len(data.points) > 3000,
+            color=inks[index], linewidths=0, label=legend_name(name) if named else None,
+            rasterized=len(data.points) > 3000,
         )  # fmt: skip
     if data.proxies is not None:
         axes.scatter(
@@ -168,13 +170,6 @@ def draw_map(data: Map, host: Figure) -> None:
     axes.grid(visible=False)
     if named or data.proxies is not None:
         axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _spread(index: int, count: int) -> tuple[float, float, float, float]:
-    from matplotlib import colormaps
-
-    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * index / max(1, count - 1))
-    return colour
 
 
 def _sheet(cards: list[QueryCard], host: Figure) -> None:

@@ -71,9 +71,9 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
         _Writer(root, document).write(paper)
         try:
             yield _fitted(root)
-        except typst.TypstError as error:
+        except RuntimeError as error:  # typst's own; those of a query have no class
             raise Problem(
-                f"The pages could not be set: {error.message}.", kept="No file was changed.", todo="Write HTML instead."
+                f"The pages could not be set: {error}.", kept="No file was changed.", todo="Write HTML instead."
             ) from error
 
 
