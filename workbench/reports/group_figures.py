@@ -110,7 +110,12 @@ def apart(titles: list[str]) -> list[str]:
         len(title_words) > shared + 1 and title_words[shared] == words[0][shared] for title_words in words
     ):
         shared += 1
-    return [" ".join(title_words[shared:]) for title_words in words]
+    return [_closed(" ".join(title_words[shared:])) for title_words in words]
+
+
+def _closed(words: str) -> str:
+    """Words without a bracket at their end that nothing opens."""
+    return words[:-1] if words.endswith(")") and words.count(")") > words.count("(") else words
 
 
 def _cut(words: str, most: int) -> str:

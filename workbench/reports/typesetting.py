@@ -30,7 +30,6 @@ BREAK = "\u200b"
 SHORT_TITLE = 90  # letters in the running head
 SHORT_CLASS = 17  # letters of a class below an image
 LONGEST_LINK = 2000
-LONE_HEIGHT = 2.6  # inches of a narrow plot that stands alone, at full width
 TIGHTER = ({"small_figures": "yes"}, {"tight": "yes"}, {"tight": "yes", "small_figures": "yes"})  # by preference
 FONTS = "DejaVuSans*.ttf"  # matplotlib brings them; figures are measured in them
 
@@ -160,7 +159,7 @@ class _Writer:
     def _plot(self, plot: Plot, *, alone: bool) -> dict[str, str]:
         drawing = self._document.drawings[plot.name]
         if alone and not drawing.wide:
-            drawing = drawing.resized(FULL, max(LONE_HEIGHT, drawing.height))
+            drawing = drawing.resized(FULL, drawing.height)
         name = f"figure-{plot.name}.svg"
         (self._root / name).write_bytes(drawing.encode("svg"))
         return {"file": name, "caption": _breakable(plot.caption)}
@@ -191,7 +190,7 @@ def _table(table: Table) -> dict[str, Any]:
     """A table as the template reads it: `widths` says which columns take the room that is left."""
     head, rows, numbers, strong = table.head, table.rows, table.numbers, table.strong
     texts = [column for column in range(len(head)) if column not in numbers]
-    stretched = (texts[0] if numbers else texts[-1]) if texts else 0
+    stretched = len(head) - 1 if len(head) - 1 in texts else min(texts, default=0)
     wide = [column == stretched for column in range(len(head))]
     if table.foldable:
         width, half = len(head), table.half
