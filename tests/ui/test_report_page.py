@@ -11,7 +11,7 @@ from workbench.problem import Problem
 from workbench.reports.templates import template
 from workbench.ui.pages.report.choices import KEY_ROLE
 from workbench.ui.pages.report.page import ReportPage
-from workbench.ui.pages.report.preview import READING
+from workbench.ui.pages.report.preview import MARGIN, READING
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace.report_templates import arrangements, choice
@@ -49,14 +49,17 @@ def test_pages_are_shown_at_reading_width_and_zoomed(page, qtbot):
     preview = page.preview
     qtbot.waitUntil(lambda: preview.count >= 3)
     sheets = [preview.area.widget().layout().itemAt(number).widget() for number in range(preview.count)]
-    assert preview.zoom_box.currentText() == "100%"
+    room = preview.area.viewport().width()
+    qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {preview.page_width})
+    assert room - 2 * MARGIN <= preview.page_width <= room, "at first a page has the width of the preview"
+    preview.zoom_box.setCurrentText("100%")
     qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {READING})
     preview.larger.click()
     assert preview.zoom_box.currentText() == "125%"
     qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {READING * 5 // 4})
-    preview.zoom_box.setCurrentIndex(0)
-    preview.smaller.click()
-    assert preview.page_width < preview.area.width()
+    preview.zoom_box.setCurrentText("200%")
+    preview.larger.click()
+    assert preview.zoom_box.currentText() == "200%", "the largest"
     assert preview.page_word.text() == f"Page 1 of {preview.count}"
     preview.on.click()
     qtbot.waitUntil(lambda: preview.page_word.text() == f"Page 2 of {preview.count}")

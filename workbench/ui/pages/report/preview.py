@@ -13,7 +13,7 @@ from workbench.ui.widgets.labels import label
 
 MARGIN = 12  # px around a page
 READING = 760  # px of a page at 100%
-FIT = 0.0  # the zoom at which a page is as wide as the preview
+FIT = 0.0  # the zoom at which a page is as wide as the preview, and at most READING
 ZOOMS = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 
 
@@ -30,7 +30,6 @@ class Preview(QWidget):
         self.zoom_box.addItem("Fit width", FIT)
         for zoom in ZOOMS:
             self.zoom_box.addItem(f"{zoom:.0%}", zoom)
-        self.zoom_box.setCurrentIndex(self.zoom_box.findData(1.0))
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
@@ -81,7 +80,8 @@ class Preview(QWidget):
     def page_width(self) -> int:
         """Px of a page at the chosen zoom."""
         zoom = float(self.zoom_box.currentData())
-        return round(zoom * READING) if zoom else max(1, self.area.viewport().width() - 2 * MARGIN)
+        room = max(1, self.area.viewport().width() - 2 * MARGIN)
+        return round(zoom * READING) if zoom != FIT else min(READING, room)
 
     def zoom_in(self) -> None:
         """Show the pages one step larger."""
