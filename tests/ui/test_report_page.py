@@ -65,6 +65,17 @@ def test_pages_are_shown_at_reading_width_and_zoomed(page, qtbot):
     qtbot.waitUntil(lambda: preview.page_word.text() == f"Page 2 of {preview.count}")
 
 
+def test_a_clicked_section_comes_into_sight(page, qtbot):
+    qtbot.waitUntil(lambda: page.preview.count >= 3 and bool(page.model.sections))
+    qtbot.waitUntil(lambda: page.preview.area.verticalScrollBar().maximum() > 1500)
+    row = page.choices.sections().index("environment")
+    where = page.choices.list.visualItemRect(page.choices.list.item(row)).center()
+    qtbot.mouseClick(page.choices.list.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    last = page.model.sections["environment"]
+    assert last >= 3
+    assert page.preview.page == last
+
+
 def test_another_paper_is_drawn_anew(page, qtbot):
     tick_only(page, "summary")
     qtbot.waitUntil(lambda: page.preview.count == 1)

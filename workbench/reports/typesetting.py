@@ -78,9 +78,10 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
 
 def _fitted(root: Path) -> TypesetReport:
     """As it comes, or set tighter or with smaller figures where that saves a page."""
-    plain = _laid_out(root)
-    others = (_laid_out(root, **change) for change in TIGHTER) if plain.pages > 1 else ()
-    return min((plain, *others), key=lambda report: report.pages)
+    reports = [_laid_out(root)]
+    if reports[0].pages > 1:
+        reports += [_laid_out(root, **change) for change in TIGHTER]
+    return min(reports, key=lambda report: report.pages)
 
 
 def _laid_out(root: Path, *, tight: str = "no", small_figures: str = "no") -> TypesetReport:

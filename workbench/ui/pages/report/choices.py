@@ -44,6 +44,7 @@ class SectionChoices(QWidget):
     changed = Signal()
     arranged = Signal()  # order, ticks or own text: what is stored with the template
     reset = Signal()
+    pressed = Signal(str)  # the key of a section that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +78,7 @@ class SectionChoices(QWidget):
             column.addWidget(caption(words, field))
             column.addWidget(field, stretch)
         self.list.itemChanged.connect(self._arrange)
+        self.list.itemClicked.connect(self._press)
         self.list.model().rowsMoved.connect(self._arrange)
         self.list.currentRowChanged.connect(self._check)
         self.title.textChanged.connect(self._say)
@@ -143,6 +145,9 @@ class SectionChoices(QWidget):
         row = self.list.currentRow()
         self.up.setEnabled(row > 0)
         self.down.setEnabled(0 <= row < self.list.count() - 1)
+
+    def _press(self, item: QListWidgetItem) -> None:
+        self.pressed.emit(str(item.data(KEY_ROLE)))
 
     def _arrange(self) -> None:
         if not self._building:

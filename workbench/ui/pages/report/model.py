@@ -48,6 +48,7 @@ class ReportModel:
         self.many = False  # whether the template is about several runs
         self.chosen: list[int] = []  # runs that a person ticked for a comparison
         self.written: list[Path] = []  # files of the last export
+        self.sections: dict[str, int] = {}  # the page of the preview on which each section begins
 
     @property
     def runs(self) -> list[int]:

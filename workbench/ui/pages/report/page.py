@@ -109,6 +109,7 @@ class ReportPage(QStackedWidget):
         self.choices.changed.connect(self._wish)
         self.choices.arranged.connect(self._keep.start)
         self.choices.reset.connect(self._reset)
+        self.choices.pressed.connect(self._show_section)
         self.numbers.changed.connect(self._wish)
         self.numbers.changed.connect(self._remember.start)
         self.formats.changed.connect(self._check)
@@ -222,8 +223,12 @@ class ReportPage(QStackedWidget):
                 self._drawing = False
                 self.preview.say(preview_text(len(images), answer["total"]))
                 self.preview.show_pages(images)
+                self.model.sections = answer["sections"]
 
         self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
+
+    def _show_section(self, key: str) -> None:
+        self.preview.show_page(self.model.sections.get(key, 0))
 
     def _not_drawn(self, problem: Problem) -> None:
         self.preview.show_pages([])
