@@ -21,8 +21,9 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QApplication
 
+from workbench.colours import class_colours
 from workbench.ui import theme
-from workbench.ui.pages.map.colours.colouring import class_colours, grouped
+from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QImage
 
+from workbench.colours import OKABE_ITO, class_colours, rgb
 from workbench.ui import theme
 from workbench.ui.pages.map import map_files
-from workbench.ui.pages.map.colours.colouring import class_colours, grouped, rgb
+from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
@@ -251,7 +252,7 @@ def test_points_in_one_place_are_drawn_and_hit(qtbot):
     assert canvas.rect().contains(place)
     assert canvas.row_at(QPointF(place)) is not None
     shown = canvas.grab().toImage()
-    assert QColor(shown.pixel(place)) == QColor(theme.OKABE_ITO[0])
+    assert QColor(shown.pixel(place)) == QColor(OKABE_ITO[0])
 
 
 def test_points_without_coordinates_are_neither_drawn_nor_hit(qtbot):
@@ -283,7 +284,7 @@ def test_unselected_points_are_dimmed(qtbot):
     canvas.set_selected(np.array([True, False]))
     shown = canvas.grab().toImage()
     bright, dim = (QColor(shown.pixel(canvas.place_of(row).toPoint())) for row in (0, 1))
-    assert bright == QColor(theme.OKABE_ITO[0])
+    assert bright == QColor(OKABE_ITO[0])
     assert dim.lightness() > 200
 
 
@@ -344,7 +345,7 @@ def ink_in(canvas):
 
 
 def test_a_crowd_can_be_recoloured_hidden_and_selected(crowd):
-    blue = QColor(theme.OKABE_ITO[0])
+    blue = QColor(OKABE_ITO[0])
     crowd.set_hidden(frozenset({1, 2, 3}))
     hidden = colours_in(crowd)
     crowd.set_selected(np.arange(400) == 8)
@@ -471,7 +472,7 @@ def test_points_are_round_and_as_large_and_opaque_as_is_chosen(qtbot):
     canvas.show_look(Look(size=2.0, opacity=1.0, names=False))
     wide, at = canvas.point_width, canvas.place_of(0)
     image = canvas.grab().toImage()
-    ink, corner = QColor(theme.OKABE_ITO[0]), 0.46 * wide
+    ink, corner = QColor(OKABE_ITO[0]), 0.46 * wide
     assert image.pixelColor(at.toPoint()) == ink
     assert image.pixelColor((at + QPointF(corner, 0)).toPoint()) != image.pixelColor(2, 2)
     assert image.pixelColor((at + QPointF(corner, corner)).toPoint()) == image.pixelColor(2, 2), "a disc has no corners"

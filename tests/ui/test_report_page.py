@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.reports.templates import template
 from workbench.ui.pages.report.choices import KEY_ROLE
 from workbench.ui.pages.report.page import ReportPage
+from workbench.ui.pages.report.preview import MARGIN, READING
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace.report_templates import arrangements, choice
@@ -42,6 +43,52 @@ def test_the_preview_follows_the_ticks(page, qtbot):
     tick_only(page, "summary")
     assert page.choices.sections() == ["summary"]
     qtbot.waitUntil(lambda: page.preview.count == 1)
+
+
+def test_pages_are_shown_at_reading_width_and_zoomed(page, qtbot):
+    preview = page.preview
+    qtbot.waitUntil(lambda: preview.count >= 3)
+    sheets = [preview.area.widget().layout().itemAt(number).widget() for number in range(preview.count)]
+    room = preview.area.viewport().width()
+    qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {preview.page_width})
+    assert room - 2 * MARGIN <= preview.page_width <= room, "at first a page has the width of the preview"
+    preview.zoom_box.setCurrentText("100%")
+    qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {READING})
+    preview.larger.click()
+    assert preview.zoom_box.currentText() == "125%"
+    qtbot.waitUntil(lambda: {sheet.pixmap().width() for sheet in sheets} == {READING * 5 // 4})
+    preview.zoom_box.setCurrentText("200%")
+    preview.larger.click()
+    assert preview.zoom_box.currentText() == "200%", "the largest"
+    assert preview.page_word.text() == f"Page 1 of {preview.count}"
+    preview.on.click()
+    qtbot.waitUntil(lambda: preview.page_word.text() == f"Page 2 of {preview.count}")
+
+
+def test_a_clicked_section_comes_into_sight(page, qtbot):
+    qtbot.waitUntil(lambda: page.preview.count >= 3 and bool(page.model.sections))
+    qtbot.waitUntil(lambda: page.preview.area.verticalScrollBar().maximum() > 1500)
+    row = page.choices.sections().index("environment")
+    where = page.choices.list.visualItemRect(page.choices.list.item(row)).center()
+    qtbot.mouseClick(page.choices.list.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    last = page.model.sections["environment"]
+    assert last >= 3
+    assert page.preview.page == last
+
+
+def test_another_paper_is_drawn_anew(page, qtbot):
+    tick_only(page, "summary")
+    qtbot.waitUntil(lambda: page.preview.count == 1)
+    sheet = page.preview.area.widget().layout().itemAt(0).widget()
+    tall = sheet.pixmap().height()
+    page.formats.paper_box.setCurrentIndex(page.formats.paper_box.findData("letter"))
+    page.formats.paper_box.activated.emit(page.formats.paper_box.currentIndex())
+
+    def shorter():
+        shown = page.preview.area.widget().layout().itemAt(0).widget()
+        return shown.pixmap().height() and shown.pixmap().height() < tall
+
+    qtbot.waitUntil(shorter)
 
 
 def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp_path):
@@ -86,17 +133,17 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
     page.choices.list.setCurrentRow(1)
     page.choices.list.setFocus()
     qtbot.keyClick(page.choices.list, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert page.choices.sections()[1:3] == ["settings", "summary"]
+    assert page.choices.sections()[1:3] == ["metrics", "summary"]
     page.choices.move_up()
     page.choices.move_up()
     page.choices.notes.setPlainText("**mine**")
-    assert page.choices.sections()[:3] == ["summary", "notes", "settings"]
+    assert page.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert not page.choices.up.isEnabled()
     qtbot.waitUntil(lambda: "one-run" in arrangements(session.workspace))
     again = ReportPage(session)
     qtbot.addWidget(again)
     qtbot.waitUntil(lambda: again.ready)
-    assert again.choices.sections()[:3] == ["summary", "notes", "settings"]
+    assert again.choices.sections()[:3] == ["summary", "notes", "metrics"]
     assert again.choices.notes.toPlainText() == "**mine**"
     page.choices.again.click()
     next(each for each in page.findChild(QMessageBox).buttons() if each.text() == "Reset").click()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from workbench.commands.compare import PLACE_OPTION
-from workbench.reports.sections import FORMATS, SECTIONS
+from workbench.reports.sections import FORMATS, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 
 TEMPLATES = ("one-run", "comparison", "paper-appendix")
@@ -34,6 +34,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     )
     @click.option("--metric", default="MAP@R", show_default=True, help="What a comparison is about.")
     @PLACE_OPTION
+    @click.option("--paper", type=click.Choice(tuple(PAPERS)), default=PAPER, show_default=True, help="Of the PDF.")
     @click.option(
         "--bundle", type=click.Path(path_type=Path, dir_okay=False),
         help="A ZIP file: the report in every format, configs, tables and a manifest. Without --format nothing else.",
@@ -49,6 +50,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         text: Path | None,
         metric: str,
         at: str | int,
+        paper: str,
         bundle: Path | None,
     ) -> None:
         """Write the report of runs (their numbers in `workbench list runs`)."""
@@ -67,11 +69,20 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             out_folder = out or workspace.file(numbers[0], "report")
             if wanted:
                 for path in reports.write_report(
-                    workspace, numbers, out_folder, wanted, chosen, title, notes, metric=metric, at=at
+                    workspace,
+                    numbers,
+                    out_folder,
+                    wanted,
+                    chosen,
+                    title,
+                    notes,
+                    metric=metric,
+                    at=at,
+                    paper=paper,
                 ):
                     click.echo(path)
             if bundle is not None:
-                wish = reports.wish_of(numbers, chosen, title, notes, metric, at)
+                wish = reports.wish_of(numbers, chosen, title, notes, metric, at, paper)
                 reports.write_bundle(workspace, wish, bundle)
                 click.echo(bundle)
 

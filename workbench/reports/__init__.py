@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING
 from workbench import files
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
+from workbench.reports.sections import BUNDLE, FORMATS, PAPER, PAPERS, SECTIONS
 from workbench.workspace import Workspace
 from workbench.workspace.paths import inside
 
 if TYPE_CHECKING:
     from workbench.reports.document import Made, Wish
+    from workbench.reports.pdf import Preview
 
-__all__ = ["BUNDLE", "FORMATS", "SECTIONS", "preview_pages", "wish_of", "write_bundle", "write_report"]
+__all__ = [
+    "BUNDLE",
+    "FORMATS",
+    "PAPER",
+    "PAPERS",
+    "SECTIONS",
+    "preview_pages",
+    "wish_of",
+    "write_bundle",
+    "write_report",
+]
 
 
 def wish_of(
@@ -24,13 +35,14 @@ def wish_of(
     notes: str = "",
     metric: str = "MAP@R",
     at: str | int = "best",
+    paper: str = PAPER,
 ) -> "Wish":
     """What `write_report` and the others take; see `document.Wish`. All sections of one run by default."""
     from workbench.reports.document import Wish
     from workbench.reports.sections import ONE_RUN
 
     numbers = (runs,) if isinstance(runs, int) else tuple(runs)
-    return Wish(numbers, ONE_RUN if sections is None else tuple(sections), title, notes, metric, at)
+    return Wish(numbers, ONE_RUN if sections is None else tuple(sections), title, notes, metric, at, paper)
 
 
 def write_report(
@@ -44,6 +56,7 @@ def write_report(
     progress: Progress = quiet,
     metric: str = "MAP@R",
     at: str | int = "best",
+    paper: str = PAPER,
 ) -> list[Path]:
     """Write the report of one or more runs; every file is whole or unchanged.
 
@@ -57,6 +70,7 @@ def write_report(
         notes: own text (Markdown); the note of a single run when empty.
         progress: called before each format; may raise Cancelled.
         metric, at: the number that a comparison is about, and "best", "last" or an epoch.
+        paper: size of the PDF's pages, of PAPERS.
 
     Returns:
         The files, those that open as a report first.
@@ -64,7 +78,7 @@ def write_report(
     Raises:
         Problem: no such run, format, section, metric or epoch, or a place that cannot be written.
     """
-    wanted, wish = list(formats), wish_of(runs, sections, title, notes, metric, at)
+    wanted, wish = list(formats), wish_of(runs, sections, title, notes, metric, at, paper)
     unknown = [kind for kind in wanted if kind not in FORMATS]
     if unknown:
         raise Problem(f"There is no format {unknown[0]!r} of a report.", todo=f"Known: {', '.join(FORMATS)}.")
@@ -109,10 +123,8 @@ def write_bundle(workspace: Workspace, wish: "Wish", path: Path, progress: Progr
     progress("Done", len(FORMATS) + 1, len(FORMATS) + 1)
 
 
-def preview_pages(
-    workspace: Workspace, wish: "Wish", dpi: int = 96, progress: Progress = quiet
-) -> tuple[list[bytes], int]:
-    """The first pages of the PDF as PNG files in memory, for the window, and how many pages there are.
+def preview_pages(workspace: Workspace, wish: "Wish", dpi: int = 96, progress: Progress = quiet) -> "Preview":
+    """The first pages of the PDF as PNG files in memory, for the window; see `pdf.Preview`.
 
     Raises:
         Problem: as in `write_report`.
@@ -121,7 +133,7 @@ def preview_pages(
 
     report = _made(workspace, wish, progress, 2)
     progress("Laying out pages", 1, 2)
-    return pdf.preview(report.document, dpi)
+    return pdf.preview(report.document, dpi, report.paper)
 
 
 def _made(workspace: Workspace, wish: "Wish", progress: Progress, total: int) -> "Made":
@@ -141,7 +153,7 @@ def _encoded(kind: str, report: "Made", workspace: Workspace) -> dict[str, bytes
         case "html":
             return {"report.html": html.page(document).encode()}
         case "pdf":
-            return {"report.pdf": pdf.encode(document)}
+            return {"report.pdf": pdf.encode(document, report.paper)}
         case "csv":
             return {name: text.encode() for name, text in tables.csv_tables(report, workspace).items()}
         case "latex":

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from workbench.reports.drawing import FULL, Drawing, Host
+from matplotlib.figure import Figure
+
+from workbench.reports.drawing import FULL, Drawing
 
 ROW = 0.2  # inches of a name
 BAR = 0.12  # inches of a bar over alike methods
@@ -35,7 +37,7 @@ def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, in
     return Drawing(partial(_paint, tuple(placed), tuple(groups), title), FULL, height, table)
 
 
-def _paint(placed: tuple[Placed, ...], groups: tuple[tuple[int, int], ...], title: str, host: Host) -> None:
+def _paint(placed: tuple[Placed, ...], groups: tuple[tuple[int, int], ...], title: str, host: Figure) -> None:
     axes = host.add_subplot()
     for row, method in enumerate(placed):
         axes.plot([method.low, method.high], [row, row], color=COLOUR, linewidth=1.2, alpha=0.45)

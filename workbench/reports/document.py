@@ -13,8 +13,8 @@ from workbench.reports.entry_titles import moment
 from workbench.reports.group_content import GroupContent, gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.markdown import blocks_of
-from workbench.reports.run_sections import section_blocks
-from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, RUN_SECTIONS, SECTIONS
+from workbench.reports.run_sections import default_settings, section_blocks
+from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
 from workbench.reports.templates import check_sections
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -32,6 +32,7 @@ class Wish:
         title: the first run's name when empty, or "Comparison of … runs".
         notes: own text (Markdown); the first run's note when empty.
         metric, at: the number that a comparison is about, and "best", "last" or an epoch.
+        paper: size of the PDF's pages, of PAPERS.
     """
 
     runs: tuple[int, ...]
@@ -40,10 +41,13 @@ class Wish:
     notes: str = ""
     metric: str = METRIC
     at: At = BEST
+    paper: str = PAPER
 
     def check(self) -> None:
-        """Raises Problem when a section is not known, or there is no run."""
+        """Raises Problem when a section or the paper is not known, or there is no run."""
         check_sections(self.sections)
+        if self.paper not in PAPERS:
+            raise Problem(f"There is no paper {self.paper!r} of a report.", todo=f"Known: {', '.join(PAPERS)}.")
         if not self.runs:
             raise Problem("No run is chosen.", todo="Choose one or more.")
 
@@ -57,6 +61,7 @@ class Made:
     content: Content  # of the first run
     groups: GroupContent | None  # None where no section is about groups
     notes: str  # the own text that it says, Markdown; empty without the section
+    paper: str  # of PAPERS
 
 
 def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
@@ -89,7 +94,9 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
         if blocks:
             named = f"{SECTIONS[key]} (run {runs[0].id})" if key in RUN_SECTIONS and len(runs) > 1 else SECTIONS[key]
             sections.append(Section(key, named, tuple(blocks)))
-    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups, notes)
+    if "settings" in of_run and (rest := default_settings(content)):
+        sections.append(Section("default-settings", "Appendix: settings at their defaults", (rest,)))
+    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups, notes, wish.paper)
 
 
 def _subtitle(runs: tuple[Run, ...]) -> str:

@@ -1,20 +1,20 @@
-"""A figure that can be drawn at any width: alone as a file, or as lines and letters on a page."""
+"""A figure that can be drawn at any width: lines and letters, not pixels."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any, Literal
 from warnings import catch_warnings, filterwarnings
 
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.gridspec import GridSpec
+from matplotlib.figure import Figure
 
+NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")  # not allowed in an SVG; UTF-8
 COLUMN, FULL = 3.25, 6.75  # inches: a column and the full width of a two-column paper
 Format = Literal["svg", "pdf", "png"]
-Host = Figure | SubFigure
 STYLE: dict[str, Any] = {
     "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 7, "xtick.labelsize": 7,
     "ytick.labelsize": 7, "lines.linewidth": 1.2, "axes.spines.top": False, "axes.spines.right": False,
@@ -43,13 +43,13 @@ class Drawing:
     """What is drawn, and its size.
 
     Args:
-        paint: draws on an empty figure or on part of a page.
+        paint: draws on an empty figure.
         width, height: inches.
         laid_out: whether axes move so that their labels fit; off where `paint` places all itself.
         table: header and rows of the numbers that are drawn.
     """
 
-    paint: Callable[[Host], None]
+    paint: Callable[[Figure], None]
     width: float
     height: float
     table: tuple[list[str], list[list[Any]]]
@@ -75,23 +75,10 @@ class Drawing:
         out = BytesIO()
         date = {"Date": None} if kind == "svg" else ({"CreationDate": None} if kind == "pdf" else None)
         with styled(style):
-            dpi = 300 if kind in ("png", "pdf") else "figure"
-            self.figure(width, style).savefig(out, format=kind, dpi=dpi, metadata=date)
-        return out.getvalue()
+            dots = 200 if kind == "svg" else 300  # of what is drawn as pixels, as very many points are
+            self.figure(width, style).savefig(out, format=kind, dpi=dots, metadata=date)
+        return NO_XML.sub(b" ", out.getvalue()) if kind == "svg" else out.getvalue()
 
-    def place(self, page: Figure, left: float, top: float, width: float) -> None:
-        """Draw it on a page, in inches from its upper left corner."""
-        page_width, page_height = page.get_size_inches()
-        height = self.height * width / self.width
-        grid = GridSpec(
-            3, 3, figure=page, height_ratios=(top, height, page_height - top - height),
-            width_ratios=(left, width, page_width - left - width),
-        )  # fmt: skip
-        with styled():
-            part = page.add_subfigure(grid[1, 1])
-            self.paint(part)
-            if self.laid_out:  # only a whole figure finds room for its labels; the part takes its places over
-                whole = self.figure(width)
-                whole.draw_without_rendering()
-                for mine, other in zip(part.axes, whole.axes, strict=True):
-                    mine.set_position(other.get_position())
+    def resized(self, width: float, height: float) -> "Drawing":
+        """The same at another size, in inches; letters keep theirs."""
+        return replace(self, width=width, height=height)

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
+from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
+from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
+COLOURS = (*OKABE_ITO[:6], "#000000", "#999933")  # yellow cannot be seen on paper
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
     "probe/spce": ("SPCE", COLOURS[1], "--"),
@@ -88,7 +90,7 @@ def _columns(cards: list[QueryCard]) -> int:
     return 1 + max(len(card.neighbours) for card in cards)
 
 
-def _curves(content: Content, names: tuple[str, ...], title: str, host: Host) -> None:
+def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) -> None:
     axes = host.add_subplot()
     for name in names:
         word, colour, line = SERIES[name]
@@ -103,7 +105,7 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Host) ->
     axes.legend()
 
 
-def _retrieval(content: Content, host: Host) -> None:
+def _retrieval(content: Content, host: Figure) -> None:
     axes = host.add_subplot()
     names = [name for name in content.curves if name.startswith("test/recall@")]
     looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
@@ -114,7 +116,7 @@ def _retrieval(content: Content, host: Host) -> None:
     axes.legend(ncols=2)
 
 
-def _loss(loss: Curve, rate: Curve | None, host: Host) -> None:
+def _loss(loss: Curve, rate: Curve | None, host: Figure) -> None:
     axes = host.add_subplot()
     axes.plot(loss.steps, loss.values, color=COLOURS[0], alpha=0.25, linewidth=0.6)
     axes.plot(loss.steps, exponential_mean(loss.values, BATCH_LOSS), color=COLOURS[0], label="loss, smoothed")
@@ -138,18 +140,19 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
         axes.text(step, 0.98, f" {whose}{what}", color=WRONG, va="top", transform=axes.get_xaxis_transform())
 
 
-def draw_map(data: Map, host: Host) -> None:
+def draw_map(data: Map, host: Figure) -> None:
     """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
     present = np.unique(data.labels)
-    many, named = len(present) > len(COLOURS), len(present) <= NAMED
+    named = len(present) <= NAMED
+    inks = [f"#{int(ink) & 0xFFFFFF:06X}" for ink in class_colours(len(present))]
     for index, label in enumerate(present):
         chosen = data.labels == label
-        colour = _spread(index, len(present)) if many else COLOURS[index]
         name = _class_name(data, label)
         axes.scatter(
             data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=legend_name(name) if named else None, rasterized=len(data.points) > 3000,
+            color=inks[index], linewidths=0, label=legend_name(name) if named else None,
+            rasterized=len(data.points) > 3000,
         )  # fmt: skip
     if data.proxies is not None:
         axes.scatter(
@@ -169,14 +172,7 @@ def draw_map(data: Map, host: Host) -> None:
         axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _spread(index: int, count: int) -> tuple[float, float, float, float]:
-    from matplotlib import colormaps
-
-    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * index / max(1, count - 1))
-    return colour
-
-
-def _sheet(cards: list[QueryCard], host: Host) -> None:
+def _sheet(cards: list[QueryCard], host: Figure) -> None:
     """A row per query: the query, then its neighbours with tick or cross in a frame of right or wrong.
 
     One set of axes for all pictures: dozens of small ones take seconds to lay out.

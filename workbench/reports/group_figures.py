@@ -4,13 +4,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.reports.drawing import COLUMN, FULL, Drawing, Host, legend_name
+from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 from workbench.reports.figures import COLOURS
 
 LINES = ("-", "--", "-.", ":")
@@ -37,7 +38,7 @@ def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
     return drawn
 
 
-def _curves(metric: str, curves: list[Curve], host: Host) -> None:
+def _curves(metric: str, curves: list[Curve], host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     names = apart([curve.group.title for curve in curves])
@@ -59,7 +60,7 @@ def _curves(metric: str, curves: list[Curve], host: Host) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
-def _means(metric: str, summaries: list[Summary], letters: int, host: Host) -> None:
+def _means(metric: str, summaries: list[Summary], letters: int, host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     for index, summary in enumerate(summaries):
@@ -109,7 +110,12 @@ def apart(titles: list[str]) -> list[str]:
         len(title_words) > shared + 1 and title_words[shared] == words[0][shared] for title_words in words
     ):
         shared += 1
-    return [" ".join(title_words[shared:]) for title_words in words]
+    return [_closed(" ".join(title_words[shared:])) for title_words in words]
+
+
+def _closed(words: str) -> str:
+    """Words without a bracket at their end that nothing opens."""
+    return words[:-1] if words.endswith(")") and words.count(")") > words.count("(") else words
 
 
 def _cut(words: str, most: int) -> str:

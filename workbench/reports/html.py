@@ -3,20 +3,16 @@
 import base64
 from functools import lru_cache
 from hashlib import sha256
-from io import BytesIO
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from PIL import Image
 
 from workbench.files.resources import resources
 from workbench.reports.blocks import Document
 from workbench.reports.content import percent
 from workbench.reports.drawing import Drawing
-
-LARGEST = 256  # px of an image in a card, as it opens
-SMALLEST = 64
+from workbench.reports.thumbnails import thumbnail
 
 
 def page(document: Document) -> str:
@@ -59,15 +55,8 @@ def _drawing(drawn: Drawing) -> str:
 def _picture(image: np.ndarray | None) -> str:
     if image is None:
         return ""
-    out = BytesIO()
-    shown = Image.fromarray(image)
-    if shown.width < SMALLEST:
-        shown = shown.resize((SMALLEST, SMALLEST), Image.Resampling.NEAREST)
-        shown.save(out, "PNG", optimize=True)
-        return _data_uri(out.getvalue(), "png")
-    shown.thumbnail((LARGEST, LARGEST))
-    shown.save(out, "JPEG", quality=85)
-    return _data_uri(out.getvalue(), "jpeg")
+    data, kind = thumbnail(image)
+    return _data_uri(data, kind)
 
 
 def _data_uri(data: bytes, kind: str) -> str:

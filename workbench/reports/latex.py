@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
 from workbench.reports.drawing import COLUMN, FULL
-from workbench.reports.pages import fitted
 
 ESCAPED = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
@@ -162,6 +161,17 @@ class _Writer:
             rf"  \includegraphics[width={width}]{{{self._files[name]}}}",
             rf"  \caption{{{escaped(caption)}}}", rf"  \label{{fig:{name}}}", rf"\end{{{kind}}}", "",
         ]  # fmt: skip
+
+
+def fitted(natural: Sequence[float], room: float) -> list[float]:
+    """Widths that fit into the room: where that is too little the widest give way, alike."""
+    if sum(natural) <= room:
+        return list(natural)
+    low, high = 0.0, max(natural)
+    for _ in range(40):  # the width over which columns are cut
+        most = (low + high) / 2
+        low, high = (most, high) if sum(min(width, most) for width in natural) <= room else (low, most)
+    return [min(width, low) for width in natural]
 
 
 def _table(table: Table) -> list[str]:

@@ -6,11 +6,12 @@ from workbench.reports.published_blocks import published_blocks
 
 UNMEASURED = "There is no evaluation yet."
 EXTREMES = 10  # classes at either end
+SETTING_HEAD = ("Part", "Field", "Value")
 LEFT_OUT = 20  # images by name
 CAPTIONS = {
     "ce-spce": "CE and SPCE on the same fixed training images, in evaluation mode.",
     "retrieval": "Retrieval metrics on the test half at each evaluation.",
-    "loss": "Loss of every batch (faint), its centred mean (bold), and the learning rate.",
+    "loss": "Loss of every batch (faint), its exponential mean (bold), and the learning rate.",
 }
 
 
@@ -48,10 +49,25 @@ def _drawn(name: str, content: Content) -> bool:
 
 
 def _settings(content: Content) -> list[Block]:
-    rows = tuple((setting.section, setting.name.replace("_", " "), setting.value) for setting in content.settings)
-    changed = frozenset(row for row, setting in enumerate(content.settings) if setting.changed)
-    caption = "Settings of the run; in bold those that differ from their default."
-    return [Table("settings", caption, ("Part", "Field", "Value"), rows, strong=changed)]
+    rows = _setting_rows(content, changed=True)
+    if not rows:
+        return [said("Every setting has its default; the appendix lists them.", muted=True)]
+    caption = "Settings that differ from their default; the appendix lists the others."
+    return [Table("settings", caption, SETTING_HEAD, rows)]
+
+
+def default_settings(content: Content) -> Table | None:
+    """The settings that nobody changed, for the end of a report; None where there are none."""
+    rows = _setting_rows(content, changed=False)
+    return Table("default-settings", "Settings at their defaults.", SETTING_HEAD, rows) if rows else None
+
+
+def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (setting.section, setting.name.replace("_", " "), setting.value)
+        for setting in content.settings
+        if setting.changed == changed
+    )
 
 
 def _metrics(content: Content) -> list[Block]:
@@ -78,18 +94,20 @@ def _metrics(content: Content) -> list[Block]:
 def _classes(content: Content) -> list[Block]:
     if not content.classes:
         return [said(UNMEASURED, muted=True)]
+    if len(content.classes) <= 2 * EXTREMES:
+        return [_class_table("classes", "Class", content.classes, "Every class by rising MAP@R.")]
     low, high = content.classes[:EXTREMES], content.classes[::-1][:EXTREMES]
     return [
-        _class_table("lowest-classes", "Lowest MAP@R", low),
-        _class_table("highest-classes", "Highest MAP@R", high),
+        _class_table("lowest-classes", "Lowest MAP@R", low, f"The {EXTREMES} classes of lowest MAP@R."),
+        _class_table("highest-classes", "Highest MAP@R", high, f"The {EXTREMES} classes of highest MAP@R."),
         said(f"{len(content.classes):,} classes in all; classes.csv holds every one.", muted=True),
     ]
 
 
-def _class_table(key: str, title: str, rows: list[ClassRow]) -> Table:
+def _class_table(key: str, title: str, rows: list[ClassRow], caption: str) -> Table:
     cells = tuple((row.name, f"{row.queries:,}", percent(row.map_at_r), percent(row.recall_at_1)) for row in rows)
     head = (title, "Queries", "MAP@R", "R@1")
-    return Table(key, f"The {len(rows)} classes of {title.lower()[:-5]}MAP@R.", head, cells, frozenset({1, 2, 3}))
+    return Table(key, caption, head, cells, frozenset({1, 2, 3}))
 
 
 def _published(content: Content) -> list[Block]:

@@ -2,15 +2,17 @@
 
 FORMATS = ("html", "pdf", "latex", "csv", "figures")
 BUNDLE = "bundle"  # all of them in one ZIP file
+PAPERS = {"a4": "a4", "letter": "us-letter"}  # sizes of the PDF's pages, by typst's names
+PAPER = "a4"
 RUN_SECTIONS = {  # of one run: the first that is reported
     "summary": "Summary",
-    "settings": "Settings",
-    "curves": "Curves",
     "metrics": "Retrieval metrics",
+    "map": "Embedding map",
+    "curves": "Curves",
+    "queries": "Best and worst queries",
     "classes": "Per class",
     "published": "Published results",
-    "map": "Embedding map",
-    "queries": "Best and worst queries",
+    "settings": "Settings",
     "environment": "Environment",
 }
 GROUP_SECTIONS = {  # of all reported runs, in groups over seeds

@@ -1,7 +1,7 @@
 """The process that draws reports: `python -m workbench.reports.server`; jobs/serving.py describes its protocol.
 
 Drawing holds the interpreter for hundreds of milliseconds at a time, which a window of the same process would feel.
-Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric, at.
+Ops: preview, write. Both take: workspace, runs, sections, title, notes, metric, at, paper.
 """
 
 from pathlib import Path
@@ -18,17 +18,21 @@ if TYPE_CHECKING:
 
 
 def preview(request: Message, progress: Progress) -> Message:
-    """Draw the first pages of a report as PNG files into `out`, at `dpi`; `total` is how many there are."""
+    """Draw the first pages of a report as PNG files into `out`, at `dpi`.
+
+    Returns:
+        The files as `pages`, the number of all pages as `total`, and as `sections` the page on which each begins.
+    """
     out = Path(field(request, "out", str))
     with Workspace(field(request, "workspace", str)) as workspace:
-        drawn, total = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), progress)
+        drawn = reports.preview_pages(workspace, _wish(request), field(request, "dpi", int), progress)
     pages = []
-    for number, page in enumerate(drawn, start=1):
+    for number, page in enumerate(drawn.pictures, start=1):
         path = out / f"page-{number}.png"
         with files.atomic_write(path) as file:
             file.write(page)
         pages.append(str(path))
-    return {"pages": pages, "total": total}
+    return {"pages": pages, "total": drawn.pages, "sections": drawn.sections}
 
 
 def write(request: Message, progress: Progress) -> Message:
@@ -40,7 +44,17 @@ def write(request: Message, progress: Progress) -> Message:
     with Workspace(field(request, "workspace", str)) as workspace:
         if plain:
             written += reports.write_report(
-                workspace, wish.runs, out, plain, wish.sections, wish.title, wish.notes, progress, wish.metric, wish.at
+                workspace,
+                wish.runs,
+                out,
+                plain,
+                wish.sections,
+                wish.title,
+                wish.notes,
+                progress,
+                wish.metric,
+                wish.at,
+                wish.paper,
             )
         if reports.BUNDLE in formats:
             reports.write_bundle(workspace, wish, out / "report.zip", progress)
@@ -52,6 +66,7 @@ def _wish(request: Message) -> "Wish":
     return reports.wish_of(
         field(request, "runs", list), field(request, "sections", list), field(request, "title", str),
         field(request, "notes", str), field(request, "metric", str), request["at"],
+        str(request.get("paper", reports.PAPER)),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
+from workbench.colours import OKABE_ITO
 from workbench.files.resources import resources
 from workbench.ui.dressing import Dressing
 from workbench.ui.preferences import Preferences
@@ -54,7 +55,6 @@ DARK = Tokens(
     plot_grid_alpha=36,
 )  # fmt: skip
 
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000")
 SERIES = {
     "ce": "#0072B2", "spce": "#D55E00", "pce": "#009E73", "tightness": "#CC79A7", "contrastive": "#56B4E9",
     "recall@1": "#0072B2", "MAP@R": "#E69F00",

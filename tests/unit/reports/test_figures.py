@@ -8,6 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from workbench.reports.content import Map
 from workbench.reports.drawing import FULL, Drawing
 from workbench.reports.figures import draw_map
+from workbench.reports.group_figures import apart
 
 LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
 
@@ -23,3 +24,8 @@ def test_the_title_of_the_map_is_not_cut():
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
     assert box.y1 <= figure.bbox.y1
+
+
+def test_titles_apart_end_without_a_lone_bracket():
+    assert apart(["Digits (loss ce)", "Digits (loss proxy_anchor)"]) == ["ce", "proxy_anchor"]
+    assert apart(["ICE (d 64)"]) == ["ICE (d 64)"]

@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
+from workbench.colours import OKABE_ITO
 from workbench.ui import theme
-from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout

@@ -27,12 +27,13 @@ from workbench.ui.words import WHICH_EVALUATION
 
 FORMAT_WORDS = {
     "html": ("HTML", "One file with everything inside; opens anywhere, needs no network"),
-    "pdf": ("PDF", "A4 pages for print"),
+    "pdf": ("PDF", "Pages for print, as in the preview"),
     "latex": ("LaTeX", "booktabs tables and figures at column width; main.tex compiles by itself"),
     "csv": ("CSV tables", "The numbers behind every table and figure, for a spreadsheet"),
     "figures": ("Figures", "Every figure as SVG, PDF and PNG"),
     BUNDLE: ("Bundle (ZIP)", "All of it with the configs and a manifest: seeds, versions, hardware, data, commands"),
 }
+PAPER_WORDS = {"a4": "A4", "letter": "Letter"}
 AT_FIRST = ("html", "pdf")
 KEY_ROLE = Qt.ItemDataRole.UserRole
 
@@ -43,6 +44,7 @@ class SectionChoices(QWidget):
     changed = Signal()
     arranged = Signal()  # order, ticks or own text: what is stored with the template
     reset = Signal()
+    pressed = Signal(str)  # the key of a section that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,6 +78,7 @@ class SectionChoices(QWidget):
             column.addWidget(caption(words, field))
             column.addWidget(field, stretch)
         self.list.itemChanged.connect(self._arrange)
+        self.list.itemClicked.connect(self._press)
         self.list.model().rowsMoved.connect(self._arrange)
         self.list.currentRowChanged.connect(self._check)
         self.title.textChanged.connect(self._say)
@@ -143,6 +146,9 @@ class SectionChoices(QWidget):
         self.up.setEnabled(row > 0)
         self.down.setEnabled(0 <= row < self.list.count() - 1)
 
+    def _press(self, item: QListWidgetItem) -> None:
+        self.pressed.emit(str(item.data(KEY_ROLE)))
+
     def _arrange(self) -> None:
         if not self._building:
             self.arranged.emit()
@@ -203,15 +209,21 @@ class NumberChoices(QWidget):
 
 
 class FormatChoices(QWidget):
-    """Formats to tick."""
+    """Formats to tick, and the paper of the PDF."""
 
     changed = Signal()
+    paper_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
+        self.paper_box = QComboBox()
+        self.paper_box.setAccessibleName("Paper of the PDF")
+        for key, word in PAPER_WORDS.items():
+            self.paper_box.addItem(word, key)
+        self.paper_box.activated.connect(self._say_paper)
         self.boxes: dict[str, QCheckBox] = {}
         for key in (*FORMATS, BUNDLE):
             word, tip = FORMAT_WORDS[key]
@@ -221,6 +233,12 @@ class FormatChoices(QWidget):
             box.toggled.connect(self._say)
             column.addWidget(box)
             self.boxes[key] = box
+        column.addWidget(caption("Paper of the PDF", self.paper_box))
+        column.addWidget(self.paper_box)
+
+    def paper(self) -> str:
+        """The chosen paper, of PAPERS."""
+        return str(self.paper_box.currentData())
 
     def formats(self) -> list[str]:
         """The ticked formats."""
@@ -228,3 +246,6 @@ class FormatChoices(QWidget):
 
     def _say(self) -> None:
         self.changed.emit()
+
+    def _say_paper(self) -> None:
+        self.paper_changed.emit()

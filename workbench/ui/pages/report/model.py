@@ -48,6 +48,7 @@ class ReportModel:
         self.many = False  # whether the template is about several runs
         self.chosen: list[int] = []  # runs that a person ticked for a comparison
         self.written: list[Path] = []  # files of the last export
+        self.sections: dict[str, int] = {}  # the page of the preview on which each section begins
 
     @property
     def runs(self) -> list[int]:
@@ -74,11 +75,14 @@ class ReportModel:
         number = len(self.runs)
         return f"Comparison of {number:,} runs" if self.many and number > 1 else self.shown.name
 
-    def request(self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str) -> dict[str, Any]:
+    def request(
+        self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str, paper: str
+    ) -> dict[str, Any]:
         """What the process that draws is asked for.
 
         Args:
             numbers: metric and evaluation of a comparison. sections: ticked, in their order. notes: Markdown.
+            paper: of the PDF.
         """
         metric, at = numbers
         return {
@@ -88,6 +92,7 @@ class ReportModel:
             "sections": list(sections),
             "title": title.strip(),
             "notes": notes.strip(),
+            "paper": paper,
         }
 
     def why_no_export(self, formats: Sequence[str], folder: str) -> str:

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.theme import OKABE_ITO, Tokens
+from workbench.colours import OKABE_ITO
+from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 14, 34  # px around the axes

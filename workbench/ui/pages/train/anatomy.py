@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
-from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.plot import CurvePlot, Series
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]

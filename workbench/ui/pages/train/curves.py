@@ -7,8 +7,9 @@ import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
-from workbench.ui.theme import OKABE_ITO, SERIES
+from workbench.ui.theme import SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.workspace.rows import Evaluation, Run, recalls
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from workbench.ui.theme import OKABE_ITO, Tokens
+from workbench.colours import OKABE_ITO
+from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 

@@ -6,10 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from workbench.colours import OKABE_ITO
 from workbench.ui import theme
 from workbench.ui.pages.train.costs import MEMORY, PARTS, StepCost, read_costs, written
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
-from workbench.ui.theme import OKABE_ITO
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label

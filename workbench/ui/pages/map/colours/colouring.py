@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from workbench.colours import NEUTRAL, class_colours, rgb
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.kept_groups import kept_groups
@@ -27,8 +28,6 @@ OWN = ("class", "verdict", "ap", "kept")  # of the map's own data; the others ne
 AP_STEPS = 5
 AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, told apart without red and green
 RANKS = (1, 5, 10, 100)  # last ranks of the groups of first hits
-NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
-GOLDEN = 0.618034
 STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
 ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand out from the plot's background
@@ -177,28 +176,3 @@ def ramp(count: int, dark: bool) -> np.ndarray:
     ]
     whole: np.ndarray = np.uint32(0xFF << 24) | channels[0] << np.uint32(16) | channels[1] << np.uint32(8) | channels[2]
     return whole
-
-
-def rgb(*colours: str) -> np.ndarray:
-    """ "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
-    return np.array([0xFF000000 | int(colour[1:], 16) for colour in colours], np.uint32)
-
-
-def class_colours(count: int, dark: bool) -> np.ndarray:
-    """Okabe-Ito up to 7 classes; beyond that hues that differ much between neighbours in the list. uint32 [count]."""
-    if count <= 7:
-        return rgb(*theme.OKABE_ITO[:6], NEUTRAL)[:count]
-    number = np.arange(count)
-    light = np.array((0.62, 0.72, 0.52) if dark else (0.45, 0.36, 0.55))[number % 3]
-    return _from_hsl(number * GOLDEN % 1, 0.75, light)
-
-
-def _from_hsl(hue: np.ndarray, saturation: float, light: np.ndarray) -> np.ndarray:
-    """Hue, saturation and lightness in 0..1 as 0xFFRRGGBB."""
-    reach = saturation * np.minimum(light, 1 - light)
-    colours = np.full(len(hue), 0xFF, np.uint32)
-    for start in (0, 8, 4):  # red, green, blue
-        turn = (start + hue * 12) % 12
-        channel = light - reach * np.clip(np.minimum(turn - 3, 9 - turn), -1, 1)
-        colours = colours << np.uint32(8) | np.rint(channel * 255).astype(np.uint32)
-    return colours

@@ -1,0 +1,128 @@
+"""Pages set by typst: what they say, where sections begin, and that no text of a run is ever run."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.ui.trained import trained_run
+from workbench import reports
+from workbench.problem import Problem
+from workbench.reports import pdf
+from workbench.reports.blocks import Document, Plot, Section, Span, Table, said
+from workbench.reports.blocks import Paragraph as Par
+from workbench.reports.content import Map
+from workbench.reports.document import make
+from workbench.reports.drawing import FULL, Drawing
+from workbench.reports.figures import draw_map
+from workbench.reports.markdown import blocks_of
+from workbench.reports.typesetting import typeset
+from workbench.workspace import Workspace
+
+HOSTILE = (
+    '#read("/etc/passwd")',
+    '#import "@preview/cetz:0.3.1": *',
+    '#image("/etc/hosts")',
+    '"); #panic("x")',
+    "= no heading *no bold* _no_ $x^2$ @nobody <label> // no comment /* none */ \\ ~ `raw` [x] {y} #",
+    "#eval(\"1+1\")\n#set page(width: 1pt)\x00\x1b[31m",
+)  # fmt: skip
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def words_of(report, kind):
+    """The text of every element of that kind, as typst has it."""
+
+    def texts(part):
+        if isinstance(part, list):
+            return "".join(map(texts, part))
+        if not isinstance(part, dict):
+            return ""
+        return "".join(
+            value if key == "text" and isinstance(value, str) else texts(value) for key, value in part.items()
+        )
+
+    return [texts(element).replace("\u200b", "") for element in json.loads(report.compiler.query(kind))]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_is_shown_and_never_run(text, tmp_path):
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    drawing = Drawing(partial(draw_map, Map(np.eye(2), np.arange(2), None, (text, "b"), text)), FULL, 2.0, ([], []))
+    blocks = (
+        Par((Span(text), Span(text, "strong"), Span(text, "em"), Span(text, "code"), Span(text, link=text))),
+        Table("t", text, (text, "b"), ((text, text),) * 9),
+        Plot("map", text),
+    )
+    document = Document(text, text, (Section("notes", text, (*blocks_of(text), *blocks)),), {"map": drawing})
+    with typeset(document) as report:
+        assert shown in words_of(report, "heading")
+        assert any(words.count(shown) >= 19 for words in words_of(report, "table"))
+        assert report.pdf().startswith(b"%PDF-")
+
+
+def test_nothing_is_read_from_outside_and_no_package_is_fetched(tmp_path):
+    """The guard behind the strings: even a template that asked for it would get nothing."""
+    document = Document("t", "s", (Section("notes", "Notes", (said("words"),)),))
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    with typeset(document) as report:
+        for wish in (f'read("{secret}")', 'read("../../secret.txt")', 'read("/../etc/hostname")'):
+            with pytest.raises(Exception, match=r"not found|outside|access|escape"):
+                report.compiler.eval(wish)
+
+
+def test_the_report_of_a_run_says_its_numbers_in_order(workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache", name="*bold* #name")
+    made = make(workspace, reports.wish_of(run_id), lambda text, done, total: None)
+    with typeset(made.document) as report:
+        headings = words_of(report, "heading.where(level: 1)")
+        cells = "".join(words_of(report, "table"))
+        assert report.pages >= 3
+        assert list(report.sections) == [section.key for section in made.document.sections]
+        assert list(report.sections.values()) == sorted(report.sections.values())
+        assert len(report.pictures(40)) == report.pages
+    order = ["Summary", "Retrieval metrics", "Embedding map", "Curves", "Best and worst queries", "Settings"]
+    assert [heading for heading in headings if heading in order] == order
+    assert headings[-2:] == ["Environment", "Appendix: settings at their defaults"]
+    assert f"{workspace.run(run_id).best['MAP@R']:.2%}" in cells
+    assert cells.count("<b>cat</b>") == 1, "a class is listed once"
+
+
+@pytest.mark.parametrize(("paper", "ratio"), [("a4", 297 / 210), ("letter", 11 / 8.5)])
+def test_the_page_has_the_size_of_its_paper(paper, ratio):
+    from io import BytesIO
+
+    from PIL import Image
+
+    document = Document("t", "s", (Section("notes", "Notes", (said("words"),)),))
+    shown = pdf.preview(document, 72, paper)
+    with Image.open(BytesIO(shown.pictures[0])) as picture:
+        assert picture.height / picture.width == pytest.approx(ratio, rel=0.01)
+
+
+def test_another_paper_is_refused(workspace, tmp_path):
+    with pytest.raises(Problem, match="no paper 'a7'"):
+        reports.write_report(workspace, 1, tmp_path, ["pdf"], paper="a7")
+
+
+def test_no_page_holds_one_row_of_a_table():
+    """Whatever the length, the table's last rows stay together."""
+    for length in (40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52):
+        rows = tuple((f"row {number}", "x" * 60, "y") for number in range(length))
+        document = Document("t", "s", (Section("notes", "Notes", (Table("t", "", ("a", "b", "c"), rows),)),))
+        with typeset(document) as report:
+            pages = json.loads(report.compiler.eval("query(<row>).map(mark => mark.location().page())"))
+        assert pages[-1] == report.pages, "the page of the third row from the end is the last"
+        assert len(pages) == length - 4, "three rows at each end are one"
+
+
+def test_the_same_document_gives_the_same_file():
+    document = Document("t", "s", (Section("notes", "Notes", (said("words"),)),))
+    assert pdf.encode(document) == pdf.encode(document)
