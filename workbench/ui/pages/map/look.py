@@ -26,7 +26,7 @@ class LookControls(QWidget):
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
-        rows = ((self.proxies, ""), (self.names, "at centroids"), (self.pictures, "when zoomed in"))
+        rows = ((self.proxies, ""), (self.names, "beside clusters"), (self.pictures, "when zoomed in"))
         for row, (box, note) in enumerate(rows):
             grid.addWidget(box, row, 0, 1, 2 if note else 3)
             if note:
