@@ -99,6 +99,16 @@ def test_a_group_is_hidden_shown_alone_and_all_again_each_a_step(model):
     ]  # fmt: skip
 
 
+def test_contours_are_of_the_points_that_are_shown_and_of_none_while_they_move(model):
+    assert model.contoured is None, "they are off at first"
+    model.draw_as(replace(model.look, contours=True))
+    model.toggle(0)
+    assert model.contoured.tolist() == model.map.points[LABELS != 0].tolist()
+    model.show_chain(chain_of())
+    model.go_to(0.5)
+    assert model.contoured is None
+
+
 def test_a_double_click_is_one_step_and_two_clicks_are_two():
     click = Hiding("class", frozenset(), frozenset({"bee"}), "bee", False, "hiding bee")
     alone = Hiding("class", frozenset({"bee"}), frozenset({"ant", "cat"}), "bee", True, "showing bee alone")

@@ -240,3 +240,14 @@ def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):
     made = map_data.by_pca(workspace, 2)
     assert np.abs(made.points).max() <= 2, "unit vectors lie within 2 of their mean"
     workspace.close()
+
+
+def test_contours_are_drawn_when_they_are_switched_on_and_the_next_page_remembers(page, qtbot, session):
+    assert not page.canvas.contours.shown
+    page.legend.look.contours.click()
+    qtbot.waitUntil(lambda: len(page.canvas.contours.shown) > 0)
+    again = MapPage(session)
+    qtbot.addWidget(again)
+    assert again.legend.look.contours.isChecked()
+    page.legend.look.contours.click()
+    assert not page.canvas.contours.shown

@@ -44,6 +44,7 @@ class Look:
         proxies, names, pictures: whether stars, names of classes and thumbnails are drawn.
         size: of points, times the width that goes with their number.
         opacity: of points, 0..1.
+        contours: whether lines show where the points are dense.
     """
 
     proxies: bool = True
@@ -51,6 +52,7 @@ class Look:
     pictures: bool = True
     size: float = 1.0
     opacity: float = 0.7
+    contours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,14 @@ class MapModel:
         if self.groups is not None and self.hidden:
             visible &= ~np.isin(self.groups.of, list(self.hidden_groups))
         return visible
+
+    @property
+    def contoured(self) -> np.ndarray | None:
+        """The points [k, 2] whose density is drawn as contours; None for no contours: they are off, or points move."""
+        if not self.look.contours or self.map is None or self.drawn is not self.map:
+            return None
+        points: np.ndarray = self.map.points[self.visible]
+        return points
 
     # Selection and query
 

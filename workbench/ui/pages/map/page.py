@@ -17,6 +17,7 @@ from workbench.ui.pages.map.colours.colouring import COLOURINGS
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.doubts import DoubtsButton
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.contours import ContourMaker
 from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.epochs.playback import Playback
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
@@ -43,6 +44,9 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
+CONTOURS = "map/contours"  # whether they are on, in the preferences
+CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
+
 
 class MapPage(QStackedWidget):
     """Draws a MapModel of the evaluation that is shown; selection and query are the session's."""
@@ -58,6 +62,7 @@ class MapPage(QStackedWidget):
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
         self.store = SelectionStore(session, self.undo_stack, self)
+        self.contours = ContourMaker(session, self.canvas.contours, self)
         self._draw = {
             Change.WANTED: self._make,
             Change.MAP: self._draw_map,
@@ -156,7 +161,8 @@ class MapPage(QStackedWidget):
 
     def _connect(self) -> None:
         session, commands, model = self.session, self.commands, self.model
-        model.listen(lambda change: self._draw[change]())
+        model.listen(self._changed)
+        model.draw_as(replace(model.look, contours=session.preferences.flag(CONTOURS)))
         self.hint.pressed.connect(lambda: session.show_page("train"))
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
@@ -249,6 +255,11 @@ class MapPage(QStackedWidget):
 
     # The model on the screen
 
+    def _changed(self, change: Change) -> None:
+        self._draw[change]()
+        if change in CONTOURED:
+            self.contours.make(self.model.contoured)
+
     def _draw_map(self) -> None:
         data = self.model.map
         self.problem.setText(self.model.problem)
@@ -315,6 +326,7 @@ class MapPage(QStackedWidget):
 
     def _draw_look(self) -> None:
         look = self.model.look
+        self.session.preferences.set_flag(CONTOURS, look.contours)
         self.legend.look.show_look(look)
         self.commands.pictures.setChecked(look.pictures)
         self.canvas.show_look(look)
