@@ -11,6 +11,7 @@ import pytest
 from small_run import blobs, store_run
 
 import workbench.ui.pages.map
+from workbench.projection.axes import MEANS, Direction
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.epochs.timeline import ONE_EPOCH, Timeline
@@ -107,6 +108,13 @@ def test_contours_are_of_the_points_that_are_shown_and_of_none_while_they_move(m
     model.show_chain(chain_of())
     model.go_to(0.5)
     assert model.contoured is None
+
+
+def test_custom_axes_are_requested_by_label_and_another_data_set_has_none_of_them(model):
+    model.choose_method(MapMethod("axes", x=Direction(MEANS, 2, 0)))
+    assert model.request["params"] == {"metric": "cosine", "x": ["means", 2, 0], "y": ["component", 1, 0]}
+    model.forget_classes()
+    assert model.request["params"]["x"] == ["component", 0, 0]
 
 
 def test_a_double_click_is_one_step_and_two_clicks_are_two():

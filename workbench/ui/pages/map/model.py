@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 import numpy as np
 
+from workbench.projection.axes import ACROSS, UP
 from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.epochs.chain import Chain
 from workbench.ui.pages.map.epochs.timeline import Timeline
@@ -112,6 +113,10 @@ class MapModel:
         self.method = replace(self.method, metric=metric)
         self.isolated = []
         self.show_evaluation(evaluation)
+
+    def forget_classes(self) -> None:
+        """Custom axes lead along principal components again: another data set is shown, which has other classes."""
+        self.method = replace(self.method, x=ACROSS, y=UP)
 
     def show_evaluation(self, evaluation: int) -> None:
         """Request the map of another evaluation of the same run."""

@@ -219,6 +219,7 @@ class MapPage(QStackedWidget):
         dataset_id = None if run is None else run.dataset_id
         if dataset_id != self.store.dataset_id:
             self.store.show_dataset(dataset_id)
+            self.model.forget_classes()
         if run_id is None or evaluation_id is None:
             self._asked = None
             self.maker.forget()
@@ -270,6 +271,7 @@ class MapPage(QStackedWidget):
             self.legend.show_groups(None, frozenset())
         else:
             self.settings.set_width(data.width)
+            self.settings.set_classes(data.classes, data.stars > 0)
             self._draw_colours()
 
     def _draw_moment(self) -> None:

@@ -141,7 +141,7 @@ class MapCanvas(pg.GraphicsView):
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
         self.names.show(data, groups, hidden, self.cloud.boundingRect())
         self._rest.start()
-        self.origin.show(data.method == "plane", self.marks.tokens)
+        self.origin.show(data.method in ("plane", "axes"), self.marks.tokens)
 
     def clear(self) -> None:
         """Show nothing."""
