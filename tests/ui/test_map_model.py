@@ -18,6 +18,7 @@ from workbench.ui.pages.map.epochs.timeline import ONE_EPOCH, Timeline
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.model import Camera, Change, MapModel
+from workbench.ui.pages.map.selecting.cluster_names import words_of
 from workbench.ui.pages.map.steps import Hiding, Selecting
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
@@ -115,6 +116,22 @@ def test_custom_axes_are_requested_by_label_and_another_data_set_has_none_of_the
     assert model.request["params"] == {"metric": "cosine", "x": ["means", 2, 0], "y": ["component", 1, 0]}
     model.forget_classes()
     assert model.request["params"]["x"] == ["component", 0, 0]
+
+
+def test_clusters_of_the_selection_are_named_by_their_majority_class_and_its_share(model):
+    assert model.clusters == []
+    model.select(IDS)
+    assert [(cluster.name, cluster.purity, cluster.images) for cluster in model.clusters[:1]] == [("ant", 1.0, 1)], (
+        "the four points of a class are far apart here"
+    )
+    points = np.array([[0.0, 0.0]] * 7 + [[5.0, 5.0]] * 4 + [[np.nan, 0.0]], np.float32)
+    model.show_map(replace(map_of(), points=points))
+    assert [(cluster.name, cluster.images) for cluster in model.clusters] == [("ant", 7), ("cat", 4)]
+    assert model.clusters[0].purity == pytest.approx(4 / 7)
+    said = words_of(model.clusters).splitlines()
+    assert said == ["2 clusters on the map, by majority class:", "ant: 57.1 % of 7 images", "cat: 75.0 % of 4 images"]
+    model.select(IDS[:1])
+    assert not words_of(model.clusters), "one image is no cluster"
 
 
 def test_a_double_click_is_one_step_and_two_clicks_are_two():
@@ -229,7 +246,7 @@ def test_what_the_page_knows_needs_no_qt(name):
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.session"))]
     own = [each for each in names if each.startswith("workbench.ui")]
-    free = ("model", "method", "steps", "map_data", "chain", "timeline", "spatial", "sample_rows")
+    free = ("model", "method", "steps", "map_data", "chain", "timeline", "spatial", "sample_rows", "cluster_names")
     assert all(each.rpartition(".")[2] in free for each in own), own
 
 

@@ -12,6 +12,7 @@ from workbench.ui.pages.map.epochs.chain import Chain
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.method import MapMethod, Request
+from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 
@@ -285,6 +286,11 @@ class MapModel:
         self.selected = self._rows.among(ids)
         self._tell(Change.SELECTION, Change.TRAILS)
         self._bring_one()
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """Where the selected points stand together on the map, the largest cluster first."""
+        return [] if self.map is None or not self.selected.any() else named_clusters(self.map, self.selected)
 
     def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:
         """Ids after rows are clicked or outlined: "replace" the selection, "add" to it or "remove" from it."""

@@ -27,6 +27,7 @@ from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Change, MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
+from workbench.ui.pages.map.selecting.cluster_names import words_of
 from workbench.ui.pages.map.selecting.history import MapHistory
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
@@ -310,6 +311,7 @@ class MapPage(QStackedWidget):
         self.second.show_selection()
         if self.model.map is not None:
             self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
+        self.side.show_clusters(words_of(self.model.clusters))
         self.side.show_count(len(self.model.selection))
 
     def _draw_query(self) -> None:
