@@ -37,7 +37,8 @@ class Axes:
 
     def transform(self, vectors: np.ndarray) -> np.ndarray:
         """[n, d] -> [n, 2] float32: each coordinate is the projection on its own axis, whatever the other is."""
-        return (np.asarray(vectors, np.float64) @ self.directions - self.zero).astype(np.float32)
+        places: np.ndarray = np.asarray(vectors, np.float64) @ self.directions - self.zero
+        return places.astype(np.float32)
 
     @property
     def angle(self) -> float:

@@ -26,7 +26,7 @@ def contours(points: np.ndarray, shares: tuple[float, ...] = SHARES) -> tuple[Co
         points: [n, 2]; rows that are not finite are left out. Fewer than ten have no contours.
         shares: of the points inside each line, in 0..1.
     """
-    from contourpy import contour_generator
+    from contourpy import LineType, contour_generator
     from scipy.ndimage import gaussian_filter
 
     points = points[np.isfinite(points).all(1)].astype(float)
@@ -42,6 +42,10 @@ def contours(points: np.ndarray, shares: tuple[float, ...] = SHARES) -> tuple[Co
     counts = np.bincount(rows * cells[0] + columns, minlength=int(cells.prod())).reshape(cells[1], cells[0])
     density = gaussian_filter(counts.astype(float), BLUR, mode="constant")
     at_points = density[rows, columns]
-    middles = (low[axis] + cell * (np.arange(cells[axis]) + 0.5) for axis in (0, 1))
-    generator = contour_generator(*middles, density)
-    return tuple(Contour(share, tuple(generator.lines(float(np.quantile(at_points, 1 - share))))) for share in shares)
+    x, y = (low[axis] + cell * (np.arange(cells[axis]) + 0.5) for axis in (0, 1))
+    generator = contour_generator(x, y, density, line_type=LineType.Separate)
+    levels = [float(np.quantile(at_points, 1 - share)) for share in shares]
+    return tuple(
+        Contour(share, tuple(np.asarray(line) for line in generator.lines(level)))
+        for share, level in zip(shares, levels, strict=True)
+    )

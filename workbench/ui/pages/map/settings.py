@@ -165,8 +165,8 @@ class MapSettings(QObject):
         self.more.setVisible(method not in AT_ONCE or method == "axes")
         for axis in (self.x, self.y):
             self._rows.setRowVisible(axis, method == "axes")
-        for box in (self.max_points, self.seed):
-            self._rows.setRowVisible(box, method not in AT_ONCE)
+        for limit in (self.max_points, self.seed):
+            self._rows.setRowVisible(limit, method not in AT_ONCE)
         for box in (self.supervised, self.weight, self.neighbours, self.min_dist):
             self._rows.setRowVisible(box, method == "umap")
         self._rows.setRowVisible(self.perplexity, method == "tsne")
