@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workbench.ui.main_window import MainWindow
 
 PATIENCE = 60.0  # seconds that maps and previews get
-SETTLES = 0.4  # seconds after the last activity, for plots that are painted in turns
+SETTLES = 1.0  # seconds after the last activity, for plots that are painted in turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def train(workspace: Path, data: Path | None) -> None:
     if data is not None:
         photographs = [f"dataset.{name}" for name in ("name=folder", f"folder={data}", "image_size=48")]
         others = ["split.name=classes", "training.epochs=3", "name=Photographs", "seeds=1"]
-        sets = [part for each in (*photographs, *others) for part in ("--set", each)]
+        sets = [part for field in (*photographs, *others) for part in ("--set", field)]
         subprocess.run([*run, "sample-digits", *sets], check=True)
 
 
@@ -86,16 +86,37 @@ class Photographer:
         from PySide6.QtWidgets import QTabWidget
 
         self.window.session.show_page(name)
-        self.wait(lambda: not self.window.session.activity.working)
+        if name == "compare":
+            self.window.session.comparison_offered.emit([run.id for run in self.window.session.runs()])
+        self.wait(lambda: self.settled(name))
+        self.wait()
         self.take(name)
         for tabs in self.window.pages.page(name).findChildren(QTabWidget):
             for index in range(tabs.count()):
                 if tabs.isVisible() and tabs.isTabEnabled(index):
                     tabs.setCurrentIndex(index)
-                    self.wait()
-                    self.take(f"{name}-{tabs.tabText(index).lower().replace(' ', '-')}")
+                    self.wait(lambda: self.settled(name))
+                    self.take(f"{name}-{file_name(tabs.tabText(index))}")
             if tabs.count():
                 tabs.setCurrentIndex(0)
+
+    def settled(self, name: str) -> bool:
+        """Whether a page has what it shows: maps, cards, the pages of a report."""
+        page: Any = self.window.pages.page(name)
+        there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
+                 "report": lambda: page.preview.count > 0}.get(name, lambda: True)  # fmt: skip
+        return there() and self._drawn(page) and not self.window.session.activity.working
+
+    @staticmethod
+    def _drawn(page: "QWidget") -> bool:
+        """Whether every curve plot in sight has drawn its points: they take turns."""
+        from workbench.ui.widgets.plot import CurvePlot
+
+        return all(
+            plot.empty.isHidden() == any(len(curve) for curve in plot.curves.values())
+            for plot in page.findChildren(CurvePlot)
+            if plot.isVisible()
+        )
 
     def dialogs(self, page: str) -> None:
         """Every command of the frame or this page that opens a dialog."""
@@ -130,14 +151,19 @@ class Photographer:
             from PySide6.QtWidgets import QFileDialog
 
             if not isinstance(dialog, QFileDialog):
-                self.take(f"dialog-{key.replace('.', '-')}", dialog)
+                self.take(f"dialog-{file_name(key)}", dialog)
             dialog.reject()
+
+
+def file_name(words: str) -> str:
+    """The words of a tab or a command as part of a file's name."""
+    return words.lower().removesuffix("…").replace(" ", "-").replace(".", "-")
 
 
 def shown_dialogs() -> "list[QDialog]":
     from PySide6.QtWidgets import QApplication, QDialog
 
-    return [each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible()]
+    return [widget for widget in QApplication.topLevelWidgets() if isinstance(widget, QDialog) and widget.isVisible()]
 
 
 def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
@@ -175,9 +201,10 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
                 camera.page(name)
         elif run.dataset != runs[-1].dataset:
             camera.window.session.show_page("map")
-            camera.wait(lambda: not session.activity.working)
+            camera.wait(lambda: camera.settled("map"))
             camera.take("map-photographs")
             session.show_page("retrieval")
+            camera.wait(lambda: camera.settled("retrieval"))
             camera.wait()
             camera.take("retrieval-photographs")
             break

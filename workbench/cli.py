@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from workbench import __version__
-from workbench.commands import compare, exchange, fair, plugins, report, search, sweep
-from workbench.commands.run import percent, run_here
+from workbench.commands import compare, deploy, exchange, fair, geometry, ingest, plugins, report, search, sweep, triage
+from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -66,13 +66,28 @@ def cli(debug: bool) -> None:
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
 @click.option("--devices", default="", metavar="LIST", help=DEVICES)
+@click.option(
+    "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
+    help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
+)  # fmt: skip
 def run(
-    config: str, folder: Path | None, resume: bool, changes: tuple[str, ...], report: bool, quiet: bool, devices: str
+    config: str,
+    folder: Path | None,
+    resume: bool,
+    changes: tuple[str, ...],
+    report: bool,
+    quiet: bool,
+    devices: str,
+    alone: Path | None,
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
+    if alone is not None and (folder is not None or report):
+        raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
     wanted = read_config(config, changes)
     if devices:
         parse_devices(devices)  # refused before a run is made
+    if alone is not None:
+        sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:
         sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices))
 
@@ -172,7 +187,7 @@ def doctor(folder: Path | None, repair: bool, quiet: bool) -> None:
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, sweep, report):
+for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)

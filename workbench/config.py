@@ -2,10 +2,10 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 
 from workbench import files
 from workbench.entries import catalog as catalogs
@@ -77,7 +77,7 @@ class RunConfig(BaseModel):
     name: str = Field("Digits", min_length=1, max_length=200)
     seed: int = Field(0, ge=0, lt=2**31)
     seeds: int = Field(1, ge=1, le=100)
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    device: Annotated[str, AfterValidator(checks.device)] = "auto"
     dataset: Choice = Choice(name=CHOSEN_AT_FIRST["dataset"])
     split: Choice = Choice(name=CHOSEN_AT_FIRST["split"])
     backbone: Choice = Choice(name=CHOSEN_AT_FIRST["backbone"])

@@ -16,7 +16,7 @@ import numpy as np
 from tests.campaign.program import Home
 from workbench.problem import Problem
 from workbench.training import checkpoint
-from workbench.training.meter import FEED_WAIT
+from workbench.training.meter import FEED_WAIT, SYSTEM
 from workbench.workspace import Workspace
 from workbench.workspace.connection import open_reader, sqlite3
 
@@ -105,7 +105,7 @@ def differences(found: Held, whole: Held) -> list[str]:
     """Where a run that was disturbed is not the one that was left alone."""
     unlike = [f"status {found.status}"] if found.status != whole.status else []
     for name, curve in whole.curves.items():
-        if name == FEED_WAIT:  # a time: no two runs wait alike
+        if name == FEED_WAIT or name.startswith(SYSTEM):  # a time: no two runs wait alike
             continue
         other = found.curves.get(name, {})
         if other != curve:

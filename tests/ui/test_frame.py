@@ -268,7 +268,7 @@ def test_the_palette_finds_and_runs_a_command(qtbot, window):
     assert palette.model.rowCount() < len(list(window.commands))
     palette.line.clear()
     qtbot.keyClicks(palette.line, "view map")
-    assert palette.model.keys[0] == "view.map"
+    assert palette.model.rows[0].words == "View: Map"
     assert palette.model.index(0, 1).data() == "Ctrl+3"
     qtbot.keyClick(palette.line, Qt.Key.Key_Return)
     assert window.session.page == "map"
@@ -552,15 +552,15 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
     assert bool(session.workspace.run(run_id).trashed) == (answer == "discard")
 
 
-def test_rename_tag_and_note(qtbot, window, session, config, monkeypatch):
+def test_tags_and_note(qtbot, window, session, config, monkeypatch):
     session.show_run(session.workspace.create_run(config))
     answers = "workbench.ui.run_actions.QInputDialog"
     monkeypatch.setattr(f"{answers}.getText", lambda *_, **__: ("a, b", True))
     monkeypatch.setattr(f"{answers}.getMultiLineText", lambda *_: ("seen", True))
-    for action in (window.run_actions.rename, window.run_actions.tags, window.run_actions.note):
+    for action in (window.run_actions.tags, window.run_actions.note):
         action.trigger()
     run = session.workspace.run(session.run_id)
-    assert (run.name, run.tags, run.note) == ("a, b", ("a", "b"), "seen")
+    assert (run.tags, run.note) == (("a", "b"), "seen")
 
 
 def test_a_run_gets_another_colour(window, session, config):

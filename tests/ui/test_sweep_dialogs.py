@@ -202,7 +202,7 @@ def test_the_panel_shows_sweeps_and_their_line(panel):
     assert cells(panel.sweeps) == [["1", "Sample: Digits", "Worker is gone", "0 of 3", "–", "–"]]
     assert cells(panel.trials)[0] == ["1", "0.1", "0", "Queued", "–", "–", "–"]
     assert "training.lr=0.1,0.2,0.3" in panel.words.text()
-    assert "flatters" in panel.words.text()
+    assert "Optimistic" in panel.words.text()
     assert panel.pause.text() == "Resume"
     assert not panel.compare.isEnabled()
 

@@ -84,27 +84,29 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     session.show_run(work.run_id)
     assert page.header.name.text() == "First"
     assert page.header.state.text() == "Running: Training"
-    shown = {name: fact.text().replace("\u2009", " ") for name, fact in page.header.facts.items()}
-    assert shown == {
-        "Epoch": "Epoch 1 / 10", "Time left": "2 min 10 s left", "Speed": "1,234 img/s", "Memory": "700 MB",
-    }  # fmt: skip
+    assert page.header.epoch.text() == "Epoch 1 / 10"
+    shown = [
+        tile.accessibleName().replace("\u2009", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
+    ]
+    assert shown == ["Time left: 2 min 10 s", "Speed: 1,234 img/s", "Memory: 700 MB"]
     assert page.header.bar.value() == 250
     assert page.header.pause.isEnabled()
     assert not page.header.resume.isVisible()
     work.say(Progress(500, 1000, 99.96, 0, 60.0))
     qtbot.waitUntil(lambda: page.header.bar.value() == 500)
-    assert page.header.facts["Speed"].text() == "100\u2009img/s"
-    assert page.header.facts["Memory"].text() == ""
+    assert page.tiles.speed.accessibleName().startswith("Speed: 100 img/s")
+    assert page.tiles.memory.number.text() == "–"
 
 
 def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(page, session, work, qtbot):
     work.say(Status("Evaluating"))
     session.show_run(work.run_id)
     assert page.header.state.text() == "Running: Evaluating"
-    assert page.header.facts["Time left"].text() == "", "not “0 s left”"
+    assert page.tiles.time.number.text() == "–", "not “0 s left”"
     run = session.run()
-    page.header.show_run(dataclasses.replace(run, status="done", seconds=130.0), None, False)
-    assert page.header.facts["Time left"].text() == "Took 2\u2009min 10\u2009s"
+    page.tiles.show_run(dataclasses.replace(run, status="done", seconds=130.0))
+    assert page.tiles.time.caption.text() == "Time"
+    assert page.tiles.time.number.text() == "2\u2009min 10\u2009s"
 
 
 def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
@@ -326,6 +328,46 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     assert "among the 1 nearest" in tips[1]
     model.show([evaluation(0, NAN)])
     assert model.index(0, 0).data() == "0 (untrained)", "NaN is never the best"
+
+
+def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
+    page.tiles.show_evaluations([evaluation(0, 0.48), evaluation(7, 0.759), evaluation(8, 0.757)], evaluation(7, 0.759))
+    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 75.9 %, epoch 7 · untrained 48.0"
+    assert page.tiles.recall.accessibleName() == "R@1 there: 81.2 %, epoch 7"
+    page.tiles.show_loss(np.array([2.0, NAN, 2.0]))
+    assert page.tiles.loss.number.text() == "2"
+    page.tiles.show_evaluations([], None)
+    assert page.tiles.score.number.text() == "–"
+
+
+def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    assert not page.table.isVisible()
+    page.unfold.click()
+    assert page.table.isVisible()
+    assert session.preferences.flag("train/table")
+
+
+def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
+    session.show_run(work.run_id)
+    place = page.views.indexOf(page.method)
+    assert page.views.isTabVisible(place)
+    run_id = session.workspace.create_run(RunConfig())
+    session.workspace.set_status(run_id, "done", "")
+    session.show_run(run_id)
+    assert not page.views.isTabVisible(place)
+
+
+def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
+    times = {"batch/feed_wait": 0.03, "system/forward": 0.02, "system/loss": 0.001, "system/backward": 0.04,
+             "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 2**30}  # fmt: skip
+    session.show_run(work.run_id)
+    assert page.system.verdict.text() == "The first steps are being timed."
+    work.say(*(Scalar(name, 10, value) for name, value in times.items()))
+    qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
+    assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
+    assert page.system.memory.curves["system/memory"].values.tolist() == [1.0]
+    assert page.system.step.curves["system/backward"].values.tolist() == [40.0]
 
 
 def test_evaluations_become_points_per_epoch(page):

@@ -38,7 +38,7 @@ def look(workspace: Path | None = None) -> list[Finding]:
     """Run every check; a finding that is bad says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [_signals(), _sqlite(), _device(), _display(), *plugin_findings()]
+    findings += [_signals(), _sqlite(), _device(), *_gpus(), _display(), *plugin_findings()]
     if workspace is not None:
         findings += _workspace(workspace)
     return findings
@@ -79,6 +79,12 @@ def _device() -> Finding:
     return Finding(
         "Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}"
     )
+
+
+def _gpus() -> list[Finding]:
+    from workbench.training.device import gpus
+
+    return [Finding("GPU", described) for described in gpus()]
 
 
 def plugin_findings() -> list[Finding]:

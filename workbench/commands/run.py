@@ -2,6 +2,7 @@
 
 import signal
 from math import nan
+from pathlib import Path
 
 import click
 
@@ -9,11 +10,16 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState
+from workbench.jobs import Job
 from workbench.problem import Problem, RunTaken
-from workbench.workspace import Workspace, experiments
+from workbench.workspace import Workspace, experiments, travelling
+from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.journal import last_state
 from workbench.workspace.rows import Run
+from workbench.workspace.times import now
 
 INTERRUPTED = 130
+KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
 
 
 def run_here(
@@ -43,17 +49,58 @@ def run_here(
     return 0
 
 
-def _run_one(
-    config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
-    devices: str,
-) -> int:  # fmt: skip
-    """Train on a worker thread with a progress line; returns the exit status."""
-    from workbench.running.launch import make_job
+def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str = "") -> int:
+    """Do all runs of the config in folders that travel, one after another; returns the exit status.
 
-    if resume:
-        workspace.take_over(run_id)
+    One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
+    """
+    from workbench.running import folds_and_seeds
+
+    children = folds_and_seeds.children(config)
+    folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]
+    if not resume:
+        group = None
+        if len(children) > 1:
+            group = ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
+        for child, of_child in zip(children, folders, strict=True):
+            travelling.make(of_child, child.config, group)
+    for child, of_child in zip(children, folders, strict=True):
+        _, _, text = travelling.read(of_child)
+        if not child.config.is_recorded_as(text):
+            raise Problem(
+                f"The run in {of_child} has another config.",
+                kept="It was not changed.",
+                todo=f"Go on with: workbench run {of_child / 'config.toml'} --folder {of_child} --resume",
+            )
+        ended = resume and last_state(of_child)
+        if ended == "done":
+            continue
+        status = _folder_run(child.config, of_child, resume=resume and ended != "queued", quiet=quiet, devices=devices)
+        if status:
+            return status
+    return 0
+
+
+def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str) -> int:
+    from workbench.running.launch import make_folder_job
+
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
-    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
+    job = make_folder_job(folder, control, line, resume=resume, device=devices)
+    ended = _finished(job, control, line)
+    line.finish(f"The run in {folder} {ended.status}.")
+    problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
+    if job.untold is not None:
+        raise Problem(f"{problem} Its end could not be recorded: {job.untold}".lstrip(), kept=KEPT)
+    if problem:
+        raise Problem(problem)
+    if control.interrupted:
+        click.echo(f"Go on with: workbench run CONFIG --folder {folder} --resume", err=True)
+        return INTERRUPTED
+    return 0
+
+
+def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:
+    """Start the job and wait for its end; Ctrl+C ends it with a checkpoint, twice without a new one."""
 
     def interrupt(*_: object) -> None:
         if control.interrupted:
@@ -68,15 +115,28 @@ def _run_one(
             pass
     finally:
         signal.signal(signal.SIGINT, before)
-    ended = job.ended or Ended("failed", f"Run {run_id} ended in an unknown way.")
+    return job.ended or Ended("failed", "The run ended in an unknown way.")
+
+
+def _run_one(
+    config: RunConfig, workspace: Workspace, run_id: int, *, resume: bool, report: bool, quiet: bool,
+    devices: str,
+) -> int:  # fmt: skip
+    """Train on a worker thread with a progress line; returns the exit status."""
+    from workbench.running.launch import make_job
+
+    if resume:
+        workspace.take_over(run_id)
+    control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
+    job = make_job(workspace, run_id, control, line, resume=resume, device=devices)
+    ended = _finished(job, control, line)
     done = workspace.run(run_id)
     line.finish(f"Run {run_id} {ended.status}. {_scores(done)}".rstrip())
     problem = ended.problem or (f"Run {run_id} was cancelled." if ended.status == "cancelled" else "")
     if isinstance(job.untold, RunTaken):
         raise job.untold
     if job.untold is not None:
-        kept = "Its checkpoints are kept, and `--resume` goes on from the last one."
-        raise Problem(f"{problem} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=kept)
+        raise Problem(f"{problem} The end of run {run_id} could not be recorded: {job.untold}".lstrip(), kept=KEPT)
     if problem:
         raise Problem(problem)
     if control.interrupted:

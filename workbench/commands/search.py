@@ -88,13 +88,17 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if as_json:
             click.echo(as_plain_json(run_id, answers, rows))
         elif csv_file is None:
-            tables = [as_table(run_id, answer, near) for answer, near in zip(answers, rows, strict=True)]
-            click.echo("\n\n".join(tables))
+            click.echo(as_tables(run_id, answers, rows))
 
 
 def asked_with(answers: "Sequence[AnyAnswer]") -> str:
     """What the answers are answers to: "image" or "text"."""
     return "image" if hasattr(answers[0], "picture") else "text"
+
+
+def as_tables(run_id: int, answers: "Sequence[AnyAnswer]", rows: Sequence[Sequence[Row]]) -> str:
+    """All answers as lines of text, with an empty line between two of them."""
+    return "\n\n".join(as_table(run_id, answer, near) for answer, near in zip(answers, rows, strict=True))
 
 
 def as_table(run_id: int, answer: "AnyAnswer", rows: Sequence[Row]) -> str:

@@ -11,12 +11,21 @@ import click
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.progress import duration
+from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 from workbench.workspace import sweeps as stored
 
 INTERRUPTED = 130
 Places = Callable[[], Path]
+devices_option = click.option(
+    "--devices", "names", default="", metavar="NAME,NAME", callback=lambda ctx, option, value: devices_of(value),
+    help="Devices to use, such as cuda:0,cuda:1; by default the config's.",
+)  # fmt: skip
+workers_option = click.option(
+    "--workers", type=click.IntRange(1, 64), default=None,
+    help="Runs at once, each in a process of its own; by default one for each device.",
+)  # fmt: skip
 
 
 def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Places) -> None:
@@ -39,10 +48,13 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
     @click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
+    @devices_option
+    @workers_option
     @workspace_option
     def start(
         config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
-        seeds: int | None, metric: str, detach: bool, quiet: bool, folder: Path | None,
+        seeds: int | None, metric: str, detach: bool, quiet: bool, names: tuple[str, ...], workers: int | None,
+        folder: Path | None,
     ) -> None:  # fmt: skip
         """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
         from workbench.sweeps import starting
@@ -52,23 +64,25 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             number = starting.store(workspace, plan)
             click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")
             if plan.reported:
-                from workbench.sweeps.objective import FLATTERS
+                from workbench.sweeps.objective import OPTIMISTIC
 
-                click.echo(FLATTERS, err=True)
+                click.echo(OPTIMISTIC, err=True)
             if detach:
-                starting.work_apart(workspace, number)
+                starting.work_apart(workspace, number, names, workers or 0)
                 click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
                 return
-            _work_here(workspace, number, quiet)
+            _work_here(workspace, number, quiet, names, workers or 0)
 
     @sweep.command("run")
     @click.argument("number", metavar="SWEEP", type=int)
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
+    @devices_option
+    @workers_option
     @workspace_option
-    def run(number: int, quiet: bool, folder: Path | None) -> None:
+    def run(number: int, quiet: bool, names: tuple[str, ...], workers: int | None, folder: Path | None) -> None:
         """Work on a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the run at work."""
         with Workspace(folder or default_workspace()) as workspace:
-            _work_here(workspace, number, quiet)
+            _work_here(workspace, number, quiet, names, workers or 0)
 
     @sweep.command("list")
     @workspace_option
@@ -114,14 +128,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @sweep.command("resume")
     @click.argument("number", metavar="SWEEP", type=int)
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
+    @devices_option
+    @workers_option
     @workspace_option
-    def resume(number: int, here: bool, folder: Path | None) -> None:
+    def resume(number: int, here: bool, names: tuple[str, ...], workers: int | None, folder: Path | None) -> None:
         """Go on with a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
         with Workspace(folder or default_workspace()) as workspace:
             starting.resume(workspace, number)
-            _go_on(workspace, number, here)
+            _go_on(workspace, number, here, names, workers or 0)
 
     @sweep.command("retry")
     @click.argument("number", metavar="SWEEP", type=int)
@@ -197,14 +213,14 @@ def table(workspace: Workspace, number: int) -> list[str]:
     Raises:
         Problem: there is no such sweep.
     """
-    from workbench.sweeps.objective import FLATTERS
+    from workbench.sweeps.objective import OPTIMISTIC
     from workbench.sweeps.progress import standings
     from workbench.sweeps.space import short, short_field
 
     sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
     lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
     lines += [f"Source: {sweep.source}"] if sweep.source else []
-    lines += [text for text in (FLATTERS if sweep.reported else "", sweep.problem) if text]
+    lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
     settings = standings(sweep, trials)
     fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
     lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
@@ -247,22 +263,31 @@ def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | No
     raise Problem(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
 
 
-def _go_on(workspace: Workspace, number: int, here: bool) -> None:
+def _go_on(workspace: Workspace, number: int, here: bool, names: tuple[str, ...] = (), workers: int = 0) -> None:
     from workbench.sweeps import starting
 
     if here:
-        _work_here(workspace, number, quiet=False)
-    elif starting.work_apart(workspace, number):
+        _work_here(workspace, number, False, names, workers)
+    elif starting.work_apart(workspace, number, names, workers):
         click.echo(f"A worker is started; see it with: workbench sweep show {number}")
     else:
         click.echo("Its worker goes on.")
 
 
-def _work_here(workspace: Workspace, number: int, quiet: bool) -> None:
+def devices_of(listed: str) -> tuple[str, ...]:
+    """The names in a list such as "cuda:0,cuda:1". Raises click.BadParameter for what is no device."""
+    try:
+        return tuple(checks.device(name.strip()) for name in listed.split(",") if name.strip())
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _work_here(workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0) -> None:
     """Be the sweep's worker. Ctrl+C and the end of the session keep a checkpoint."""
     from workbench.sweeps.worker import Worker
 
-    worker = Worker(workspace, number, (lambda line: None) if quiet else (lambda line: click.echo(line, err=True)))
+    say = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
+    worker = Worker(workspace, number, say, devices=names, workers=workers)
 
     def interrupt(*_: object) -> None:
         worker.interrupt()

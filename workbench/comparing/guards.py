@@ -129,12 +129,12 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
     ]
     if not chosen:
         return []
-    return [f"The best epoch was chosen on the half that is reported, which flatters: {_runs(chosen)}."]
+    return [f"Optimistic: the best epoch was chosen on the half that is reported ({_runs(chosen)})."]
 
 
 def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:
     return [
-        f"The settings of sweep {sweep} were judged on the half that is reported, which flatters its best: "
+        f"The settings of sweep {sweep} were judged on the half that is reported, so its best is optimistic: "
         f"{_runs([str(run) for run in of_it])}."
         for sweep, of_it in sweeps.chosen_on_reported(workspace, runs).items()
     ]

@@ -4,8 +4,10 @@ import numpy as np
 
 from workbench.evaluation.conventions import VOTERS
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
+from workbench.evaluation.health import look, stored_numbers
 from workbench.evaluation.retrieval import Retrieval
 
+WATCHED = 1000  # embeddings of which health.py looks at all pairs
 SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
 
 
@@ -22,9 +24,11 @@ def quality(
         "hubness": skewness of how often a sample is among the ten neighbours of others (Radovanovic et al. 2010);
         "geometry/effective_rank", "geometry/alignment", "geometry/uniformity" (see geometry.py), and on the sphere
         "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
-        of all pairs are taken on at most 300 classes, evenly spread, and about 3,000 of their samples.
+        of all pairs are taken on at most 300 classes, evenly spread, and about 3,000 of their samples;
+        "geometry/dead_dimensions" and the others of health.stored_numbers, on 1,000 samples.
     """
-    return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels)
+    watched = stored_numbers(look(embeddings, labels, WATCHED))
+    return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels) | watched
 
 
 def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> dict[str, float]:

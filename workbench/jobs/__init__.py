@@ -1,6 +1,14 @@
 """The one place that starts threads and processes."""
 
-from workbench.jobs.processes import AnalysisProcess, Answer, RankProcesses, printed_by, serve_rank, start_detached
+from workbench.jobs.processes import (
+    AnalysisProcess,
+    Answer,
+    RankProcesses,
+    ToldProcess,
+    printed_by,
+    serve_rank,
+    start_detached,
+)
 from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
 
 __all__ = [
@@ -8,6 +16,7 @@ __all__ = [
     "Answer",
     "Job",
     "RankProcesses",
+    "ToldProcess",
     "Work",
     "cores",
     "in_threads",

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from workbench.jobs.threads import start_daemon
@@ -67,6 +68,78 @@ def printed_by(module: str, path: Path, seconds: float) -> str:
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
+
+
+class ToldProcess:
+    """`python -m MODULE WORDS`, which is told things, and tells things, as JSON lines. It sees when this one ends.
+
+    Args:
+        module: what runs there; it reads its input and writes its output line by line.
+        words: its arguments.
+        log: gets what it prints as errors.
+        variables: of its environment, beside this one's.
+
+    Raises:
+        Problem: the log cannot be written or the process cannot be started.
+    """
+
+    def __init__(self, module: str, words: list[str], log: Path, variables: dict[str, str]) -> None:
+        self._answers: SimpleQueue[Answer] = SimpleQueue()
+        self._heard_all = threading.Event()
+        try:
+            with log.open("ab") as errors:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module, *words],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **variables},
+                    start_new_session=os.name == "posix",
+                )  # fmt: skip
+        except OSError as error:
+            raise Problem(f"The run's process cannot be started ({error.strerror}).") from None
+        start_daemon("answers of a run", self._listen)
+
+    @property
+    def pid(self) -> int:
+        """Its number in the system."""
+        return self._process.pid
+
+    def tell(self, message: Answer) -> None:
+        """Send one line; one that has ended hears nothing."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def answers(self) -> list[Answer]:
+        """What it has told since the last call."""
+        told = []
+        while not self._answers.empty():
+            told.append(self._answers.get())
+        return told
+
+    def join(self, timeout: float) -> int | None:
+        """Wait for its end and its last answer; its exit status, negative for a signal, None while it works."""
+        try:
+            status = self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        self._heard_all.wait(GRACE)
+        return status
+
+    def close(self) -> None:
+        """Let it see that nobody asks any more, and wait for its end."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._heard_all.wait(GRACE)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as lines:
+            for line in lines:
+                with contextlib.suppress(ValueError):
+                    self._answers.put(json.loads(line))
+        self._heard_all.set()
 
 
 class AnalysisProcess:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from workbench.charts import Chart
 from workbench.events import Emit
+from workbench.losses.class_vectors import class_vector_charts
 from workbench.losses.linear_logits import LinearLogits
 
 
@@ -75,8 +76,12 @@ class Loss(nn.Module):
         return None
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:
-        """Pictures of the method on the probe's embeddings, for the Method panel and the report."""
-        return ()
+        """Pictures of the method on the probe's embeddings, for the Method panel and the report.
+
+        By default those of the class vectors, where the logits come of them.
+        """
+        linear = self.linear_logits()
+        return () if linear is None else class_vector_charts(linear, embeddings, labels)
 
     def companion(self, surroundings: Surroundings) -> Companion:
         """What acts for this loss around the training loop."""

@@ -1,6 +1,6 @@
 """What a run is built of, from its config: data with its two halves, model, loss, optimiser and schedule."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ import torch  # noqa: TID253 - running's functions import this file when they ar
 from workbench import registry
 from workbench.backbones.model import build_model
 from workbench.config import RunConfig
+from workbench.datasets.decisions import DROPPED, decided_labels, read_decisions
 from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.keeping import keep
@@ -17,6 +18,7 @@ from workbench.datasets.split import Split, notes
 from workbench.entries.catalog import cache_folder
 from workbench.entries.facts import LossFacts
 from workbench.losses import build_loss
+from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.training import checkpoint, device
 from workbench.training.feed import Augmentation, Cropping, Feed, Images
@@ -40,6 +42,13 @@ class Data:
     pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or whole images that give such
     cache: Path
     split: Split
+    training: np.ndarray | None = None  # [a] labels of the training half after a person's decisions; None: as they are
+    decided: np.ndarray | None = None  # [n] labels that the test half is scored with, too; DROPPED: left out
+
+    @property
+    def train_labels(self) -> np.ndarray:
+        """Labels [a] int64 of the training half as it is trained with."""
+        return self.images.labels[self.split.train] if self.training is None else self.training
 
     @property
     def notes(self) -> list[tuple[str, str]]:
@@ -54,7 +63,29 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
     augmentation = build_entry("augmentation", config)
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
     images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)
-    return Data(images, pixels, cache, build_entry("split", config, images, config.seed))
+    return with_decisions(config, Data(images, pixels, cache, build_entry("split", config, images, config.seed)))
+
+
+def with_decisions(config: RunConfig, data: Data) -> Data:
+    """The data with the label decisions that the config names for the training half and for scoring.
+
+    An image that is relabelled to a class of the test half leaves the training half where the halves share no class.
+
+    Raises:
+        Problem: a file that cannot be read, of another data set, or that leaves nothing to train on.
+    """
+    to_train, to_score = config.training.label_decisions, config.evaluation.label_decisions
+    if to_score:
+        data.decided = decided_labels(data.images, read_decisions(Path(to_score)))
+    if to_train:
+        labels = decided_labels(data.images, read_decisions(Path(to_train)))[data.split.train]
+        stays = labels != DROPPED
+        if data.split.classes_disjoint:
+            stays &= np.isin(labels, data.images.labels[data.split.train])
+        if len(np.unique(labels[stays])) < 2:
+            raise Problem("The label decisions leave fewer than two classes to train on.", kept="Nothing was started.")
+        data.training, data.split = labels[stays], replace(data.split, train=data.split.train[stays])
+    return data
 
 
 def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.device | None = None) -> Parts:
@@ -90,12 +121,12 @@ def build_parts(config: RunConfig, data: Data, total_steps: int, on: torch.devic
 
 def training_classes(data: Data) -> np.ndarray:
     """Labels that occur in the training half, sorted: the loss's class c is the c-th of them."""
-    return np.unique(data.images.labels[data.split.train])
+    return np.unique(data.train_labels)
 
 
 def training_labels(data: Data) -> np.ndarray:
     """The loss's class of every image of the training half [n] int64."""
-    labels: np.ndarray = np.searchsorted(training_classes(data), data.images.labels[data.split.train])
+    labels: np.ndarray = np.searchsorted(training_classes(data), data.train_labels)
     return labels
 
 

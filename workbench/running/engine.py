@@ -35,6 +35,7 @@ from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers
 
+ANATOMY_POINTS = 20  # that a run has at least, where the probe is measured so often
 COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
 
 
@@ -87,7 +88,8 @@ class Engine:
         self.probe = Probe(
             model, self.parts.loss, feed, self.augmentation,
             size=settings.probe_size, every=settings.probe_every, num_classes=len(self.classes), seed=config.seed,
-            spce=spce, emit=emit, anatomy_every=settings.anatomy_every,
+            spce=spce, emit=emit,
+            anatomy_every=min(settings.anatomy_every, max(settings.probe_every, self.total // ANATOMY_POINTS)),
             anatomy=partial(anatomy, self.parts.loss), ranks=ranks,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
+from workbench.datasets.decisions import DROPPED
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
@@ -124,6 +125,8 @@ class Evaluator:
             yield self._by_the_other_distance(embeddings)
         if self._parts.average is not None:
             yield self._averaged(self._parts.average.module)
+        if self._data.decided is not None:
+            yield self._decided(embeddings, self._data.decided[self._data.split.test])
         yield self._classified(embeddings)
         if settings.nmi:
             self._emit(Status("Clustering"))
@@ -194,10 +197,24 @@ class Evaluator:
         """Retrieval metrics of the averaged weights: "average/MAP@R"."""
         embeddings = self._embed_averaged(model)
         metrics = self._search(embeddings, 1, self._config.evaluation.distance).metrics
-        averaged = {f"average/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
-        for name, value in averaged.items():
+        return self._beside_as("average", metrics)
+
+    def _decided(self, embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics with decided labels [n]: "decided/MAP@R"; dropped images are left out."""
+        stays, is_query = labels != DROPPED, self._data.split.is_query
+        metrics = retrieve(
+            embeddings[stays], labels[stays], self._test_ids[stays], k=1, ks=self._config.evaluation.ks,
+            distance=self._config.evaluation.distance, device=self._device,
+            is_query=None if is_query is None else is_query[stays], between=self._stand_back,
+        ).metrics  # fmt: skip
+        return self._beside_as("decided", metrics)
+
+    def _beside_as(self, prefix: str, metrics: dict[str, float]) -> dict[str, float]:
+        """Some of these metrics under names with a prefix, also emitted as curves."""
+        named = {f"{prefix}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
+        for name, value in named.items():
             self._emit(Scalar(f"test/{name}", self._parts.step, value))
-        return averaged
+        return named
 
     @torch.no_grad()
     def _classified(self, embeddings: np.ndarray) -> dict[str, float]:

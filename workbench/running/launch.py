@@ -1,5 +1,8 @@
 """The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
@@ -11,12 +14,14 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
 from workbench.running.together import parse_devices, together
-from workbench.running.trained_network import checkpoints
+from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
+from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 
 if TYPE_CHECKING:
+    from workbench.running.building import Data
     from workbench.running.engine import Engine
     from workbench.training.ranks import OneRank
 
@@ -35,41 +40,85 @@ def make_job(
     `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
     """
     recorder = Recorder(workspace, run_id, control)
-
-    def emit(event: Event) -> None:
-        recorder(event)
-        if listen is not None:
-            listen(event)
+    recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
         with repeating("sign of life", BEAT, workspace.beat):
-            run(workspace, run_id, control, emit, recorder, resume=resume, device=device)
+            run(workspace, run_id, control, emit, recorder, resume=resume)
 
-    return Job(f"run {run_id}", work, emit, control, behind_window=control.attended)
+    return Job(f"run {run_id}", work, _both(recorder, listen), control, behind_window=control.attended)
+
+
+def make_folder_job(
+    folder: Path, control: Control, listen: Emit | None = None, *, resume: bool = False, device: str = ""
+) -> Job:
+    """As `make_job`, of the run in a folder that travels; there is no workspace. Raises Problem for no such folder."""
+    recorder = FolderRecorder(folder, control)
+    recorder.device = device
+
+    def work(control: Control, emit: Emit) -> None:
+        with repeating("sign of life", BEAT, recorder.beat):
+            _train(recorder, control, emit, str(folder), lambda data: "", resume=resume)
+
+    return Job(f"run in {folder.name}", work, _both(recorder, listen), control)
 
 
 def run(
-    workspace: Workspace, run_id: int, control: Control, emit: Emit, recorder: Recorder, *, resume: bool = False,
-    device: str = "",
-) -> None:  # fmt: skip
+    workspace: Workspace,
+    run_id: int,
+    control: Control,
+    emit: Emit,
+    recorder: Recorder,
+    *,
+    resume: bool = False,
+) -> None:
     """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
         Cancelled: the person discarded it.
     """
+    changed = partial(changed_since, workspace, run_id)
+    _train(recorder, control, emit, str(run_id), changed, resume=resume)
+
+
+def _both(recorder: Emit, listen: Emit | None) -> Emit:
+    def emit(event: Event) -> None:
+        recorder(event)
+        if listen is not None:
+            listen(event)
+
+    return emit
+
+
+def _train(
+    recorder: Recorder | FolderRecorder,
+    control: Control,
+    emit: Emit,
+    name: str,
+    changed: "Callable[[Data], str]",
+    *,
+    resume: bool,
+) -> None:
     emit(Status("Loading the engine"))
-    config = RunConfig.from_toml_text(workspace.run(run_id).config)
-    names = parse_devices(device) if device else ()
+    config = RunConfig.from_toml_text(recorder.config)
+    names = _names(recorder.device)
     if len(names) == 1:
         config = config.model_copy(update={"device": names[0]})
-    with together(names, config, workspace.folder(run_id)) as ranks:
-        _run(workspace, run_id, config, control, emit, recorder, ranks, resume=resume)
+    with together(names, config, recorder.folder) as ranks:
+        _run(recorder, config, control, emit, ranks, name, changed, resume=resume)
+
+
+def _names(device: str) -> tuple[str, ...]:
+    """The devices that a run was given; none where its config names one."""
+    if device in ("", "mps"):
+        return (device,) if device else ()
+    return parse_devices(device)
 
 
 def _run(
-    workspace: Workspace, run_id: int, config: RunConfig, control: Control, emit: Emit, recorder: Recorder,
-    ranks: "OneRank", *, resume: bool,
+    recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
+    changed: "Callable[[Data], str]", *, resume: bool,
 ) -> None:  # fmt: skip
     """Do a run as the first of its ranks."""
     from workbench.running.building import load_data, training_classes
@@ -78,34 +127,34 @@ def _run(
     progress = _progress(control, emit)
     data = load_data(config, progress)
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
-    recorder.dataset(workspace.register_dataset(data.images, data.cache))
+    recorder.read(data.images, data.cache)
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
-    engine = Engine(config, data, workspace.folder(run_id), control, emit, recorder.flush, ranks)
+    engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
     facts = environment(engine, data, progress)
-    before = workspace.run(run_id).environment.get("data", {}).get("fingerprint")
+    before = recorder.known_environment().get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):
         raise Problem(
-            f"The data set has changed since run {run_id} began: names, labels or sizes of its files differ.",
+            f"The data set has changed since run {name} began: names, labels or sizes of its files differ.",
             kept="The run and its checkpoints are kept.",
             todo="Put the files back, or start a new run.",
         )
-    facts["data"]["changed"] = changed_since(workspace, run_id, data)
+    facts["data"]["changed"] = changed(data)
     recorder.environment(facts)
     if resume:
-        _go_on(workspace, run_id, engine, recorder, emit)
+        _go_on(name, engine, recorder, emit)
     engine.run()
 
 
-def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Recorder, emit: Emit) -> None:
+def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emit: Emit) -> None:
     """Set the engine to the state of the last whole checkpoint, else to the start; later points are forgotten.
 
     Raises:
         Problem: there are checkpoints, and none is whole.
     """
     damaged: list[str] = []
-    for path in checkpoints(workspace, run_id):
+    for path in checkpoint_files(recorder.folder):
         try:
             engine.resume(path)
         except Problem as problem:
@@ -121,14 +170,20 @@ def _go_on(workspace: Workspace, run_id: int, engine: "Engine", recorder: Record
             " ".join(damaged), kept="Its curves and evaluations are kept.", todo="Start a new run of this config."
         )
     if forgotten := recorder.forget_after(-1):
-        emit(Noted(f"Run {run_id} had no checkpoint yet: it began anew, without the {forgotten:,} points it had told."))
+        emit(Noted(f"Run {name} had no checkpoint yet: it began anew, without the {forgotten:,} points it had told."))
 
 
 def device_of(config: RunConfig) -> str:
-    """The device on which a run of this config trains: "cpu", "cuda", "mps". Raises Problem when it is not there."""
+    """The device on which a run of this config trains: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
+    return device_named(config.device)
+
+
+def device_named(name: str) -> str:
+    """As `device_of`, of the name of a device. Raises Problem when it is not there."""
     from workbench.training import device
 
-    return device.choose(config.device).type
+    chosen = device.choose(name)
+    return f"cuda:{chosen.index or 0}" if chosen.type == "cuda" else chosen.type
 
 
 def _progress(control: Control, emit: Emit) -> Progress:

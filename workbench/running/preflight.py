@@ -114,7 +114,7 @@ def preflight(
         test_classes=len(np.unique(images.labels[data.split.test])),
         classes_disjoint=data.split.classes_disjoint,
         image_size=images.image_size,
-        device=device.describe(engine.parts.device)["device"],
+        device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,

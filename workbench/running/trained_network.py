@@ -11,6 +11,7 @@ from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.paths import is_file
 from workbench.workspace.rows import Dataset
 
 if TYPE_CHECKING:
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
     """The run's checkpoints that are there, the one to go on from first."""
-    return [workspace.file(run_id, name) for name in CHECKPOINTS.values() if workspace.has_file(run_id, name)]
+    return checkpoint_files(workspace.folder(run_id))
+
+
+def checkpoint_files(folder: Path) -> list[Path]:
+    """As `checkpoints`, of a run's folder; a link is none."""
+    return [folder / name for name in CHECKPOINTS.values() if is_file(folder / name)]
 
 
 def best_checkpoint(workspace: Workspace, run_id: int) -> Path:

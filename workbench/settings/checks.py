@@ -1,5 +1,6 @@
 """Checks between fields of a config; each function returns one sentence by dotted name of a bad field."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.entries import catalog as catalogs
@@ -10,6 +11,18 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 Errors = dict[str, str]
+NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+
+
+def device(name: str) -> str:
+    """The name itself where a device can have it: auto, cpu, cuda, mps, or one of several GPUs as cuda:0.
+
+    Raises:
+        ValueError: a sentence for any other name.
+    """
+    if not NUMBERED.fullmatch(name):
+        raise ValueError("Must be one of 'auto', 'cpu', 'cuda', 'mps', or a GPU by its number, such as 'cuda:1'.")
+    return name
 
 
 def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...]) -> Errors:

@@ -40,11 +40,9 @@ class TrainingParams(Params):
     epochs: int = param(10, ge=1, le=100_000, help="Passes over the training half.")
     batch_size: int = param(64, ge=2, le=65_536, label="Batch", unit="images", symbol="n", help="Images per step.")
     views: int = param(
-        1,
-        ge=1,
-        le=8,
+        1, ge=1, le=8,
         help="Augmented copies of each image in a batch; two-view losses ask for 2. The loss sees n × views.",
-    )
+    )  # fmt: skip
     chunk: int = param(
         0, ge=0, le=65_536, unit="images",
         help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
@@ -98,6 +96,10 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    label_decisions: str = param(
+        "", label="Label decisions", path="file", optional=True,
+        help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
+    )  # fmt: skip
     local_batch_norm: bool = param(
         False, label="Local batch-norm",
         help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
@@ -136,7 +138,8 @@ class EvaluationParams(Params):
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
-        help="Steps between two looks at PCE, the parts of each loss and the information on the probe; 0 is off.",
+        help="Most steps between two looks at PCE, the parts of each loss and the information on the probe; a short "
+        "run has 20 of them. 0 is off.",
     )  # fmt: skip
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."
@@ -146,6 +149,10 @@ class EvaluationParams(Params):
         label="NMI",
         help="Also cluster the test half by k-means and compare with its classes; slow for thousands of them.",
     )
+    label_decisions: str = param(
+        "", label="Score with label decisions, too", path="file", optional=True,
+        help="A file of `workbench triage --export`: recall and MAP@R with it stand beside those without it.",
+    )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
     @field_validator("recall_at")

@@ -26,7 +26,7 @@ class DeviceLock:
     """The lock of one device. Two of them exclude each other in one process, too.
 
     Args:
-        device: "cpu", "cuda", "mps".
+        device: "cpu", "cuda:0", "mps".
     """
 
     def __init__(self, device: str) -> None:

@@ -12,7 +12,7 @@ HELD_OUT = "validation/MAP@R"
 REPORTED = "MAP@R"
 TRAIN_SIDE = {"train/accuracy": False, "probe/ce": True, "probe/spce": True}  # whether the least is the best
 REPORTED_NAMES = re.compile(r"MAP@R|P@R|P@1|NMI|recall@[1-9]\d*")
-FLATTERS = "The objective is measured on the half that is reported, which flatters the setting chosen by it."
+OPTIMISTIC = "Optimistic: the objective is measured on the half that is reported, which also chooses the setting."
 
 
 def chosen(metric: str, config: RunConfig, known: Catalog) -> str:

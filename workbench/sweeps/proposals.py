@@ -50,6 +50,7 @@ def next_proposal(
     count: int,
     *,
     least: bool,
+    pending: Sequence[Setting] = (),
 ) -> Setting:
     """TPE's proposals after the settings that have been tried; the same for the same history.
 
@@ -59,6 +60,8 @@ def next_proposal(
         seed: of the sweep.
         count: settings that the sweep will try in all.
         least: whether the least objective is the best.
+        pending: settings of `tried` that train now: TPE takes them for bad ones until they are measured (a constant
+            liar), so that several at once are not alike.
     """
     import optuna
 
@@ -66,7 +69,9 @@ def next_proposal(
     drawn = min(max(count // 3, LEAST_BEFORE_MODEL), MOST_BEFORE_MODEL)
     # A study of its own for each proposal: nothing is left in memory that a restart could lose.
     turn = int(np.random.SeedSequence([seed, len(tried)]).generate_state(1)[0])
-    sampler = optuna.samplers.TPESampler(seed=turn, n_startup_trials=drawn, multivariate=False)
+    sampler = optuna.samplers.TPESampler(
+        seed=turn, n_startup_trials=drawn, multivariate=False, constant_liar=bool(pending)
+    )
     study = optuna.create_study(
         storage=optuna.storages.InMemoryStorage(),
         sampler=sampler,
@@ -75,6 +80,8 @@ def next_proposal(
     space = {parameter.field: _distribution(parameter) for parameter in parameters}
     for setting, value in tried:
         state = optuna.trial.TrialState.FAIL if value is None else optuna.trial.TrialState.COMPLETE
+        if value is None and setting in pending:
+            state = optuna.trial.TrialState.RUNNING
         study.add_trial(optuna.trial.create_trial(params=dict(setting), distributions=space, value=value, state=state))
     for _ in range(REASKS):
         asked = study.ask(space)

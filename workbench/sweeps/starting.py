@@ -1,5 +1,7 @@
 """A sweep is put into the workspace, and a process that outlives the window works on it."""
 
+from collections.abc import Sequence
+
 from workbench import jobs
 from workbench.config import RunConfig
 from workbench.problem import Problem
@@ -51,8 +53,10 @@ def pause(workspace: Workspace, sweep_id: int) -> None:
     stored.set_state(workspace, sweep_id, "paused")
 
 
-def work_apart(workspace: Workspace, sweep_id: int) -> bool:
+def work_apart(workspace: Workspace, sweep_id: int, devices: Sequence[str] = (), workers: int = 0) -> bool:
     """Start a worker that outlives this process, unless the sweep has one; whether it was started.
+
+    `devices` and `workers` are as `Worker` takes them.
 
     Raises:
         Problem: it cannot be started.
@@ -61,5 +65,8 @@ def work_apart(workspace: Workspace, sweep_id: int) -> bool:
         return False
     folder = str(workspace.path.absolute())
     log = inside(workspace.path, f"sweeps/{sweep_id}.log")
-    jobs.start_detached(["sweep", "run", str(sweep_id), "--workspace", folder, "--quiet"], log)
+    words = ["sweep", "run", str(sweep_id), "--workspace", folder, "--quiet"]
+    words += ["--devices", ",".join(devices)] if devices else []
+    words += ["--workers", str(workers)] if workers else []
+    jobs.start_detached(words, log)
     return True

@@ -1,6 +1,8 @@
-"""Works on one sweep: its trials in order, on a device that no other sweep of this machine has, as is asked."""
+"""Works on one sweep: its trials in order, on devices that no other sweep of this machine has, as is asked."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
 from time import monotonic, sleep
@@ -9,8 +11,9 @@ from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.events import Event
+from workbench.jobs import Job, cores
 from workbench.problem import Problem
-from workbench.running import folds_and_seeds, launch
+from workbench.running import folds_and_seeds, launch, own_process
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
@@ -25,13 +28,25 @@ ALIKE = 3  # runs in a row that fail for one reason
 UNRECORDED = "Its end could not be recorded. What was saved before is kept."
 
 
+@dataclass(frozen=True, slots=True)
+class AtWork:
+    """A trial whose run trains now."""
+
+    trial: Trial
+    run_id: int
+    job: Job
+    control: Control
+
+
 class Worker:
     """The process of a sweep. Ask it to end with `interrupt`; the run at work keeps a checkpoint.
 
     Args:
         workspace: where the sweep is; this process's own.
         say: receives one line about each start and result.
-        listen: hears the events of every run.
+        listen: hears the events of every run of a worker that trains one at a time.
+        devices: by name; by default the config's.
+        workers: trials at once, spread over the devices; each in a process of its own where there are several.
     """
 
     def __init__(
@@ -40,7 +55,10 @@ class Worker:
         sweep_id: int,
         say: Callable[[str], None] = lambda line: None,
         listen: Callable[[Event], None] | None = None,
+        devices: Sequence[str] = (),
+        workers: int = 0,
     ) -> None:
+        self._devices, self._workers = tuple(devices), workers or max(1, len(devices))
         self._workspace, self._id, self._say, self._listen = workspace, sweep_id, say, listen
         self._known = catalogs.current()
         self._interrupted = False
@@ -61,58 +79,94 @@ class Worker:
         sweep = stored.one(self._workspace, self._id)
         if sweep.state != "active":
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
-        device = launch.device_of(RunConfig.from_toml_text(sweep.config, known=self._known))
-        sweep_worker.take(self._workspace, self._id, device)
-        lock = DeviceLock(device)
+        config = RunConfig.from_toml_text(sweep.config, known=self._known)
+        chosen = [launch.device_named(name) for name in self._devices] or [launch.device_of(config)]
+        devices = list(dict.fromkeys(chosen))
+        sweep_worker.take(self._workspace, self._id, ",".join(devices))
+        locks = [DeviceLock(device) for device in devices]
         try:
             while True:
-                self._work(sweep, device, lock)
-                lock.free()
+                self._work(sweep, devices, locks)
+                _free(locks)
                 if self._interrupted or sweep_worker.leave(self._workspace, self._id, even_if_active=False):
                     return stored.one(self._workspace, self._id).state
         finally:
-            lock.free()
+            _free(locks)
             sweep_worker.leave(self._workspace, self._id)
 
-    def _work(self, sweep: Sweep, device: str, lock: DeviceLock) -> None:
-        if not self._wait_for(device, lock):
+    def _work(self, sweep: Sweep, devices: list[str], locks: list[DeviceLock]) -> None:
+        if not self._wait_for(devices, locks):
             return
-        while self._wanted():
-            trial = self._next(sweep)
-            if trial is None:
-                stored.set_state(self._workspace, self._id, "done")
-                return
-            self._do(sweep, trial)
+        at_work: dict[int, AtWork] = {}  # by the number of the worker, from 0
+        try:
+            while self._wanted():
+                over = self._fill(sweep, devices, at_work)
+                if over and not at_work:
+                    stored.set_state(self._workspace, self._id, "done")
+                    return
+                self._finish_ended(sweep, at_work)
+            for entry in at_work.values():
+                entry.control.interrupt()
+            while at_work:
+                self._finish_ended(sweep, at_work)
+        finally:  # the workspace may be gone: no thread must go on alone
+            for entry in at_work.values():
+                entry.control.interrupt()
+                entry.job.join()
 
-    def _wait_for(self, device: str, lock: DeviceLock) -> bool:
-        said = ""
+    def _fill(self, sweep: Sweep, devices: list[str], at_work: dict[int, AtWork]) -> bool:
+        """Give each free worker a trial; whether there was none for one."""
+        for number in range(self._workers):
+            while number not in at_work:
+                if not self._wanted():
+                    return False
+                trial = self._next(sweep)
+                if trial is None:
+                    return True
+                started = self._start(sweep, trial, devices[number % len(devices)])
+                if started is not None:
+                    at_work[number] = started
+        return False
+
+    def _finish_ended(self, sweep: Sweep, at_work: dict[int, AtWork]) -> None:
+        """Wait a moment for runs that end, and record what came of each."""
+        for number, entry in list(at_work.items()):
+            if entry.job.join(POLL / len(at_work)):
+                del at_work[number]
+                self._finish(sweep, entry.trial, entry.run_id)
+
+    def _wait_for(self, devices: list[str], locks: list[DeviceLock]) -> bool:
+        said, names = "", " and ".join(devices)
         while self._wanted():
-            taken, remark = self._take(device, lock)
+            taken, remark = self._take(devices, locks)
             if remark != said:
                 said = remark
                 sweep_worker.remark(self._workspace, self._id, remark)
-                self._say(remark or f"The {device} is free now.")
+                self._say(remark or f"The {names} {'is' if len(devices) == 1 else 'are'} free now.")
             if taken:
                 return True
             sleep(POLL)
         return False
 
-    def _take(self, device: str, lock: DeviceLock) -> tuple[bool, str]:
-        """Whether this sweep has the device now, in its workspace and on this machine; and what is to be said of it."""
-        if not sweep_worker.is_next(self._workspace, self._id, device):
-            return False, f"Waiting: another sweep has the {device}."
+    def _take(self, devices: list[str], locks: list[DeviceLock]) -> tuple[bool, str]:
+        """Whether this sweep has the devices now, in its workspace and on this machine; what is to be said of it."""
+        names, all_of_them = " and ".join(devices), ",".join(devices)
+        if not sweep_worker.is_next(self._workspace, self._id, all_of_them):
+            return False, f"Waiting: another sweep has the {names}."
         remark = ""
-        try:
-            if not lock.take():
-                return False, f"Waiting: a sweep of another workspace has the {device}."
-        except OSError as error:
-            remark = (
-                f"Sweeps of other workspaces may use the {device} at the same time: "
-                f"{lock.path} cannot be locked ({error.strerror or error})."
-            )
-        if not sweep_worker.take_device(self._workspace, self._id, device):
-            lock.free()
-            return False, f"Waiting: another sweep has the {device}."
+        for device, lock in zip(devices, locks, strict=True):
+            try:
+                if not lock.take():
+                    _free(locks)
+                    return False, f"Waiting: a sweep of another workspace has the {device}."
+            except OSError as error:
+                remark = (
+                    f"Sweeps of other workspaces may use the {device} at the same time: "
+                    f"{lock.path} cannot be locked ({error.strerror or error})."
+                )
+        if not sweep_worker.take_device(self._workspace, self._id, all_of_them):
+            _free(locks)
+            return False, f"Waiting: another sweep has the {names}."
         return True, remark
 
     def _wanted(self) -> bool:
@@ -131,24 +185,31 @@ class Worker:
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
         parameters = checked([read(parameter) for parameter in sweep.parameters], config, self._known)
         least = objective.least_is_best(sweep.metric)
-        proposed = proposals.next_proposal(parameters, found(trials), config.seed, sweep.points, least=least)
+        proposed = proposals.next_proposal(
+            parameters, found(trials), config.seed, sweep.points, least=least, pending=pending(trials)
+        )
         stored.add_point(self._workspace, self._id, point_of(config, proposed))
         return _first(stored.trials(self._workspace, self._id))
 
-    def _do(self, sweep: Sweep, trial: Trial) -> None:
-        """One trial from its config to its objective; a run that was cut short goes on from its checkpoint."""
+    def _start(self, sweep: Sweep, trial: Trial, device: str) -> AtWork | None:
+        """Begin a trial, or go on with one that was cut short; None where it is over at once."""
         try:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:
             sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
             self._say(f"{_title(trial)}: {problem}")
-            return
+            return None
         run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
         self._say(f"{_title(trial)}: run {run_id}")
+        if self._workspace.run(run_id).status == "done":  # its worker was killed between both ends
+            self._finish(sweep, trial, run_id)
+            return None
+        control = Control()
+        return AtWork(trial, run_id, self._train(run_id, control, device), control)
+
+    def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
+        """Record what came of a trial whose run has ended."""
         run = self._workspace.run(run_id)
-        if run.status != "done":  # else its worker was killed between the end of the run and that of the trial
-            self._train(run_id)
-            run = self._workspace.run(run_id)
         match run.status:
             case "done":
                 self._failures = []
@@ -182,21 +243,19 @@ class Worker:
         self._made.add(run_id)
         return run_id
 
-    def _train(self, run_id: int) -> None:
-        workspace, control = self._workspace, Control()
-        goes_on = run_id not in self._made
+    def _train(self, run_id: int, control: Control, device: str) -> Job:
+        """Start the run's job, a resumed one where an earlier worker began it."""
+        workspace, goes_on = self._workspace, run_id not in self._made
         self._made.discard(run_id)
         if goes_on:
             workspace.take_over(run_id)
-        job = launch.make_job(workspace, run_id, control, self._listen, resume=goes_on)
-        job.start()
-        try:
-            while not job.join(POLL):
-                if not control.interrupted and not self._wanted():
-                    control.interrupt()
-        finally:  # the workspace may be gone: the thread must not go on alone
-            control.interrupt()
-            job.join()
+        if self._workers > 1:
+            threads = 0 if "OMP_NUM_THREADS" in os.environ else max(1, cores() // self._workers)
+            return own_process.make_job(
+                workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0
+            ).start()
+        given = {"device": device} if self._devices else {}
+        return launch.make_job(workspace, run_id, control, self._listen, resume=goes_on, **given).start()
 
 
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
@@ -216,6 +275,18 @@ def found(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
         if trial.objective is not None:
             values.append(trial.objective)
     return [(setting, fmean(values) if values else None) for setting, values in by_point.values()]
+
+
+def pending(trials: list[Trial]) -> list[Setting]:
+    """Settings that are at work or in line and have no objective yet."""
+    settings = {trial.point: trial.setting for trial in trials if trial.state in ("queued", "running", "paused")}
+    measured = {trial.point for trial in trials if trial.objective is not None}
+    return [setting for point, setting in settings.items() if point not in measured]
+
+
+def _free(locks: list[DeviceLock]) -> None:
+    for lock in locks:
+        lock.free()
 
 
 def _first(trials: list[Trial]) -> Trial | None:

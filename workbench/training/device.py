@@ -2,7 +2,6 @@
 
 import platform
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
 
 import psutil
 import torch
@@ -12,8 +11,8 @@ from workbench.problem import Problem
 CHANNELS_LAST = ("cpu", "cuda")  # measured on CPU: 10 to 30% faster steps for the backbones here
 
 
-def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
-    """The device to train on; "auto" takes CUDA, then MPS, then the CPU.
+def choose(wanted: str) -> torch.device:
+    """The device to train on; "auto" takes CUDA, then MPS, then the CPU, "cuda:1" the second GPU.
 
     Raises:
         Problem: when the device asked for is not there.
@@ -21,14 +20,36 @@ def choose(wanted: Literal["auto", "cpu", "cuda", "mps"]) -> torch.device:
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if wanted == "auto":
         return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
-    if not there[wanted]:
-        word = {"cuda": "CUDA GPU", "mps": "Apple GPU (MPS)"}[wanted]
+    kind, _, number = wanted.partition(":")
+    if not there[kind]:
+        word = {"cuda": "CUDA GPU", "mps": "Apple GPU (MPS)"}[kind]
         raise Problem(
             f"This machine has no {word} that torch {torch.__version__} can use.",
             kept="Nothing was started.",
             todo='Set device to "auto" or "cpu", or install a driver and a torch build for it.',
         )
+    if number:
+        count = torch.cuda.device_count()
+        if int(number) >= count:
+            last = "is cuda:0" if count == 1 else f"are cuda:0 to cuda:{count - 1}"
+            raise Problem(f"There is no {wanted} here: the GPUs {last}.", kept="Nothing was started.")
+        torch.cuda.set_device(int(number))  # of this thread: what names no GPU uses this one
     return torch.device(wanted)
+
+
+def gpus() -> list[str]:
+    """Each CUDA GPU in words: name, and how much of its memory is free. Uses each of them for a moment."""
+    return [words(torch.device("cuda", number)) for number in range(torch.cuda.device_count())]
+
+
+def words(device: torch.device) -> str:
+    """The device in words; of a CUDA GPU its name, its number, and how much of its memory is free."""
+    if device.type != "cuda":
+        return device.type
+    free, total = torch.cuda.mem_get_info(device)
+    number = torch.cuda.current_device() if device.index is None else device.index
+    name = torch.cuda.get_device_name(device)
+    return f"{name} (cuda:{number}), {free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
@@ -47,6 +68,14 @@ def memory_in_use(device: torch.device) -> int:
     if device.type == "mps":
         return torch.mps.current_allocated_memory()
     return int(psutil.Process().memory_info().rss)
+
+
+def wait_for(device: torch.device) -> None:
+    """Return when a GPU has done what it was asked for; a CPU has."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
 
 
 def is_out_of_memory(error: BaseException) -> bool:

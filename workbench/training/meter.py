@@ -1,7 +1,7 @@
 """Numbers of the running loop: read from the device every few steps, checked for errors, emitted as events."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from torch import Tensor
 from workbench.control import Control
 from workbench.events import Emit, Progress, Scalar
 from workbench.problem import Problem
-from workbench.training.device import memory_in_use
+from workbench.training.device import memory_in_use, wait_for
 
 if TYPE_CHECKING:
     from workbench.training.trainer import Parts
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 READ_EVERY = 10  # steps
 FIRST = 20  # steps whose median is the scale of an ordinary loss
 FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
+SYSTEM = "system/"  # before the names of what a run costs: seconds of the parts of a step, bytes of memory
 Batch = tuple[Tensor, Tensor]
 EXPLODED = 1000.0  # times that scale
 
@@ -39,6 +40,9 @@ class Meter:
         self._seconds_per_step = 0.0
         self._images, self._steps = 0, 0
         self._waited, self._waits = 0.0, 0  # seconds for so many batches, since they were told
+        self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
+        self._lap: float | None = None  # when its last part ended; None where the step is not timed
+        self._probed = 0.0  # seconds since they were told
         self.restart_clock()
 
     def restart_clock(self) -> None:
@@ -55,7 +59,24 @@ class Meter:
                 return
             self._waited += perf_counter() - since
             self._waits += 1
+            self._lap = None
+            if (self._parts.step + 1) % READ_EVERY == 0:  # the only steps in which a GPU is waited for anyway
+                wait_for(self._parts.device)
+                self._lap = perf_counter()
             yield batch
+
+    def lap(self, part: str) -> None:
+        """A part of the step has ended: "forward", "loss", "backward" or "optimiser". Every tenth step is timed."""
+        if self._lap is not None:
+            wait_for(self._parts.device)
+            now = perf_counter()
+            self._laps[part], self._lap = now - self._lap, now
+
+    def probing(self, measure: Callable[[int], None]) -> None:
+        """Call what is measured beside training with the number of steps done, and count its time."""
+        since = perf_counter()
+        measure(self._parts.step)
+        self._probed += perf_counter() - since
 
     def add(self, value: Tensor, images: int) -> None:
         """Adds a step: its loss, a scalar that stays on its device until it is read, and its number of images."""
@@ -77,7 +98,12 @@ class Meter:
         self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
         if self._waits:
             self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))
-        self._waited, self._waits = 0.0, 0
+            self._emit(Scalar(f"{SYSTEM}probe", self._parts.step, self._probed / self._waits))
+            self._emit(Scalar(f"{SYSTEM}memory", self._parts.step, float(memory_in_use(self._parts.device))))
+        for part, seconds in self._laps.items():
+            self._emit(Scalar(f"{SYSTEM}{part}", self._parts.step, seconds))
+        self._waited, self._waits, self._probed = 0.0, 0, 0.0
+        self._laps.clear()
 
     def read(self) -> None:
         """Take the numbers from the device and emit them."""

@@ -102,9 +102,9 @@ def train(
                 if parts.ranks.same(control.interrupted):
                     meter.read()
                     return
-                value = train_step(parts, images, labels, penalty)
+                value = train_step(parts, images, labels, penalty, meter.lap)
                 meter.add(value, len(labels))  # read every few steps: reading one number makes a GPU wait
-                after_step(parts.step)
+                meter.probing(after_step)
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
@@ -113,8 +113,11 @@ def train(
             return
 
 
-def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None]) -> Tensor:
-    """One optimiser step on a batch; the loss before it, a scalar still on the device."""
+def train_step(
+    parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None],
+    lap: Callable[[str], None] = lambda part: None,
+) -> Tensor:  # fmt: skip
+    """One optimiser step on a batch; the loss before it, a scalar still on the device. `lap` hears what has ended."""
     parts.model.train()
     parts.loss.train()
     passes = None
@@ -124,14 +127,17 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     with autocast(parts.device, parts.precision):
         if passes is None:
             embeddings = parts.ranks.embed(parts.model, images, len(labels), parts.step)
+        lap("forward")
         value: Tensor = parts.loss(embeddings, parts.targets(labels))
         if (pull := penalty()) is not None:
             value = value + pull
+    lap("loss")
     parts.optimiser.zero_grad(set_to_none=True)
     parts.scaler.scale(value).backward()
     if passes is not None:
         passes.backward()
     parts.ranks.average(parts.weights)
+    lap("backward")
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:
         for weight in parts.backbone:
@@ -143,6 +149,7 @@ def train_step(parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[
     parts.schedule.step()
     if parts.average is not None:
         parts.average.update_parameters(parts.model)
+    lap("optimiser")
     parts.step += 1
     return value.detach()
 

@@ -1,5 +1,6 @@
-"""Find and run any command by a few of its letters."""
+"""Find and run any command, or go to any run, class or field, by a few of its letters."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.commands import Commands, score
+from workbench.ui.finding import Finding
 from workbench.ui.widgets.boxes import in_column
 
 Index = QModelIndex | QPersistentModelIndex
@@ -23,66 +25,77 @@ WIDTH, HEIGHT = 480, 360  # px
 GROUPS = {"View": 1, "File": 2, "Edit": 3, "Run": 4, "Help": 5}  # in this order after the page's own
 
 
-class CommandList(QAbstractTableModel):
-    """Commands that can be run now and fit what was typed, best first: their words, and their keys."""
+MOST = 200  # rows
 
-    def __init__(self, commands: Commands, parent: QObject | None = None) -> None:
+
+class FindingList(QAbstractTableModel):
+    """Commands that can be run now, runs, classes and fields that fit what was typed, best first.
+
+    Args:
+        commands: all commands of the window; without a word only they are listed.
+        others: what else can be found.
+    """
+
+    def __init__(self, commands: Commands, others: Iterable[Finding] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._commands = commands
-        self.keys: list[str] = []
+        ordered = sorted(commands, key=lambda key: GROUPS.get(commands.group(key), 0))
+        self._commands = [self._of_command(commands, key) for key in ordered if can_run(commands, key)]
+        self._others = list(others)
+        self.rows: list[Finding] = []
         self.find("")
 
     def find(self, typed: str) -> None:
-        """List the enabled commands that fit what was typed, best first; all of them for an empty line."""
+        """List what fits, best first; all commands for an empty line."""
         self.beginResetModel()
-        scored = [(score(typed, self._line(key)), key) for key in self._commands if self._can_run(key)]
-        fitting = [(points, key) for points, key in scored if points is not None]
+        self.rows = self._commands
         if typed.strip():
+            scored = [(score(typed, row.words), row) for row in (*self._commands, *self._others)]
+            fitting = [(points, row) for points, row in scored if points is not None]
             fitting.sort(key=lambda pair: -pair[0])
-        else:
-            fitting.sort(key=lambda pair: GROUPS.get(self._commands.group(pair[1]), 0))
-        self.keys = [key for _, key in fitting]
+            self.rows = [row for _, row in fitting[:MOST]]
         self.endResetModel()
 
+    @staticmethod
+    def _of_command(commands: Commands, key: str) -> Finding:
+        keys = commands.shortcut(key).toString(QKeySequence.SequenceFormat.NativeText)
+        return Finding(f"{commands.group(key)}: {commands.title(key)}", keys, commands[key].trigger)
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self.keys)
+        return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The command's words (column 0) or its shortcut (column 1)."""
+        """The words of a row (column 0) or its note (column 1)."""
         if not index.isValid():
             return None
-        key = self.keys[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            keys = self._commands.shortcut(key).toString(QKeySequence.SequenceFormat.NativeText)
-            return self._line(key) if index.column() == 0 else keys
+            row = self.rows[index.row()]
+            return row.words if index.column() == 0 else row.note
         if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == 1:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
-    def _line(self, key: str) -> str:
-        return f"{self._commands.group(key)}: {self._commands.title(key)}"
 
-    def _can_run(self, key: str) -> bool:
-        return self._commands[key].isEnabled() and self._commands[key].isVisible()
+def can_run(commands: Commands, key: str) -> bool:
+    """Whether a command can be run now."""
+    return commands[key].isEnabled() and commands[key].isVisible()
 
 
 class CommandPalette(QDialog):
-    """A line to type in and the commands under it; Up and Down choose, Enter runs, Esc closes."""
+    """A line to type in and what fits under it; Up and Down choose, Enter runs or goes there, Esc closes."""
 
-    def __init__(self, commands: Commands, parent: QWidget) -> None:
+    def __init__(self, commands: Commands, parent: QWidget, others: Iterable[Finding] = ()) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.setWindowTitle("Commands")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._commands = commands
-        self.line = QLineEdit(placeholderText="Type a command")
-        self.line.setAccessibleName("Command")
-        self.model = CommandList(commands, self)
+        self.line = QLineEdit(placeholderText="Command, run, class or field")
+        self.line.setAccessibleName("Command, run, class or field")
+        self.model = FindingList(commands, others, self)
         self.list = QTableView()
         self.list.setModel(self.model)
-        self.list.setAccessibleName("Commands that fit")
+        self.list.setAccessibleName("What fits")
         self._build()
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._find)
@@ -117,13 +130,13 @@ class CommandPalette(QDialog):
         return super().eventFilter(watched, event)
 
     def run_chosen(self) -> None:
-        """Close, then run the command in the list's current row."""
+        """Close, then run or go to what is in the list's current row."""
         row = self.list.currentIndex().row()
-        if not 0 <= row < len(self.model.keys):
+        if not 0 <= row < len(self.model.rows):
             return
-        action = self._commands[self.model.keys[row]]
+        chosen = self.model.rows[row]
         self.close()
-        action.trigger()
+        chosen.go()
 
     def _find(self, typed: str) -> None:
         self.model.find(typed)

@@ -16,6 +16,7 @@ from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.ending import Ending
+from workbench.ui.finding import things
 from workbench.ui.menus import Menus, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.opening import Opening
@@ -98,7 +99,7 @@ class MainWindow(QMainWindow):
         add("file.open-archive", "Use an archive of images…", self.opening.ask_archive, "", "image")
         add("file.open-workspace", "Open or make a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
-        self.undo = UndoCommands(self.commands, self)
+        self.undo = UndoCommands(self.commands, self, self.run_actions.undo_stack)
         add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")
         add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
@@ -250,7 +251,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> CommandPalette:
         """Open the command palette over the window."""
         self.run_actions.refresh()
-        palette = CommandPalette(self.commands, self)
+        palette = CommandPalette(self.commands, self, things(self.session, self.pages.page("setup")))
         palette.move(self.mapToGlobal(self.rect().center()) - palette.rect().center() - self.rect().center() / 4)
         palette.open()
         return palette

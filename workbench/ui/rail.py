@@ -33,6 +33,7 @@ class Rail(QToolBar):
         self.addWidget(self._make_end())
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
+        session.theme.changed.connect(self.refresh)
         self.refresh()
 
     def _make_end(self) -> QWidget:

@@ -3,25 +3,56 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QUrl
-from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.run_config import offer_settings
+from workbench.ui.run_queue import OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.words import CONTINUE, PAUSE, RESUME, STOP, counted
 
+LONGEST_NAME = 200  # letters
+
+
+class Reversible(QUndoCommand):
+    """Something done to a run that can be taken back.
+
+    Args:
+        text: what was done, for the Undo command.
+        again: does it; not called at first where it is `done` already.
+        back: takes it back.
+    """
+
+    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object], done: bool = False) -> None:
+        super().__init__(text)
+        self._again, self._back, self._done = again, back, done
+
+    def redo(self) -> None:
+        """Do it, again where it was taken back."""
+        if not self._done:
+            self._again()
+        self._done = False
+
+    def undo(self) -> None:
+        """Take it back."""
+        self._back()
+
 
 class RunActions(QObject):
     """Actions on the shown run. `of_list` are those of the Runs list, `of_menu` those of the Run menu."""
 
+    rename_asked = Signal(int)  # run: its row in the list becomes a field
+
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
+        self.undo_stack = QUndoStack(self)
+        self.ticked: list[int] = []  # in the list of runs
         self._session, self._window = session, window
         add = commands.add
         self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
@@ -30,7 +61,7 @@ class RunActions(QObject):
         self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
-        self.rename = add("run.rename", "Rename…", self._rename, "F2", "pencil-simple")
+        self.rename = add("run.rename", "Rename", self._rename, "F2", "pencil-simple")
         self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
         self.note = add("run.note", "Note…", self._note, "", "note")
         self.colour = add("run.colour", "Colour")
@@ -43,7 +74,11 @@ class RunActions(QObject):
         self.delete = add("run.delete", "Delete for ever…", self._delete)
         self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
-        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.sweeps.show]
+        self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
+        self.apart.setToolTip("For runs that start from now on: a crash of torch or CUDA then ends the run alone.")
+        self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
+        self.apart.toggled.connect(partial(session.preferences.set_flag, OWN_PROCESS))
+        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
@@ -52,6 +87,8 @@ class RunActions(QObject):
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
         session.workspace_changed.connect(self.refresh)
+        session.workspace_changed.connect(self.undo_stack.clear)
+        session.run_trashed.connect(self._remember_trashed)
         self.refresh()
 
     def refresh(self) -> None:
@@ -65,7 +102,8 @@ class RunActions(QObject):
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
-        ones = (self.compare, self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
+        self.compare.setEnabled(there or bool(self.ticked))
+        ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
         self.trash.setEnabled(there and not in_trash and run is not None and not run.live)
@@ -96,17 +134,27 @@ class RunActions(QObject):
             self._try(offer_settings, self._session, run, ", changed")
 
     def _compare(self) -> None:
-        if self._session.run_id is not None:
+        runs = self.ticked or ([] if self._session.run_id is None else [self._session.run_id])
+        if runs:
             self._session.show_page("compare")
-            self._session.comparison_offered.emit([self._session.run_id])
+            self._session.comparison_offered.emit(runs)
 
     def _rename(self) -> None:
-        run = self._session.run()
-        if run is None:
-            return
-        name, agreed = QInputDialog.getText(self._window, "Rename the run", "Name", text=run.name)
-        if agreed and name.strip():
-            self._change(self._session.workspace.rename, run.id, name.strip()[:200])
+        if self._session.run_id is not None:
+            self.rename_asked.emit(self._session.run_id)
+
+    def give_name(self, run_id: int, name: str) -> None:
+        """Rename a run; it can be undone."""
+        run, name = self._session.run(run_id), name[:LONGEST_NAME]
+        if run is not None:
+            rename = self._session.workspace.rename
+            again, back = (partial(self._change, rename, run_id, words) for words in (name, run.name))
+            self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back))
+
+    def _remember_trashed(self, run_id: int, name: str) -> None:
+        again = partial(self._change, self._session.workspace.trash, run_id)
+        back = partial(self.bring_back, run_id)
+        self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True))
 
     def _tags(self) -> None:
         run = self._session.run()

@@ -9,9 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.problem import Problem, RunTaken
+from workbench.ui.preferences import Preferences
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
+OWN_PROCESS = "runs/own_process"  # preference: whether runs train in a process of their own
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
@@ -39,6 +41,17 @@ def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: 
     from workbench.running import launch
 
     return launch.make_job(workspace, run_id, control, listen, resume=resume)
+
+
+def chosen_job(
+    preferences: Preferences, workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool
+) -> Startable:
+    """As `experiment_job`, in a process of its own where the person chose that."""
+    if not preferences.flag(OWN_PROCESS):
+        return experiment_job(workspace, run_id, control, listen, resume)
+    from workbench.running import own_process
+
+    return own_process.make_job(workspace, run_id, control, listen, resume=resume)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from workbench.running import folds_and_seeds
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, experiment_job
+from workbench.ui.run_queue import MakeJob, RunQueue, chosen_job
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
@@ -43,7 +43,7 @@ class Session(Shown):
     Args:
         workspace: an open workspace; `open_workspace` changes it and closes the one before.
         preferences: what the window remembers; the default file when it is not given.
-        make_job: makes the job of a run; tests give another.
+        make_job: makes the job of a run; by default where the person chose; tests give another.
     """
 
     workspace_changed = Signal()
@@ -61,7 +61,7 @@ class Session(Shown):
         self,
         workspace: Workspace,
         preferences: Preferences | None = None,
-        make_job: MakeJob = experiment_job,
+        make_job: MakeJob | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(Watch(workspace), parent)
@@ -71,7 +71,7 @@ class Session(Shown):
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
-        self._make_job = make_job
+        self._make_job = make_job or partial(chosen_job, self.preferences)
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()

@@ -44,12 +44,12 @@ class Tokens:
 LIGHT = Tokens(
     dark=False, window="#F4F5F7", surface="#FFFFFF", raised="#FFFFFF", border="#D5D9E0", divider="#E6E9EE",
     text="#1B1F27", muted="#5A6372", disabled="#9AA3B2", accent="#0B62C4", on_accent="#FFFFFF", selection="#D6E6FA",
-    right="#1B7F4B", wrong="#B3261E", warning="#8A5A00", plot_background="#FFFFFF", plot_axis="#5A6372",
+    right="#15703F", wrong="#B3261E", warning="#8A5A00", plot_background="#FFFFFF", plot_axis="#5A6372",
     plot_grid_alpha=31,
 )  # fmt: skip
 DARK = Tokens(
     dark=True, window="#16181C", surface="#1E2126", raised="#262A31", border="#363B44", divider="#2B3038",
-    text="#E8EBF0", muted="#A3ACBA", disabled="#646D7B", accent="#5AA5F5", on_accent="#0B1524", selection="#1F3A5A",
+    text="#E8EBF0", muted="#A3ACBA", disabled="#646D7B", accent="#5EA8F6", on_accent="#0B1524", selection="#1F3A5A",
     right="#5CC98F", wrong="#FF8A80", warning="#F0B44C", plot_background="#1A1D22", plot_axis="#A3ACBA",
     plot_grid_alpha=36,
 )  # fmt: skip
@@ -59,6 +59,11 @@ SERIES = {
     "ce": "#0072B2", "spce": "#D55E00", "pce": "#009E73", "tightness": "#CC79A7", "contrastive": "#56B4E9",
     "recall@1": "#0072B2", "MAP@R": "#E69F00",
 }  # fmt: skip
+LIGHTER = {  # of the same curve on a dark ground
+    "#0072B2": "#4AA3DF", "#D55E00": "#F08A3C", "#009E73": "#2FC299", "#CC79A7": "#E09BC2", "#56B4E9": "#86CBF2",
+    "#E69F00": "#F2B632",
+}  # fmt: skip
+DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
 RUN_COLOURS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
 RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
@@ -71,8 +76,13 @@ def current() -> Tokens:
 
 
 def run_colour(index: int) -> str:
-    """The colour of a run by its stored index."""
-    return RUN_COLOURS[index % len(RUN_COLOURS)]
+    """The colour of a run by its stored index, as it is drawn now."""
+    return drawn(RUN_COLOURS[index % len(RUN_COLOURS)])
+
+
+def drawn(colour: str) -> str:
+    """A colour of a curve as the theme on screen draws it: lighter on a dark ground."""
+    return (LIGHTER if _shown.dark else DARKER).get(colour, colour)
 
 
 def contrast(first: str, second: str) -> float:

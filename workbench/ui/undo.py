@@ -1,4 +1,4 @@
-"""Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`."""
+"""Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`, else of the list of runs."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence, QUndoGroup, QUndoStack
@@ -7,13 +7,17 @@ from PySide6.QtWidgets import QWidget
 from workbench.ui.commands import Commands
 from workbench.ui.icons import icon
 
+UNDO = QKeySequence("Ctrl+Z")
+
 
 class UndoCommands(QObject):
     """The commands "edit.undo" and "edit.redo"; disabled when the page has nothing to undo or redo."""
 
-    def __init__(self, commands: Commands, window: QWidget) -> None:
+    def __init__(self, commands: Commands, window: QWidget, runs: QUndoStack) -> None:
         super().__init__(window)
         self.group = QUndoGroup(self)
+        self.group.addStack(runs)
+        self._runs = runs
         undo, redo = self.group.createUndoAction(window, "Undo"), self.group.createRedoAction(window, "Redo")
         for action, keys, drawn, key in ((undo, "Ctrl+Z", "arrow-u-up-left", "edit.undo"),
                                          (redo, "Ctrl+Shift+Z", "arrow-u-up-right", "edit.redo")):  # fmt: skip
@@ -27,7 +31,9 @@ class UndoCommands(QObject):
         stack = getattr(page, "undo_stack", None)
         if isinstance(stack, QUndoStack) and stack not in self.group.stacks():
             self.group.addStack(stack)
-        if isinstance(stack, QUndoStack):
-            self.group.setActiveStack(stack)
-        elif (active := self.group.activeStack()) is not None:
-            active.setActive(False)
+        own_keys = any(action.shortcut() == UNDO for action in page.actions())  # undoes what it edits by itself
+        active = stack if isinstance(stack, QUndoStack) else None if own_keys else self._runs
+        if active is not None:
+            self.group.setActiveStack(active)
+        elif (before := self.group.activeStack()) is not None:
+            before.setActive(False)

@@ -39,6 +39,12 @@ def epoch_at_work(run: Run) -> int:
     return min(run.epoch + (run.status in ("running", "waiting")), run.epochs)
 
 
+def device_of(run: Run) -> str:
+    """What a run worked on: "CPU", "cuda:0"; empty before it is known."""
+    device = str(run.environment.get("device", ""))
+    return device.upper() if device == "cpu" else device
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """ "1 file", "1,234 files"; `many` where the plural is not made with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -21,7 +21,9 @@ SEALED = {
     "runs": "id", "evaluations": "id", "datasets": "id", "projections": "id", "artefacts": "id", "experiments": "id",
     "metrics": "id", "selections": "id", "sweeps": "id", "sweep_trials": "id", "tags": "run_id, tag",
     "sample_tags": "dataset_id, tag, sample_id", "report_templates": "template", "charts": "run_id, step",
+    "label_decisions": "dataset_id, sample_id",
 }  # fmt: skip
+NEWER = ("label_decisions",)  # made by later steps of the schema, which seal them themselves
 LATER = ("charts",)  # large texts: checked when they are read
 SUMS = np.dtype("<u4")
 HEAD = np.dtype([
@@ -33,15 +35,9 @@ HEAD_COLUMNS = "sample_id, place, label, ifnull(ap, 'nan'), first_hit, r, \"righ
 
 def make_tables(db: Connection) -> None:
     """The columns, triggers and tables of checksums (step m011 of the schema)."""
-    for table, key in SEALED.items():
-        db.execute(f"alter table {table} add column checksum integer")
-        db.execute(f"create index {table}_unchecked on {table} ({key}) where checksum is null")
-        same_row = " and ".join(f"{column} = new.{column}" for column in key.split(", "))
-        db.execute(
-            f"create trigger {table}_changed after update on {table} "
-            "when new.checksum is old.checksum and new.checksum is not null "
-            f"begin update {table} set checksum = null where {same_row}; end"
-        )
+    for table in SEALED:
+        if table not in NEWER:
+            make_sealed(db, table)
     db.execute("alter table evaluations add column ranking text")
     db.execute(
         "create table evaluation_sums (evaluation_id integer primary key references evaluations(id) on delete cascade, "
@@ -68,6 +64,18 @@ def make_tables(db: Connection) -> None:
     db.execute(
         "create trigger queries_update after update on queries begin delete from evaluation_sums "
         "where evaluation_id = new.evaluation_id; end"
+    )
+
+
+def make_sealed(db: Connection, table: str) -> None:
+    """The column, index and trigger of the checksums of one small table that is in SEALED."""
+    db.execute(f"alter table {table} add column checksum integer")
+    db.execute(f"create index {table}_unchecked on {table} ({SEALED[table]}) where checksum is null")
+    same_row = " and ".join(f"{column} = new.{column}" for column in SEALED[table].split(", "))
+    db.execute(
+        f"create trigger {table}_changed after update on {table} "
+        "when new.checksum is old.checksum and new.checksum is not null "
+        f"begin update {table} set checksum = null where {same_row}; end"
     )
 
 

@@ -5,45 +5,23 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from workbench import files
 from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.journal import Text, Whole
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import originals, regular
 
 if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
 
 
-def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
-    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
-    key = f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}"
-    root = "" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace")
-    row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-    if row is not None:
-        db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
-        return int(row[0])
-    names, size, channels = image_set.class_names, image_set.image_size, image_set.channels
-    values = (image_set.name, root, key, json.dumps(list(names)), str(pixels or ""), size, channels)
-    dataset_id = new_id(
-        db.execute(
-            "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
-            "values (?, ?, ?, ?, ?, ?, ?)",
-            values,
-        )
-    )
-    labels, ids = image_set.labels.tolist(), image_set.sample_ids.tolist()
-    official = image_set.official or [""] * len(ids)
-    db.executemany(
-        'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
-        (
-            (dataset_id, ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
-            for row in range(len(ids))
-        ),
-    )
-    return int(dataset_id)
+LARGEST_COPY = 512 << 20  # bytes
+
+
+class CutError(ValueError):
+    """A file that was not written, or copied, to its end."""
 
 
 class DatasetCopy(BaseModel):
@@ -67,6 +45,19 @@ class ExperimentCopy(BaseModel):
     created: Text
 
 
+def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
+    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+    facts = copy_of(image_set, pixels)
+    key, root = facts.fingerprint, facts.root
+    row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
+    if row is not None and not _has(db, row[0], facts):  # it came with a run from elsewhere that says what is not so
+        db.execute("update datasets set fingerprint = fingerprint || '-' || id where id = ?", row)
+    elif row is not None:
+        db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
+        return int(row[0])
+    return _insert(db, facts)
+
+
 def restore_dataset(db: Connection, folder: Path) -> int | None:
     """The data set's rows, from the copy that every run keeps beside its config; None where there is none.
 
@@ -76,20 +67,83 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
     path = regular(folder / "dataset.json")
     if not path.exists():
         return None
-    facts = DatasetCopy.model_validate_json(path.read_bytes()).model_dump()
-    row = db.execute("select id from datasets where fingerprint = ?", (facts["fingerprint"],)).fetchone()
-    if row is not None:
-        return int(row[0])
+    facts = read_copy(path)
+    row = db.execute("select id from datasets where fingerprint = ?", (facts.fingerprint,)).fetchone()
+    return _insert(db, facts) if row is None else int(row[0])
+
+
+def read_copy(path: Path) -> DatasetCopy:
+    """What a `dataset.json` holds. Raises CutError for one that is not whole, ValueError for no such file, OSError."""
+    if path.stat().st_size > LARGEST_COPY:
+        raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
+    try:
+        return DatasetCopy.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        if any(problem["type"] == "json_invalid" for problem in error.errors(include_input=False)):
+            raise CutError(f"{path.name} is not whole") from None
+        raise ValueError(f"{path.name} is of another form") from None
+
+
+def arrived(db: Connection, facts: DatasetCopy) -> int:
+    """The number of the data set of a run that came from elsewhere; the one of that fingerprint here where it is known.
+
+    Raises:
+        ValueError: no data set of ours looks so, or the one of that fingerprint here has other samples.
+    """
+    ids, rows = [sample[0] for sample in facts.samples], [sample[1] for sample in facts.samples]
+    if rows != list(range(len(rows))) or len(set(ids)) != len(ids):
+        raise ValueError("its samples are not numbered as they should be")
+    if any(not 0 <= sample[3] < len(facts.class_names) for sample in facts.samples):
+        raise ValueError("a sample has a class that is not named")
+    originals(facts.root, [sample[2] for sample in facts.samples])
+    known = db.execute("select id from datasets where fingerprint = ?", (facts.fingerprint,)).fetchone()
+    if known is None:
+        return _insert(db, facts)
+    if not _has(db, known[0], facts):
+        raise ValueError("the data set of that fingerprint has other samples here")
+    return int(known[0])
+
+
+def _has(db: Connection, dataset_id: int, facts: DatasetCopy) -> bool:
+    """Whether a stored data set has these samples, in this order."""
+    stored = db.execute('select id from samples where dataset_id = ? order by "row"', (dataset_id,)).fetchall()
+    return [number for (number,) in stored] == [sample[0] for sample in facts.samples]
+
+
+def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
+    """All that a workspace stores of a data set; `pixels` is its cache of decoded images."""
+    names, labels, ids = image_set.class_names, image_set.labels.tolist(), image_set.sample_ids.tolist()
+    official = image_set.official or [""] * len(ids)
+    return DatasetCopy.model_construct(
+        name=image_set.name,
+        root="" if image_set.root is None else os.fsencode(image_set.root).decode("utf-8", "replace"),
+        fingerprint=f"{image_set.fingerprint}-{image_set.image_size}x{image_set.channels}",
+        class_names=list(names), pixels=str(pixels or ""), image_size=image_set.image_size,
+        channels=image_set.channels,
+        samples=[
+            (ids[row], row, image_set.paths[row], labels[row], names[labels[row]], official[row])
+            for row in range(len(ids))
+        ],
+    )  # fmt: skip
+
+
+def write_copy(facts: DatasetCopy, folder: Path) -> None:
+    """Write a data set's rows beside a run. Raises Problem where the disk refuses it."""
+    with files.atomic_write(regular(folder / "dataset.json")) as file:
+        file.write(json.dumps(dict(facts), ensure_ascii=False).encode())
+
+
+def _insert(db: Connection, facts: DatasetCopy) -> int:
     dataset_id = new_id(
         db.execute(
             "insert into datasets (name, root, fingerprint, class_names, pixels, image_size, channels) "
             "values (:name, :root, :fingerprint, :class_names, :pixels, :image_size, :channels)",
-            {**facts, "class_names": json.dumps(facts["class_names"])},
+            dict(facts) | {"class_names": json.dumps(facts.class_names), "samples": None},
         )
     )
     db.executemany(
         'insert into samples (dataset_id, id, "row", path, label, class, official) values (?, ?, ?, ?, ?, ?, ?)',
-        ((dataset_id, *sample) for sample in facts["samples"]),
+        ((dataset_id, *sample) for sample in facts.samples),
     )
     return int(dataset_id)
 
@@ -100,10 +154,9 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
     row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
     facts = dict(zip(names, row, strict=True))
     sql = 'select id, "row", path, label, class, official from samples where dataset_id = ? order by "row"'
-    samples = [list(sample) for sample in db.execute(sql, (dataset_id,))]
-    whole = {**facts, "class_names": texts_of(facts["class_names"]), "samples": samples}
-    with files.atomic_write(regular(folder / "dataset.json")) as file:
-        file.write(json.dumps(whole, ensure_ascii=False).encode())
+    samples = [tuple(sample) for sample in db.execute(sql, (dataset_id,))]
+    facts |= {"class_names": texts_of(facts["class_names"]), "samples": samples}
+    write_copy(DatasetCopy.model_construct(**facts), folder)
 
 
 def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:

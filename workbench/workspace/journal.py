@@ -3,14 +3,16 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from workbench.events import RunState
-from workbench.workspace.numbers import points_json
+from workbench.events import Evaluated, RunState
+from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.paths import LARGEST, regular
 
 NAME = "journal.jsonl"
@@ -24,8 +26,13 @@ def _storable(text: str) -> str:
     return text
 
 
+def _finite(value: object) -> object:
+    return value if not isinstance(value, float) or isfinite(value) else 0.0
+
+
 Text = Annotated[str, AfterValidator(_storable)]
 Amount = Annotated[float, Field(ge=0)]
+Rough = Annotated[float, BeforeValidator(_finite), Field(ge=0)]
 Whole = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Point = tuple[Text, Whole, float | None]
 
@@ -42,6 +49,7 @@ class RunColumns(BaseModel):
     epoch: Whole = 0
     images_per_second: Amount = 0.0
     memory_bytes: Whole = 0
+    seconds_left: Rough = 0.0
     ended: Text | None = None
     heartbeat: Text | None = None
     seconds: Amount = 0.0
@@ -54,6 +62,24 @@ class EvaluationFacts(BaseModel):
     step: Whole
     distance: Literal["cosine", "l2"]
     metrics: dict[str, float | None]
+    files: dict[str, tuple[Whole, Text]] = {}  # bytes and hash by name, in folders that travel
+
+
+class CheckpointFacts(BaseModel):
+    """A checkpoint that was whole when its line was written; `blake2b` only in folders that travel."""
+
+    kind: Literal["last", "best"]
+    step: Whole
+    bytes: Whole = 0
+    blake2b: Text = ""
+
+
+class OwnerFacts(BaseModel):
+    """The process that works on a folder that travels."""
+
+    pid: Annotated[int, Field(gt=0, lt=2**31)]
+    host: Annotated[Text, Field(max_length=255)]
+    born: Annotated[float, Field(ge=0, allow_inf_nan=False)]  # its start, seconds since 1970
 
 
 class Entry(BaseModel):
@@ -68,6 +94,9 @@ class Entry(BaseModel):
     run: RunColumns | None = None
     environment: dict[str, Any] | None = None
     evaluation: EvaluationFacts | None = None
+    checkpoint: CheckpointFacts | None = None
+    note: Text | None = None
+    owner: OwnerFacts | None = None
     taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run forgot later
 
 
@@ -81,11 +110,16 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._file = regular(folder / NAME).open("ab+", buffering=0)
+        self._lock = Lock()  # signs of life come from another thread
         self._end_cut_line()
 
     def write(self, lines: Sequence[str]) -> None:
         """All of the lines or, where the disk is full, none of them. Raises OSError then."""
         whole = "".join(f"{line}\n" for line in lines).encode()
+        with self._lock:
+            self._write(whole)
+
+    def _write(self, whole: bytes) -> None:
         before, written = self._file.seek(0, os.SEEK_END), 0
         try:
             while written < len(whole):
@@ -118,6 +152,21 @@ def point_lines(points: Sequence[tuple[str, int, float | None]]) -> list[str]:
     return [f'{{"scalars": {points_json(part)}}}' for part in parts]
 
 
+def evaluation_line(event: Evaluated, files: Mapping[str, tuple[int, str]] | None = None) -> str:
+    """What an evaluation's arrays do not contain, as a line; `files` are bytes and hash by name."""
+    head: dict[str, Any] = {"epoch": event.epoch, "step": event.step, "distance": event.distance}
+    head |= {"files": files} if files else {}
+    return f'{{"evaluation": {json.dumps(head)[:-1]}, "metrics": {metrics_json(event.metrics)}}}}}'
+
+
+def parsed(line: bytes) -> Entry | None:
+    """One line's entry; None for one that is no JSON or not of this form."""
+    try:
+        return Entry.model_validate(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+
+
 def entries(folder: Path) -> Iterator[Entry | None]:
     """A run's journal entries, in order, without what a later line takes back; None for a line that cannot be read.
 
@@ -134,6 +183,15 @@ def entries(folder: Path) -> Iterator[Entry | None]:
         if entry is not None and limits:
             _take_back(entry, min(step for _, step in limits))
         yield entry
+
+
+def last_state(folder: Path) -> RunState:
+    """What a run's journal said last of its state; queued before it said anything."""
+    state = RunState.QUEUED
+    for entry in filter(None, entries(folder)):
+        if entry.run is not None and "status" in entry.run.model_fields_set:
+            state = entry.run.status
+    return state
 
 
 def _take_back(entry: Entry, last: int) -> None:
@@ -162,7 +220,4 @@ def _lines(folder: Path) -> Iterator[bytes | None]:
 
 def _parsed(lines: Iterable[tuple[int, bytes | None]]) -> Iterator[tuple[int, Entry | None]]:
     for number, line in lines:
-        try:
-            yield number, None if line is None else Entry.model_validate(json.loads(line))
-        except (ValueError, RecursionError):  # no JSON, or not of this form
-            yield number, None
+        yield number, None if line is None else parsed(line)

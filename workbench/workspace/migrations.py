@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import checksums, sealing
+from workbench.workspace import arrivals, checksums, sealing
 from workbench.workspace.connection import (
     Connection,
     Damaged,
@@ -224,6 +224,29 @@ def m012_owned_runs(db: Database) -> None:
     """Who works on a run."""
     db.execute("alter table runs add column born real")
     db.execute("alter table runs add column owner text")
+
+
+@migration()
+def m013_deployments_and_labels(db: Database) -> None:
+    """What stores of an evaluation keep and cost, and what a person decided about labels."""
+    db.execute(
+        "create table deployments (evaluation_id integer not null references evaluations(id) on delete cascade, "
+        "wanted text not null, measured text not null, created text not null, primary key (evaluation_id, wanted)) "
+        "without rowid, strict"
+    )
+    db.execute(
+        "create table label_decisions (dataset_id integer not null references datasets(id) on delete cascade, "
+        "sample_id integer not null, decision text not null "
+        "check (decision in ('keep', 'relabel', 'drop', 'unsure')), label integer, created text not null, "
+        "primary key (dataset_id, sample_id)) without rowid, strict"
+    )
+    checksums.make_sealed(db.conn, "label_decisions")
+
+
+@migration()
+def m014_arrivals(db: Database) -> None:
+    """Runs that came from folders."""
+    db.execute(arrivals.TABLE)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

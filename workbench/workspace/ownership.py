@@ -101,6 +101,11 @@ def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
         _held.add(token)
 
 
+def here() -> dict[str, object]:
+    """This process as a run folder names it: pid, host and born."""
+    return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
+
+
 def take_run(db: Connection, run_id: int) -> None:
     """Make this process the run's owner and queue it, in the current transaction: exactly one of several succeeds.
 
@@ -113,6 +118,12 @@ def take_run(db: Connection, run_id: int) -> None:
     refuse_while_working(db, run_id, LIVE)
     own(db, "runs", run_id)
     db.execute("update runs set status = 'queued', problem = '', phase = '' where id = ?", (run_id,))
+
+
+def give_up(db: Connection, run_id: int) -> None:
+    """Let another process take this process's run. Raises RunTaken where it is not this process's."""
+    release(hold(db, run_id))
+    db.execute("update runs set pid = null, host = null, born = null, owner = null where id = ?", (run_id,))
 
 
 def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -> None:
@@ -162,9 +173,11 @@ def beat(db: Connection) -> None:
 
 
 def dead_runs(db: Connection) -> list[int]:
-    """Runs that are said to work or wait and whose owner is gone."""
+    """Runs that are said to work or wait and whose owner is gone; one that waits in a folder elsewhere has none yet."""
     states = ", ".join(f"'{status}'" for status in LIVE)
-    rows = db.execute(f"select id, {COLUMNS['runs']} from runs where status in ({states}) order by id").fetchall()
+    begun = "(pid is not null or id not in (select run_id from arrivals))"
+    sql = f"select id, {COLUMNS['runs']} from runs where status in ({states}) and {begun} order by id"
+    rows = db.execute(sql).fetchall()
     return [run_id for run_id, *owner in rows if not Owner(*owner).alive]
 
 

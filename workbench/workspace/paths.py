@@ -57,6 +57,14 @@ def regular(path: Path) -> Path:
     return path
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file of its own; a link is none."""
+    try:
+        return regular(path).exists()
+    except Problem:
+        return False
+
+
 def remove_folder(folder: Path, name: str) -> None:
     """Delete a folder with all that is in it; links in it are removed, never followed. One that is gone is no error.
 

@@ -1,40 +1,29 @@
 """Runs brought back from their folders: journal, data set, embeddings and rankings are all there."""
 
-import contextlib
 import json
-import os
 import tomllib
-import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import nan
 from pathlib import Path
 
-import numpy as np
-
 from workbench.config import RunConfig
-from workbench.events import CHECKPOINTS, LIVE, Evaluated
-from workbench.files.unreadable import NO_ARRAY
-from workbench.problem import Problem
-from workbench.workspace import journal, sealing
+from workbench.events import CHECKPOINTS, LIVE
+from workbench.workspace import arrivals, journal, sealing, travelling
 from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.behind import HAS_POINT, behind_journal
-from workbench.workspace.connection import Connection, sqlite3
+from workbench.workspace.behind import behind_journal
+from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import is_file, regular
 from workbench.workspace.recorder import REPAIRED
+from workbench.workspace.replaying import UNREADABLE, part, reason, replay_entry, restore_evaluation, shown
 from workbench.workspace.run_folders import run_number, without_row
-from workbench.workspace.stored_evaluation import Arrays, store
+from workbench.workspace.runs import add_note
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
 LARGEST_CONFIG = 1 << 20  # bytes
-COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
-TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
-# What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
-UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
 @dataclass(slots=True)
@@ -104,11 +93,6 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
     return run_id, RunConfig.model_validate(tomllib.loads(text)), text
 
 
-def shown(name: str) -> str:
-    """A file's name that may hold anything, for a terminal and a database."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
 def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str) -> list[str]:
     """The run with all that can be read; returns what cannot."""
     created = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
@@ -119,7 +103,11 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
         (run_id, *values, config.training.epochs),
     )
     missing: list[str] = []
-    with _part(db, "the experiment that it belongs to", missing):
+    with part(db, "the folder that it came from", missing):
+        if is_file(folder / travelling.CARD):
+            at = regular(folder / journal.NAME).stat().st_size if is_file(folder / journal.NAME) else 0
+            arrivals.came(db, travelling.read(folder)[0].run, run_id, str(folder), at)
+    with part(db, "the experiment that it belongs to", missing):
         db.execute("update runs set experiment_id = ? where id = ?", (restore_experiment(db, folder), run_id))
     return _fill(db, folder, run_id, missing)
 
@@ -127,18 +115,18 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
     """Restore what a run's folder holds and its rows lack; returns `before` and what cannot be read."""
     missing, evaluations = list(before), {}
-    with _part(db, "its journal", missing):
+    with part(db, "its journal", missing):
         evaluations = _replay(db, folder, run_id, missing)
-    with _part(db, "its data set", missing):
+    with part(db, "its data set", missing):
         dataset = restore_dataset(db, folder)
         db.execute("update runs set dataset_id = ifnull(dataset_id, ?) where id = ?", (dataset, run_id))
         if evaluations and dataset is None:
             missing.append("its data set")
     for epoch, facts in evaluations.items():
-        with _part(db, f"the evaluation of epoch {epoch}", missing):
-            _evaluation(db, folder, run_id, facts, missing)
+        with part(db, f"the evaluation of epoch {epoch}", missing):
+            restore_evaluation(db, folder, run_id, facts, missing)
     for name in CHECKPOINTS.values():
-        with _part(db, name, missing):
+        with part(db, name, missing):
             if regular(folder / name).exists():
                 add_artefact(db, folder, run_id, "checkpoint", folder / name, None)
     live = ", ".join("?" * len(LIVE))
@@ -160,7 +148,9 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         if entry is None:
             bad += 1
             continue
-        _entry(db, run_id, entry)
+        replay_entry(db, run_id, entry)
+        if entry.note is not None:
+            add_note(db, run_id, entry.note, once=True)
         if entry.taken_back is not None:
             seen.add(entry.taken_back)
         if entry.evaluation is not None:
@@ -175,94 +165,3 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
     if not (folder / journal.NAME).exists() and (untold or (folder / CHECKPOINTS["last"]).exists()):
         missing.append("its journal")
     return evaluations
-
-
-def _entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
-    for name, step, value in entry.scalars:
-        db.execute("insert or ignore into metrics (name) values (?)", (name,))
-        db.execute(
-            "insert into scalar_points (run_id, metric_id, step, value) "
-            f"select ?, (select id from metrics where name = ?), ?, ? where not {HAS_POINT}",
-            (run_id, name, step, value, run_id, name, step),
-        )
-    if entry.charts is not None:
-        values = (run_id, entry.step, entry.charts)
-        db.execute("insert or replace into charts (run_id, step, charts) values (?, ?, ?)", values)
-    if entry.started is not None:
-        db.execute("update runs set started = ifnull(started, ?) where id = ?", (entry.started, run_id))
-    if entry.run is not None and entry.run.model_fields_set:
-        known = entry.run.model_dump(exclude_unset=True)
-        columns = ", ".join(f'"{column}" = ?' for column in known)  # of journal.RunColumns, whatever the file names
-        db.execute(f"update runs set {columns} where id = ?", (*known.values(), run_id))
-    if entry.environment is not None:
-        db.execute("update runs set environment = ? where id = ?", (json.dumps(entry.environment), run_id))
-
-
-def _evaluation(db: Connection, folder: Path, run_id: int, facts: journal.EvaluationFacts, missing: list[str]) -> None:
-    epoch = facts.epoch
-    same = "select 1 from evaluations where run_id = ? and epoch = ? and distance = ? and step = ?"
-    if db.execute(same, (run_id, epoch, facts.distance, facts.step)).fetchone() is not None:
-        return
-    embeddings = regular(folder / f"embeddings-{epoch}.npy")
-    columns = _arrays(regular(folder / f"ranking-{epoch}.npz"))
-    vectors = np.load(embeddings, mmap_mode="r", allow_pickle=False)
-    _check_lengths(columns, vectors)
-    metrics = {name: nan if value is None else value for name, value in facts.metrics.items()}
-    event = Evaluated(
-        epoch, facts.step, facts.distance, metrics, columns["sample_ids"], columns["labels"], vectors, columns["ap"],
-        columns["first_hit"], columns["r"], columns["neighbours"], columns["similarities"],
-    )  # fmt: skip
-    proxies, path = None, folder / f"proxies-{epoch}.npz"
-    with _part(db, f"the proxies of epoch {epoch}", missing):
-        if regular(path).exists():
-            kept = _arrays(path)
-            if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
-                raise ValueError("vectors and labels have other lengths")
-            proxies = path
-    store(db, folder, run_id, event, Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"]))
-
-
-def _arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file, as NumPy writes it: what is compressed could unpack to any size."""
-    with zipfile.ZipFile(path) as packed:
-        if any(entry.compress_type != zipfile.ZIP_STORED for entry in packed.infolist()):
-            raise ValueError(f"{path.name} is compressed")
-    with np.load(path, allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}
-
-
-def _check_lengths(columns: dict[str, np.ndarray], vectors: np.ndarray) -> None:
-    """Raises ValueError, or KeyError, for arrays that do not belong to one evaluation."""
-    n, k = len(columns["sample_ids"]), columns["neighbours"].shape[-1]
-    shapes = {**dict.fromkeys(COLUMNS, (n,)), **dict.fromkeys(TABLES, (n, k))}
-    for name, kinds in {**COLUMNS, **TABLES}.items():
-        if columns[name].shape != shapes[name] or columns[name].dtype.kind not in kinds:
-            raise ValueError(f"{name} has another length or type than its ranking")
-    if vectors.ndim != 2 or len(vectors) != n or vectors.dtype != np.float32:
-        raise ValueError("embeddings and ranking have other lengths")
-
-
-@contextlib.contextmanager
-def _part(db: Connection, what: str, missing: list[str]) -> Iterator[None]:
-    """A part of a run that comes back whole, or not at all and is then named in `missing`."""
-    db.execute("savepoint part")
-    try:
-        yield
-    except UNREADABLE as error:
-        db.execute("rollback to part")
-        missing.append(f"{what} ({reason(error)})")
-    db.execute("release part")
-
-
-def reason(error: BaseException) -> str:
-    """Why, on one short line."""
-    if isinstance(error, Problem):
-        words = error.what
-    elif isinstance(error, OSError):
-        words = " ".join(filter(None, (error.strerror, error.filename and Path(os.fsdecode(error.filename)).name)))
-    elif isinstance(error, KeyError):
-        words = f"{error} is missing"
-    else:
-        words = str(error)
-    line = shown((words or type(error).__name__).partition("\n")[0]).rstrip(".")
-    return line if len(line) <= 160 else f"{line[:159]}…"

@@ -27,8 +27,9 @@ from workbench.workspace.connection import (
 )
 from workbench.workspace.migrations import READABLE_UP_TO, migration
 from workbench.workspace.paths import regular
-from workbench.workspace.rebuild import UNREADABLE, readable, reason, rebuild, shown
+from workbench.workspace.rebuild import readable, rebuild
 from workbench.workspace.recorder import REPAIRED
+from workbench.workspace.replaying import UNREADABLE, reason, shown
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
 from workbench.workspace.schema import check_schema

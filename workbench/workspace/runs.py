@@ -115,6 +115,24 @@ def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
         sealing.seal_curves(db, run_id)
 
 
+def forget_after(db: Connection, run_id: int, step: int) -> int:
+    """Drop what a run recorded after that step: it will be recorded again. Returns the number of points that went."""
+    deleted = "delete from scalar_points where run_id = ? and step > ?"
+    points: int = db.execute(deleted, (run_id, step)).rowcount
+    db.execute("delete from charts where run_id = ? and step > ?", (run_id, step))
+    later = "select id from evaluations where run_id = ? and step > ?"
+    db.execute(f"delete from projections where evaluation_id in ({later})", (run_id, step))
+    db.execute("delete from evaluations where run_id = ? and step > ?", (run_id, step))
+    db.execute("update runs set done = min(done, ?) where id = ?", (max(0, step), run_id))
+    return points
+
+
+def add_note(db: Connection, run_id: int, text: str, *, once: bool = False) -> None:
+    """Add a line to the run's note; with `once` only where the note does not hold it."""
+    sql = "update runs set note = ltrim(note || char(10) || ?, char(10)) where id = ?"
+    db.execute(f"{sql} and instr(note, ?) = 0" if once else sql, (text, run_id, *([text] if once else [])))
+
+
 def trash(db: Connection, run_id: int) -> None:
     """Put a run into the trash. Raises Problem while it is running."""
     ownership.mark_dead_runs(db)

@@ -59,6 +59,9 @@ class _Copy:
             "arrangements of reports": self._add("report_templates", self._rows("report_templates")),
             "selections": self._add("selections", self._mapped("selections", "dataset_id", datasets)),
             "words on samples": self._add("sample_tags", self._mapped("sample_tags", "dataset_id", datasets)),
+            "decisions on labels": self._add(
+                "label_decisions", self._mapped("label_decisions", "dataset_id", datasets)
+            ),
             "sweeps": self._add("sweeps", (self._sweep(row, experiments) for row in self._rows("sweeps"))),
             "runs of sweeps": self._add("sweep_trials", (self._trial(row) for row in self._rows("sweep_trials"))),
         }

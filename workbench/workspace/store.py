@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
 from workbench.workspace.migrations import migrate
-from workbench.workspace.paths import inside, regular, whole
+from workbench.workspace.paths import inside, is_file, whole
 from workbench.workspace.schema import check_schema
 
 DATABASE = "workspace.db"
@@ -86,7 +86,7 @@ class Store:
     def has_file(self, run_id: int, name: str) -> bool:
         """Whether a run has a file of its own of that name; a link is none."""
         try:
-            return regular(self.file(run_id, name)).exists()
+            return is_file(self.file(run_id, name))
         except Problem:
             return False
 

@@ -47,7 +47,7 @@ def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arr
     proxies = _write_proxies(folder, event)
     neighbours = _rows_of(event.neighbours, rows)
     similarities = np.rint(np.clip(event.similarities, -3e4, 3e4) * SIMILARITY_UNIT).astype(np.int32)
-    with files.atomic_write(_ranking(folder, event)) as file:
+    with files.atomic_write(ranking_path(folder, event.epoch)) as file:
         np.savez(
             file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
             r=event.r, neighbours=neighbours, similarities=similarities,
@@ -78,7 +78,7 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
             score_of(event.metrics), metrics_json(event.metrics), now(),
         ),
     ))  # fmt: skip
-    written = (arrays.embeddings, _ranking(folder, event))
+    written = (arrays.embeddings, ranking_path(folder, event.epoch))
     with jobs.meanwhile(lambda: [files.digest(path) for path in written]) as digests:
         _store_queries(db, evaluation_id, event, arrays)
     of_embeddings, of_ranking = digests()
@@ -87,8 +87,9 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
     return evaluation_id
 
 
-def _ranking(folder: Path, event: Evaluated) -> Path:
-    return folder / f"ranking-{event.epoch}.npz"
+def ranking_path(folder: Path, epoch: int) -> Path:
+    """The file with the ranking of an evaluation."""
+    return folder / f"ranking-{epoch}.npz"
 
 
 def _write_proxies(folder: Path, event: Evaluated) -> Path | None:

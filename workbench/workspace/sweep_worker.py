@@ -60,11 +60,14 @@ def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
 
 def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
     others = db.execute(
-        "select id, holds, pid, host, born, beat from sweeps where id != ? and device = ? and host = ? "
-        "and pid is not null",
-        (sweep_id, device, socket.gethostname()),
+        "select id, device, holds, pid, host, born, beat from sweeps where id != ? and host = ? and pid is not null",
+        (sweep_id, socket.gethostname()),
     ).fetchall()
-    return not any((holds or other < sweep_id) and Owner(*worker).alive for other, holds, *worker in others)
+    wanted = set(device.split(","))
+    return not any(
+        (holds or other < sweep_id) and not wanted.isdisjoint(theirs.split(",")) and Owner(*worker).alive
+        for other, theirs, holds, *worker in others
+    )
 
 
 def remark(workspace: Workspace, sweep_id: int, words: str) -> None:

@@ -55,6 +55,11 @@ class Workspace(Store):
         with self.writing() as db:
             ownership.take_run(db, run_id)
 
+    def hand_over(self, run_id: int) -> None:
+        """Let another process take this process's run over. Raises RunTaken where it is not this process's."""
+        with self.writing() as db:
+            ownership.give_up(db, run_id)
+
     def beat(self) -> None:
         """Give a sign of life of every run that this process has, for those who look from another machine."""
         with self.writing() as db:

@@ -151,7 +151,10 @@ def test_prompts_are_trained_tokens_beside_the_patches(depth):
     blocks = prompted.blocks
     assert trained_names(prompted) == {f"blocks.{at}.prompts" for at in (range(6) if depth == "deep" else [0])}
     images = torch.rand(2, 3, 64, 64)
-    tokens = plain.norm_pre(plain.patch_drop(plain._pos_embed(plain.patch_embed(images))))
+    entering = []
+    plain.blocks[0].register_forward_pre_hook(lambda module, inputs: entering.append(inputs[0]))
+    plain.forward_features(images)
+    (tokens,) = entering
     for at, block in enumerate(plain.blocks):
         if depth == "deep" or at == 0:
             tokens = torch.cat([blocks[at].prompts.expand(2, -1, -1), tokens], 1)

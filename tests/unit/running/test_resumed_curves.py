@@ -8,9 +8,8 @@ from workbench.events import Waiting
 from workbench.problem import Problem
 from workbench.running import launch, trained_network
 from workbench.training import checkpoint, trainer
-from workbench.training.meter import FEED_WAIT
-from workbench.workspace import Workspace
-from workbench.workspace import recorder as recording
+from workbench.training.meter import FEED_WAIT, SYSTEM
+from workbench.workspace import Workspace, recording
 from workbench.workspace.recorder import Recorder
 
 SHORT = TrainingParams(epochs=3, batch_size=64, optimiser="sgd", schedule="cosine", warmup_steps=9)
@@ -138,7 +137,7 @@ def go(workspace, run_id, *, resume=False):
 
 def told(workspace):
     """Everything that a run has recorded but times, as text: not-a-number is equal to itself."""
-    names = [name for name in workspace.scalar_names(1) if name != FEED_WAIT]
+    names = [name for name in workspace.scalar_names(1) if name != FEED_WAIT and not name.startswith(SYSTEM)]
     curves = {name: [each.tolist() for each in workspace.scalars(1, name)] for name in names}
     charts = {step: workspace.charts(1, step) for step in workspace.chart_steps(1)}
     evaluations = [

@@ -24,12 +24,16 @@ class FakeRuns:
         self.hold = self.fail = None  # number of the run, from 1
         self.held = threading.Event()
 
+    def begin(self):
+        """Called on the thread of each run, first of all."""
+
     def make_job(self, workspace, run_id, control: Control, listen=None, *, resume=False):
         recorder = Recorder(workspace, run_id, control)
         self.began.append(run_id)
         self.resumed += [run_id] if resume else []
 
         def work(control, emit):
+            self.begin()
             emit(Status("Working"))
             if resume and not (workspace.folder(run_id) / "last.pt").exists():
                 recorder.forget_after(-1)

@@ -8,11 +8,12 @@ from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
 from workbench.entries import catalog
 from workbench.problem import Problem
-from workbench.running import launch
+from workbench.running import launch, own_process
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
+from workbench.sweeps.proposals import next_proposal
 from workbench.sweeps.space import read
 from workbench.sweeps.worker import Worker, found
 from workbench.workspace import Workspace, sweep_worker, sweeps
@@ -217,3 +218,59 @@ def test_the_experiment_of_a_sweep_gets_no_result_of_one_config(workspace, confi
     assert folds_and_seeds.conclude(workspace, experiment_id) is None
     with pytest.raises(Problem, match="no unfinished experiment"):
         folds_and_seeds.unfinished(workspace, config)
+
+
+class TwoAtOnce(FakeRuns):
+    """Each run waits until two are at work, as long as there is another."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.meeting, self.left, self.devices = threading.Barrier(2), count, []
+
+    def make_job(self, workspace, run_id, control, listen=None, *, resume=False, device="", threads=0):
+        self.devices.append(device)
+        return super().make_job(workspace, run_id, control, listen, resume=resume)
+
+    def begin(self):
+        self.meeting.wait(HANG)
+
+
+@pytest.mark.parametrize("how", ["grid", "bayes"])
+def test_two_workers_train_two_settings_at_once_and_none_twice(how, workspace, config, known, runs, monkeypatch):
+    runs = TwoAtOnce(6)
+    monkeypatch.setattr(own_process, "make_job", runs.make_job)
+    words = "training.lr=1,2,3,4,5,6" if how == "grid" else "training.lr=1..6"
+    number = sweep_of(workspace, config, known, words, how=how, **({} if how == "grid" else {"trials": 6}))
+    assert Worker(workspace, number, devices=["cpu"], workers=2).run() == "done"
+    trials = sweeps.trials(workspace, number)
+    assert [trial.state for trial in trials] == ["done"] * 6
+    assert len({tuple(trial.setting.values()) for trial in trials}) == 6
+    assert runs.devices == ["cpu"] * 6
+
+
+def test_two_workers_end_together_when_they_are_asked_to(workspace, config, known, runs, monkeypatch):
+    both = TwoAtOnce(2)
+    monkeypatch.setattr(own_process, "make_job", both.make_job)
+    number = sweep_of(workspace, config, known, "training.lr=1,2,3,4")
+    worker = Worker(workspace, number, lambda line: worker.interrupt() if "run 2" in line else None, workers=2)
+    assert worker.run() == "active"
+    assert states(workspace, number).count("queued") == 2  # the two that began have ended, whichever way
+    assert "running" not in states(workspace, number)
+
+
+def test_settings_that_train_now_are_not_proposed_again():
+    lr = [read("training.lr=1e-4..1e-1:log")]
+    tried = [({"training.lr": 10.0**-power}, 1.0 - power / 10) for power in (1, 1.5, 2, 2.5, 3, 3.5, 4)]
+    now = [{"training.lr": 0.09}, {"training.lr": 0.08}]
+    alone = next_proposal(lr, tried, 0, 9, least=False)
+    beside = next_proposal(lr, [*tried, *((setting, None) for setting in now)], 0, 9, least=False, pending=now)
+    assert beside not in now
+    assert alone == next_proposal(lr, tried, 0, 9, least=False)
+
+
+def test_sweeps_that_share_one_of_their_gpus_wait_for_each_other(workspace, config, known, runs, monkeypatch):
+    first, second, third = (sweep_of(workspace, config, known, "training.lr=0.01") for _ in range(3))
+    sweep_worker.take(workspace, first, "cuda:0,cuda:1")
+    assert sweep_worker.take_device(workspace, first, "cuda:0,cuda:1")
+    assert not sweep_worker.is_next(workspace, second, "cuda:1,cuda:2")
+    assert sweep_worker.is_next(workspace, third, "cuda:2")

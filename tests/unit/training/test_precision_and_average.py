@@ -13,6 +13,7 @@ from workbench.problem import Problem
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
 from workbench.training import checkpoint
+from workbench.training.meter import SYSTEM
 from workbench.training.trainer import train_step
 
 
@@ -105,3 +106,16 @@ def test_the_first_step_of_a_compiled_backbone_is_told_and_so_is_one_that_cannot
     monkeypatch.setattr(made.parts.model.backbone, "forward", fails)
     with pytest.raises(Problem, match=r"cannot compile this backbone here \(no C\+\+ compiler\)"):
         made.run()
+
+
+def test_what_a_step_costs_is_told_with_its_parts(tmp_path):
+    events = []
+    engine(tmp_path, events.append, batch_size=8).run()
+    costs = {}
+    for event in events:
+        if isinstance(event, Scalar) and event.name.startswith(SYSTEM):
+            costs.setdefault(event.name.removeprefix(SYSTEM), []).append((event.step, event.value))
+    assert set(costs) == {"forward", "loss", "backward", "optimiser", "probe", "memory"}
+    assert all(step % 10 == 0 for step, _ in costs["forward"]), "the steps whose numbers are read anyway"
+    assert all(0 < seconds < 60 for _, seconds in costs["forward"] + costs["backward"])
+    assert all(value > 2**20 for _, value in costs["memory"])

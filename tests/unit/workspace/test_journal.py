@@ -13,8 +13,7 @@ from workbench.control import Control
 from workbench.events import Ended, Scalar
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace, checksums, connection, journal
-from workbench.workspace import recorder as recording
+from workbench.workspace import Workspace, checksums, connection, journal, recording
 from workbench.workspace.connection import Gone
 from workbench.workspace.recorder import Recorder
 

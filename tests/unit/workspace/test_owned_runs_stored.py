@@ -15,6 +15,7 @@ from workbench.events import Ended, Saved, Scalar, Status
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import Workspace, ownership
 from workbench.workspace import recorder as recording
+from workbench.workspace import recording as gathering
 from workbench.workspace.connection import Busy, sqlite3
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
@@ -154,7 +155,7 @@ def test_two_windows_of_one_process_do_not_both_resume_a_run(workspace):
 
 @pytest.mark.parametrize("attended", [True, False])
 def test_who_lost_a_run_writes_nothing_more_and_stops(attended, workspace, monkeypatch):
-    monkeypatch.setattr(recording, "COMMIT_EVERY", -1.0)
+    monkeypatch.setattr(gathering, "COMMIT_EVERY", -1.0)
     run_id, control = workspace.create_run(RunConfig()), Control(attended=attended)
     recorder = Recorder(workspace, run_id, control)
     recorder(Status("Training"))

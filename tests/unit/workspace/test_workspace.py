@@ -16,8 +16,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
-from workbench.workspace import Workspace, curves
-from workbench.workspace import recorder as recording
+from workbench.workspace import Workspace, curves, recording
 from workbench.workspace.connection import Damaged, open_writer, sqlite3, writing
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE

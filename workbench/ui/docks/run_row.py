@@ -1,28 +1,29 @@
-"""How one run looks in the Runs list: colour, name, state in icon and word, best scores."""
+"""How one run looks in the Runs list: tick, colour, number and name, state in icon and word, chosen columns."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.ui import theme
 from workbench.ui.icons import icon
-from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
-from workbench.ui.words import STATES, epoch_at_work, percent, state_word
+from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.words import STATES, duration, epoch_at_work, state_word
 from workbench.workspace.rows import Run
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
-PAD, DOT, ICON, INDENT = 8, 10, 14, 14  # px
+PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
+Index = QModelIndex | QPersistentModelIndex
 
 
 class RunRow(QStyledItemDelegate):
     """Two lines a run."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    columns: tuple[str, ...] = ("MAP@R",)  # names of COLUMNS
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one run: its colour, name, state and best scores."""
         run: Run = index.data(RUN_ROLE)
         tokens = theme.current()
@@ -33,7 +34,8 @@ class RunRow(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
         fold = index.data(FOLD_ROLE)
-        inner = option.rect.adjusted(PAD + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
+        self._paint_box(painter, box_of(option.rect, fold), index.data(TICK), tokens)
+        inner = inside(option.rect, fold)
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
         bottom = QRect(inner.x(), inner.y() + line, inner.width(), inner.height() - line)
@@ -57,8 +59,13 @@ class RunRow(QStyledItemDelegate):
         text = rect.adjusted(DOT + PAD, 0, 0, 0)
         painter.setFont(option.font)
         painter.setPen(QColor(tokens.text))
-        name = " ".join(run.name.split())  # one line, whatever the name holds
-        painter.drawText(text, _LEFT, option.fontMetrics.elidedText(name, Qt.TextElideMode.ElideRight, text.width()))
+        if run.id > 0:
+            painter.setPen(QColor(tokens.muted))
+            painter.drawText(text, _LEFT, number := f"#{run.id} ")
+            painter.setPen(QColor(tokens.text))
+            text.setLeft(text.left() + option.fontMetrics.horizontalAdvance(number))
+        name = " ".join(run.name.split())  # one line, whatever the name holds; alike names differ at their ends
+        painter.drawText(text, _LEFT, option.fontMetrics.elidedText(name, Qt.TextElideMode.ElideMiddle, text.width()))
 
     def _paint_state(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, run: Run, tokens: theme.Tokens
@@ -70,19 +77,50 @@ class RunRow(QStyledItemDelegate):
         small.setPixelSize(round(QFontInfo(option.font).pixelSize() * theme.CAPTION_PX / theme.BODY_PX))
         painter.setFont(small)
         painter.setPen(QColor(tokens.muted))
-        word = state_word(run.status)
-        if run.status == "running" and run.epochs:
-            word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
-        if run.id < 0:  # an experiment counts its runs
-            word = f"{run.epoch} of {run.epochs} done"
         width = score_width(option.font)
-        text = rect.adjusted(DOT + PAD, 0, -2 * width, 0)
-        short = painter.fontMetrics().elidedText(word, Qt.TextElideMode.ElideRight, text.width())
+        text = rect.adjusted(DOT + PAD, 0, -len(self.columns) * width, 0)
+        short = painter.fontMetrics().elidedText(about(run), Qt.TextElideMode.ElideRight, text.width())
         painter.drawText(text, _LEFT, short)
         painter.setPen(QColor(tokens.text))
-        for column, name in enumerate(("MAP@R", "recall@1")):
+        for column, name in enumerate(reversed(self.columns)):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
-            painter.drawText(cell, _RIGHT, percent(run.best.get(name)))
+            painter.drawText(cell, _RIGHT, COLUMNS[name][1](run))
+
+    def _paint_box(self, painter: QPainter, box: QRect, tick: Qt.CheckState, tokens: theme.Tokens) -> None:
+        """The box of the tick; of a group of which some are ticked it holds a line."""
+        painter.setPen(QColor(tokens.accent if tick == TICKED else tokens.muted))
+        painter.setBrush(QColor(tokens.accent if tick == TICKED else tokens.surface))
+        painter.drawRoundedRect(box, 3, 3)
+        if tick == TICKED:
+            icon("check", "on_accent").paint(painter, box.adjusted(1, 1, 0, 0))
+        elif tick == SOME:
+            painter.fillRect(box.adjusted(4, BOX // 2, -3, -BOX // 2 + 2), QColor(tokens.text))
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        """Put the editor of a name over its line."""
+        inner = inside(option.rect, index.data(FOLD_ROLE))
+        editor.setGeometry(inner.adjusted(DOT + PAD - 4, -4, PAD, 4))
+
+
+def box_of(rect: QRect, fold: str) -> QRect:
+    """Where the box of the tick is in a row."""
+    return QRect(rect.x() + PAD + (INDENT if fold == "inside" else 0), rect.y() + 8, BOX, BOX)
+
+
+def inside(rect: QRect, fold: str) -> QRect:
+    """Where the words of a row are."""
+    return rect.adjusted(2 * PAD + BOX + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
+
+
+def about(run: Run) -> str:
+    """The second line: state, data set, time, tags."""
+    if run.id < 0:  # a group counts its runs
+        return f"{run.epoch} of {run.epochs} done"
+    word = state_word(run.status)
+    if run.status == "running" and run.epochs:
+        word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
+    took = duration(run.seconds) if run.seconds and not run.live else ""
+    return " · ".join(part for part in (word, run.dataset, took, *run.tags) if part)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

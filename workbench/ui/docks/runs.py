@@ -1,17 +1,30 @@
-"""The Runs dock: search, every run of the workspace, its context menu, and the trash."""
+"""The Runs dock: search, every run of the workspace, its context menu, ticks to compare, and the trash."""
 
 from functools import partial
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QListView, QMenu, QStackedWidget, QWidget
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStackedWidget,
+    QWidget,
+)
 
+from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
-from workbench.ui.docks.run_row import PAD, RunRow, score_width
-from workbench.ui.models.run_list import RUN_ROLE, RunList
+from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
+from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, Arrangement, RunList
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
 WIDTH, NARROWEST = 260, 220  # px at 100% text
@@ -27,6 +40,11 @@ class RunsDock(Dock):
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
         self.list = QListView()
+        self.rows = RunRow(self.list)
+        self.arrange = ArrangeButton(session.preferences)
+        self.compare, self.untick = button("Compare", "scales", "primary"), button("Untick all", kind="quiet")
+        self.trash = button("Trash", "trash", "quiet")
+        self._columns: list[QLabel] = []
         self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
         self._no_trash = EmptyHint(
             "The trash is empty", "Runs that you move to the trash stand here.", "Back to the runs"
@@ -38,6 +56,15 @@ class RunsDock(Dock):
         self.list.clicked.connect(self._unfold)
         self.list.activated.connect(self._unfold)
         self.list.customContextMenuRequested.connect(self._menu)
+        for watched in (self.list, self.list.viewport()):
+            watched.installEventFilter(self)
+        self.model.ticks_changed.connect(self._show_ticks)
+        self.model.renamed.connect(actions.give_name)
+        self.arrange.changed.connect(self._arrange)
+        self.compare.clicked.connect(actions.compare.trigger)
+        self.untick.clicked.connect(self.model.untick_all)
+        self.trash.clicked.connect(actions.show_trash.toggle)
+        actions.rename_asked.connect(self._edit_name)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
         self._no_trash.pressed.connect(partial(actions.show_trash.setChecked, False))
         actions.show_trash.toggled.connect(self.refresh)
@@ -45,10 +72,13 @@ class RunsDock(Dock):
         session.run_changed.connect(self._mark)
         session.theme.changed.connect(self._fit_text)
         self.refresh()
+        self._show_ticks()
+        self._arrange(self.arrange.arrangement)
 
     def _build(self) -> None:
         self.list.setModel(self.model)
-        self.list.setItemDelegate(RunRow(self.list))
+        self.list.setItemDelegate(self.rows)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setAccessibleName("Runs")
         self.list.setMouseTracking(True)
         self.list.setUniformItemSizes(True)
@@ -61,17 +91,95 @@ class RunsDock(Dock):
         head.setSpacing(0)
         self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)
-        self._columns = [label(name, "caption") for name in ("R@1", "MAP@R")]
-        for column in self._columns:
-            column.setAlignment(Qt.AlignmentFlag.AlignRight)
-            head.addWidget(column)
+        top = QHBoxLayout()
+        top.setSpacing(4)
+        top.addWidget(self.search, 1)
+        top.addWidget(self.arrange)
+        self.ticks = QWidget()
+        ticks = QHBoxLayout(self.ticks)
+        ticks.setContentsMargins(0, 0, 0, 0)
+        ticks.addWidget(self.compare, 1)
+        ticks.addWidget(self.untick)
+        self.trash.setCheckable(True)
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._no_trash)
-        self.body.addWidget(self.search)
+        self.body.addLayout(top)
         self.body.addLayout(head)
         self.body.addWidget(self._stack, 1)
+        self.body.addWidget(self.ticks)
+        self.body.addWidget(self.trash, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _arrange(self, arrangement: Arrangement) -> None:
+        """Sort, group and filter the list, and show the chosen columns."""
+        self.model.arrange(arrangement)
+        self.rows.columns = arrangement.columns
+        for column in self._columns:
+            self._head.removeWidget(column)
+            column.deleteLater()
+        self._columns = [label(COLUMNS[name][0], "caption") for name in arrangement.columns]
+        for column in self._columns:
+            column.setAlignment(Qt.AlignmentFlag.AlignRight)
+            self._head.addWidget(column)
         self._fit_text()
+        self._mark(self._session.run_id)
+        self.list.viewport().update()
+
+    def _show_ticks(self) -> None:
+        ticked = self._actions.ticked = self.model.ticked
+        self.ticks.setVisible(bool(ticked))
+        self.compare.setText(f"Compare {counted(len(ticked), 'run')}")
+
+    def _edit_name(self, run_id: int) -> None:
+        """Let the person write another name of a run in its row."""
+        if self.model.row_of(run_id) < 0:
+            self.search.clear()
+            run = self._session.run(run_id)
+            if run is not None and run.experiment_id is not None:
+                self.model.unfold(run.experiment_id, on=True)
+        if (row := self.model.row_of(run_id)) >= 0:
+            self.show()
+            self._mark(run_id)
+            self.list.setFocus()
+            self.list.scrollTo(self.model.index(row))
+            self.list.edit(self.model.index(row))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keys of the list: Space ticks, Delete moves to the trash, Ctrl+Z takes back what was done to a run.
+
+        A press on a box, or one with Ctrl anywhere in a row, ticks and opens nothing.
+        """
+        if isinstance(event, QMouseEvent) and watched is self.list.viewport() and self._on_tick(event):
+            if event.type() == QEvent.Type.MouseButtonPress:
+                self.model.tick(self.list.indexAt(event.position().toPoint()).row())
+            return event.type() != QEvent.Type.MouseMove
+        if isinstance(event, QKeyEvent) and watched is self.list:
+            undo = event.matches(QKeySequence.StandardKey.Undo)
+            if event.type() == QEvent.Type.ShortcutOverride and undo:
+                event.accept()  # else it is the page's
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                return self._press(Qt.Key(event.key()), undo)
+        return super().eventFilter(watched, event)
+
+    def _on_tick(self, event: QMouseEvent) -> bool:
+        at = event.position().toPoint()
+        index = self.list.indexAt(at)
+        if not index.isValid() or event.button() != Qt.MouseButton.LeftButton:
+            return False
+        box = box_of(self.list.visualRect(index), index.data(FOLD_ROLE)).adjusted(-4, -4, 4, 4)
+        return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier) or box.contains(at)
+
+    def _press(self, key: Qt.Key, undo: bool) -> bool:
+        if undo:
+            self._actions.undo_stack.undo()
+        elif key == Qt.Key.Key_Space and self.list.currentIndex().isValid():
+            self.model.tick(self.list.currentIndex().row())
+        elif key == Qt.Key.Key_Delete:
+            self._actions.trash.trigger()
+        else:
+            return False
+        return True
 
     def _fit_text(self) -> None:
         """Take the widths of the text size."""
@@ -88,6 +196,9 @@ class RunsDock(Dock):
         trash = self._actions.show_trash.isChecked()
         self._take(trash)
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
+        count = len(self._session.trashed_runs())
+        self.trash.setText(f"Trash, {count}" if count else "Trash")
+        self.trash.setChecked(trash)
         self._stack.setCurrentIndex(0 if self.model.rowCount() or self.search.text() else 2 if trash else 1)
         self._mark(self._session.run_id)
 

@@ -1,28 +1,76 @@
-"""The Runs list as a Qt model: rows in the order of the workspace, changed in place so that the view stays put."""
+"""The Runs list as a Qt model: sorted, grouped and filtered rows, changed in place so that the view stays put."""
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
+from zlib import crc32
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from workbench.ui.words import percent, state_word
+from workbench.ui.words import duration, percent, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.
 ORDER = ("queued", "failed", "interrupted", "stopped", "cancelled", "running", "waiting")
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # the Run of a row
+FOLD_ROLE = RUN_ROLE + 1  # of a row: "folded" or "open" for a group, "inside" for one of its runs, else ""
+TICK, NAME = Qt.ItemDataRole.CheckStateRole, Qt.ItemDataRole.EditRole
+TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
+OTHER_GROUPS = 2**31  # the numbers of groups that are no experiments begin here
 
 
-FOLD_ROLE = RUN_ROLE + 1  # of a row: "folded" or "open" for an experiment, "inside" for one of its runs, else ""
+def _best(run: Run) -> float:
+    return -run.best.get("MAP@R", -1.0)
+
+
+ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
+    "newest": ("Newest", lambda run: -run.id),
+    "name": ("Name", lambda run: run.name.casefold()),
+    "best": ("Best MAP@R", _best),
+    "state": ("State", lambda run: state_word(run.status)),
+    "time": ("Longest", lambda run: -run.seconds),
+}
+GROUPINGS: dict[str, tuple[str, Callable[[Run], Iterable[str]]]] = {
+    "experiment": ("Experiment", lambda run: ()),
+    "loss": ("Loss", lambda run: (run.loss,)),
+    "dataset": ("Data set", lambda run: (run.dataset or "No data yet",)),
+    "tag": ("Tag", lambda run: (run.tags[0] if run.tags else "No tag",)),
+    "none": ("No groups", lambda run: ()),
+}
+FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
+    "all": ("All runs", lambda run: True),
+    "live": ("Working and queued", lambda run: run.live),
+    "done": ("Done", lambda run: run.status == "done"),
+    "ended": ("Failed or ended early", lambda run: run.resumable),
+}
+COLUMNS: dict[str, tuple[str, Callable[[Run], str]]] = {
+    "recall@1": ("R@1", lambda run: percent(run.best.get("recall@1"))),
+    "MAP@R": ("MAP@R", lambda run: percent(run.best.get("MAP@R"))),
+    "time": ("Time", lambda run: duration(run.seconds) if run.seconds else ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How the list is arranged; names of ORDERS, GROUPINGS, FILTERS and COLUMNS."""
+
+    order: str = "newest"
+    grouping: str = "experiment"
+    filter: str = "all"
+    columns: tuple[str, ...] = ("MAP@R",)
 
 
 class RunList(QAbstractListModel):
     """One row per run that holds every word of the search in name, loss, backbone, data, tags, note or state.
 
-    Runs of one experiment stand under a row of its own, which unfolds; its number is minus the experiment's.
+    Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
+    first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
     """
+
+    ticks_changed = Signal()
+    renamed = Signal(int, str)  # run, the name that the person gave it
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -30,19 +78,55 @@ class RunList(QAbstractListModel):
         self._shown: list[Run] = []
         self._words: list[str] = []
         self._experiments: dict[int, Experiment] = {}
-        self._open: set[int] = set()
+        self._toggled: set[int] = set()  # groups that are not as they are at first
+        self._members: dict[int, list[Run]] = {}  # the runs of each group that is shown, by its number
+        self._ticked: set[int] = set()
+        self.arrangement = Arrangement()
 
     def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
         """Take the runs as they are now; without experiments every run has its own row."""
         self._all = list(runs)
         self._experiments = {experiment.id: experiment for experiment in experiments or []}
         self._refresh()
+        self._keep_ticks(self._ticked & {run.id for run in self._all})
 
-    def unfold(self, experiment: int, *, on: bool | None = None) -> None:
-        """Show an experiment's runs, or hide them; by default the other way round."""
-        wanted = experiment not in self._open if on is None else on
-        (self._open.add if wanted else self._open.discard)(experiment)
+    def arrange(self, arrangement: Arrangement) -> None:
+        """Sort, group and filter in another way."""
+        self.arrangement = arrangement
         self._refresh()
+
+    @property
+    def ticked(self) -> list[int]:
+        """The ticked runs, oldest first."""
+        return sorted(self._ticked)
+
+    def tick(self, row: int) -> None:
+        """Tick the run of a row, or all of its group; untick where they are ticked."""
+        ids = self._ids(self._shown[row])
+        self._keep_ticks(self._ticked - ids if ids <= self._ticked else self._ticked | ids)
+
+    def untick_all(self) -> None:
+        """Tick nothing."""
+        self._keep_ticks(set())
+
+    def _keep_ticks(self, ticked: set[int]) -> None:
+        if ticked != self._ticked:
+            self._ticked = ticked
+            if self._shown:
+                self.dataChanged.emit(self.index(0), self.index(len(self._shown) - 1), [TICK])
+            self.ticks_changed.emit()
+
+    def _ids(self, run: Run) -> set[int]:
+        return {run.id} if run.id > 0 else {member.id for member in self._members.get(-run.id, ())}
+
+    def unfold(self, group: int, *, on: bool | None = None) -> None:
+        """Show the runs of a group, or hide them; by default the other way round."""
+        if on is None or on != self._is_open(group):
+            self._toggled ^= {group}
+        self._refresh()
+
+    def _is_open(self, group: int) -> bool:
+        return (group >= OTHER_GROUPS) != (group in self._toggled)
 
     def search(self, text: str) -> None:
         """Show only runs with these words."""
@@ -68,15 +152,39 @@ class RunList(QAbstractListModel):
                 return f"{run.name}, {state_word(run.status)}, {scores(run)}"
             case Qt.ItemDataRole.ToolTipRole:
                 return _as_plain_tooltip(details(run))
+            case _ if role == NAME:
+                return run.name
+            case _ if role == TICK:
+                ids = self._ids(run)
+                return TICKED if ids and ids <= self._ticked else SOME if ids & self._ticked else EMPTY
             case _ if role == RUN_ROLE:
                 return run
             case _ if role == FOLD_ROLE:
                 return self._fold(run)
         return None
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Runs can be ticked and renamed, groups ticked."""
+        if not index.isValid():
+            return super().flags(index)
+        of_run = Qt.ItemFlag.ItemIsEditable if self._shown[index.row()].id > 0 else Qt.ItemFlag(0)
+        return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable | of_run
+
+    def setData(self, index: Index, value: Any, role: int = NAME) -> bool:
+        """Tick a row, or ask for another name of its run."""
+        if role == TICK:
+            self.tick(index.row())
+            return True
+        run, name = self._shown[index.row()], str(value).strip()
+        if role != NAME or not name or name == run.name:
+            return False
+        self.renamed.emit(run.id, name)
+        return True
+
     def _refresh(self) -> None:
         """Only rows that changed are announced, so that the view keeps its place."""
-        wanted = self._rows([run for run in self._all if self._fits(run)])
+        fits = FILTERS[self.arrangement.filter][1]
+        wanted = self._rows([run for run in self._all if fits(run) and self._holds_words(run)])
         if [run.id for run in wanted] != [run.id for run in self._shown]:
             self.beginResetModel()
             self._shown = wanted
@@ -88,27 +196,42 @@ class RunList(QAbstractListModel):
                 self.dataChanged.emit(self.index(row), self.index(row))
 
     def _rows(self, runs: list[Run]) -> list[Run]:
-        """The runs, those of an experiment behind its row or hidden in it."""
-        inside: dict[int, list[Run]] = {}
+        """The runs in order, those of a group behind its row or hidden in it."""
+        runs = sorted(runs, key=ORDERS[self.arrangement.order][1])
+        self._members = {}
         for run in runs:
-            if run.experiment_id in self._experiments:
-                inside.setdefault(run.experiment_id or 0, []).append(run)
+            if group := self._group_of(run):
+                self._members.setdefault(group, []).append(run)
         rows: list[Run] = []
         for run in runs:
-            several = inside.get(run.experiment_id or 0)
-            if several is None:
+            group = self._group_of(run)
+            if not group:
                 rows.append(run)
-            elif several[0] is run:
-                rows.append(together(self._experiments[run.experiment_id or 0], several))
-                rows += reversed(several) if run.experiment_id in self._open else []
+            elif (members := self._members[group])[0] is run:
+                rows.append(self._head(group, members))
+                newest_first = self.arrangement.order == "newest"
+                rows += (members[::-1] if newest_first else members) if self._is_open(group) else []
         return rows
+
+    def _group_of(self, run: Run) -> int:
+        """The number of a run's group; 0 for none."""
+        if self.arrangement.grouping == "experiment":
+            return (run.experiment_id or 0) if run.experiment_id in self._experiments else 0
+        titles = GROUPINGS[self.arrangement.grouping][1](run)
+        return next((OTHER_GROUPS + crc32(title.encode()) for title in titles), 0)
+
+    def _head(self, group: int, members: list[Run]) -> Run:
+        if group in self._experiments:
+            return together(self._experiments[group], members)
+        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0])
+        return together(Experiment(group, title, "", "", {}), members)
 
     def _fold(self, run: Run) -> str:
         if run.id < 0:
-            return "open" if -run.id in self._open else "folded"
-        return "inside" if run.experiment_id in self._experiments else ""
+            return "open" if self._is_open(-run.id) else "folded"
+        return "inside" if self._group_of(run) else ""
 
-    def _fits(self, run: Run) -> bool:
+    def _holds_words(self, run: Run) -> bool:
         text = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
         return all(word in text.casefold() for word in self._words)
 

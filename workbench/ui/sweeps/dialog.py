@@ -77,7 +77,7 @@ class SweepDialog(QDialog):
         self.figure = ChoiceEditor(self.draft.objectives, self.draft.objectives)
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)
-        self.warning = label(objective.FLATTERS, "warning", wrap=True)
+        self.warning = label(objective.OPTIMISTIC, "warning", wrap=True)
         self.problem = label("", "error", wrap=True)
         self.cancel, self.start = button("Cancel"), button(START, "play", "primary")
         in_column(

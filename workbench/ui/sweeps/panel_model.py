@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workbench.progress import Progress
 from workbench.sweeps import starting
-from workbench.sweeps.objective import FLATTERS, TRAIN_SIDE
+from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import short, short_field
@@ -89,7 +89,7 @@ class SweepsModel:
         parts = [f"{'; '.join(sweep.parameters)}."]
         parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
-        parts += [FLATTERS] if sweep.reported else []
+        parts += [OPTIMISTIC] if sweep.reported else []
         return " ".join((*parts, sweep.problem)).strip()
 
     # What can be done

@@ -63,7 +63,7 @@ class ChartView(QFrame):
         self._entries.clear()
         self.plot.setLabel("bottom", chart.x_title)
         for index, marks in enumerate(chart.marks):
-            colour = QColor(COLOURS[index % len(COLOURS)])
+            colour = QColor(theme.drawn(COLOURS[index % len(COLOURS)]))
             for item in _items(marks, colour):
                 (self._second_view() if marks.axis == "right" else self.plot).addItem(item)
             self._entries.addWidget(_entry(marks, colour))

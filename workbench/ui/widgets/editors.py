@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
 from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
@@ -77,14 +78,25 @@ class LineEditor(QLineEdit):
 
 
 class ChoiceEditor(QComboBox):
-    """One of a few words, shown by their titles. The wheel scrolls the page, never the choice."""
+    """One of some words, shown by their titles. The wheel scrolls the page, never the choice.
+
+    Args:
+        values: what is chosen from.
+        titles: of the values.
+        groups: of the values, each with its neighbours; then the list has headings and can be searched.
+    """
 
     edited = Signal()
 
-    def __init__(self, values: Sequence[str], titles: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, values: Sequence[str], titles: Sequence[str], parent: QWidget | None = None, groups: Sequence[str] = ()
+    ) -> None:
         super().__init__(parent)
+        self._grouped = bool(groups)
         for value, title in zip(values, titles, strict=True):
             self.addItem(title, value)
+        for row, group in enumerate(groups):
+            self.setItemData(row, group, GROUP_ROLE)
         self.setMinimumContentsLength(8)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -101,6 +113,13 @@ class ChoiceEditor(QComboBox):
             self.addItem(str(value), value)
             index = self.count() - 1
         self.setCurrentIndex(index)
+
+    def showPopup(self) -> None:
+        """Open the list; one in groups with a line to search by."""
+        if self._grouped:
+            SearchPopup(self).open_below()
+        else:
+            super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -228,7 +247,7 @@ def parsed(text: str, kind: str) -> Any:
 def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
     """The editor that suits one described field."""
     if "enum" in field:
-        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"])
+        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"], groups=field.get("groups", ()))
     if field["type"] == "boolean":
         return TickEditor()
     if field.get("path"):

@@ -9,9 +9,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
-    QSizePolicy,
     QToolButton,
     QWidget,
 )
@@ -22,6 +20,7 @@ from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
@@ -56,10 +55,7 @@ class PaintedPlot(QFrame):
         super().__init__(parent)
         self.setProperty("card", "true")
         self.picture = Picture(self)
-        self._title = QLabel()
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "strong")
-        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._title = ElidedLabel("", "strong")
         self.menu = QMenu(self)
         self.menu.addAction("Copy picture", self.copy_picture)
         self.menu.addAction("Copy table", self.copy_table)
@@ -90,7 +86,6 @@ class PaintedPlot(QFrame):
         """Change the title."""
         self.title = title
         self._title.setText(title)
-        self._title.setToolTip(title if len(title) > 40 else "")
         self.picture.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")
 

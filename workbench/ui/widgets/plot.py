@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.ui import theme
@@ -19,7 +19,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.curve_words import breaks_named, course
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, ReadOut
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
 from workbench.ui.widgets.plot_items import Series
@@ -82,10 +82,7 @@ class CurvePlot(QFrame):
         self.canvas.came_to_light.connect(self.redraw)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
-        self._title = QLabel(self.title)
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "strong")
-        self._title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._title = ElidedLabel(self.title, "strong")
         self.menu = PlotMenu(self, self.smoothing)
         self.log_action, self.smoother = self.menu.log, self.menu.smoother
         self._more = icon_button("dots-three", f"Menu of {self.title}")
@@ -217,7 +214,8 @@ class CurvePlot(QFrame):
         """A curve without points says so in the legend while others have some; the plot itself while none has."""
         has_points = any(len(curve) for curve in self.curves.values())
         self.empty.setVisible(not has_points)
-        self.canvas.show_axes(has_points)
+        on_right = any(series.axis == "right" and len(self.curves[series.name]) for series in self.series)
+        self.canvas.show_axes(has_points, on_right)
         for series in self.series:
             words = f"{series.title} (no values)" if has_points and not len(self.curves[series.name]) else series.title
             self.legend[series.name].say(words)

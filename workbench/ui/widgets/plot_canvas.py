@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
@@ -101,14 +101,20 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def shade_between(self, first: str, second: str) -> None:
         """Fill the gap between two series of the left axis, faintly; hidden with either."""
         lower, upper = self.lines[first], self.lines[second]
-        colour = QColor(upper.series.colour)
+        colour = QColor(theme.drawn(upper.series.colour))
         colour.setAlphaF(SHADE)
         self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
 
-    def show_axes(self, shown: bool) -> None:
-        """Ticks, grid and names of the axes: a plot without values has none."""
-        for side in ("left", "bottom", *(("right",) if self._right is not None else ())):
+    def start_at_zero(self) -> None:
+        """Have the left axis hold 0."""
+        self.item.addItem(Zero())
+
+    def show_axes(self, shown: bool, right: bool) -> None:
+        """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""
+        for side in ("left", "bottom"):
             self.item.getAxis(side).setVisible(shown)
+        if self._right is not None:
+            self.item.getAxis("right").setVisible(right)
 
     def name_axes(self, left: str, right: str = "") -> None:
         """Label the left axis, and the right one unless `right` is empty."""

@@ -47,7 +47,7 @@ class Line:
     def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
         """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
-        colour = QColor(self.series.colour)
+        colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
@@ -103,6 +103,13 @@ class Reach(pg.GraphicsObject):
 
     def paint(self, *_: object) -> None:
         """Draws nothing; Qt requires the method."""
+
+
+class Zero(Reach):
+    """Nothing to see: has the left axis begin at 0, whatever the curves need."""
+
+    def dataBounds(self, axis: int, *_: object, **__: object) -> tuple[float, float] | None:
+        return (0.0, 0.0) if axis == 1 else None
 
 
 class WholeAxis(pg.AxisItem):

@@ -4,6 +4,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QToolButton
 
+from workbench.ui import theme
 from workbench.ui.widgets.plot_items import Series
 
 SWATCH = QSize(14, 10)  # px
@@ -43,7 +44,7 @@ def swatch(series: Series) -> QIcon:
         pixmap = QPixmap(SWATCH)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
-        colour = QColor(series.colour)
+        colour = QColor(theme.drawn(series.colour))
         colour.setAlpha(alpha)
         painter.fillRect(0, 4, 5 if series.dashed else 14, 3, colour)
         if series.dashed:

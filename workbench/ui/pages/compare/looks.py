@@ -7,7 +7,7 @@ from math import lcm
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
-from workbench.ui.theme import RUN_COLOURS, run_colour
+from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
@@ -53,7 +53,7 @@ def swatch(look: Look) -> QIcon:
     pixmap = QPixmap(*SWATCH)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    painter.setPen(QPen(QColor(look.colour), 3, look.pen))
+    painter.setPen(QPen(QColor(drawn(look.colour)), 3, look.pen))
     painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
     painter.end()
     return QIcon(pixmap)

@@ -18,6 +18,7 @@ from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
+from workbench.ui.pages.retrieval.views import RetrievalViews
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
@@ -69,8 +70,9 @@ class RetrievalPage(QStackedWidget):
         centre = in_column(bar, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
+        self.views = RetrievalViews(self.session, content)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(self.views)
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:

@@ -27,9 +27,9 @@ RUN_FIELDS: dict[str, Field] = {
     },
     "device": {
         "type": "string",
-        "enum": ["auto", "cpu", "cuda", "mps"],
+        "enum": ["auto", "cpu", "cuda", "mps", *(f"cuda:{number}" for number in range(8))],
         "default": "auto",
-        "description": "Where to train; auto takes CUDA, then MPS, then the CPU.",
+        "description": "Where to train; auto takes CUDA, then MPS, then the CPU. cuda:1 is the second of several GPUs.",
     },
 }
 TITLES = {
@@ -58,6 +58,8 @@ ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "embedding.dim", 
 def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, Field]:
     """The choice of a kind and the parameters of the entry that is chosen, by path; `default` is the preset's entry."""
     names = catalogs.names(known, kind)
+    families = {name: family_of(known, name) for name in names} if kind == "loss" else {}
+    names = sorted(names, key=lambda name: families.get(name, ""))  # each family together
     entry = known.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
     batches = entry.get("facts", {}).get("batch", "")
     batches = f" Batches: {batches}." if batches else ""
@@ -65,6 +67,7 @@ def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, F
     choice = {
         "enum": names,
         "titles": [_title(known[f"{kind}/{choice}"]) for choice in names],
+        "groups": [families[name] for name in names if name in families],
         "type": "string",
         "default": default,
         "label": TITLES[kind],
@@ -74,6 +77,12 @@ def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, F
     source = {"source": entry["source"]}
     params = {f"{kind}.{field}": {**described, **source} for field, described in entry["params"].items()}
     return {f"{kind}.name": choice} | params
+
+
+def family_of(known: Catalog, loss: str) -> str:
+    """The heading over a loss in the list of losses."""
+    needs_pairs = catalogs.fact(known, "loss", loss, "needs_pairs")
+    return "Several images of a class in a batch" if needs_pairs else "Any batch"
 
 
 def essential_of(fields: Mapping[str, Field]) -> dict[str, Field]:

@@ -11,6 +11,13 @@ from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.editors import ChoiceEditor
 
 OWN = ""  # key of the entry for a config that is not a preset
+SAMPLES, PAPERS = "To begin with", "Recipes of papers"
+GROUPS = (SAMPLES, PAPERS)
+
+
+def group_of(preset: Preset) -> str:
+    """The heading over a preset: those with sources are recipes of papers."""
+    return PAPERS if preset.sources else SAMPLES
 
 
 class PresetChooser(ChoiceEditor):
@@ -18,7 +25,11 @@ class PresetChooser(ChoiceEditor):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.presets = presets()
-        super().__init__([preset.key for preset in self.presets], [preset.title for preset in self.presets], parent)
+        self.presets.sort(key=lambda preset: GROUPS.index(group_of(preset)))  # each with its own
+        groups = [group_of(preset) for preset in self.presets]
+        super().__init__(
+            [preset.key for preset in self.presets], [preset.title for preset in self.presets], parent, groups
+        )
         self.setAccessibleName("Preset")
         self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
 

@@ -33,26 +33,27 @@ class AnatomyPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bound = CurvePlot(
-            "Bound gap CE − PCE on the probe, nats",
+            "Bound gap CE − PCE, nats",
             [
-                Series("anatomy/ce", "CE", BLUE),
-                Series("anatomy/pce", "PCE", GREEN, may_be_undefined=True),
+                Series("anatomy/ce", "CE", BLUE, dots=True),
+                Series("anatomy/pce", "PCE", GREEN, dots=True, may_be_undefined=True),
                 Series("probe/spce", "SPCE", VERMILION),
             ],
         )
         self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
-        self.tightness = CurvePlot("Tightness part T of each loss (Table 2), nats", _parts("tightness"))
-        self.contrastive = CurvePlot("Contrastive part C of each loss (Table 2), nats", _parts("contrastive"))
+        self.tightness = CurvePlot("Tightness parts T, nats", _parts("tightness"))
+        self.contrastive = CurvePlot("Contrastive parts C, nats", _parts("contrastive"))
         self.information = CurvePlot(
-            "Mutual information of Z and Y, estimates in nats",
+            "Mutual information, nats (of pairs: right)",
             [
-                Series("anatomy/information/generative", "H(Z) − H(Z|Y)", BLUE),
-                Series("anatomy/information/discriminative", "H(Y) − CE", VERMILION, may_be_undefined=True),
+                Series("anatomy/information/generative", "H(Z) − H(Z|Y)", BLUE, axis="right", dots=True),
+                Series("anatomy/information/discriminative", "H(Y) − CE", VERMILION, dots=True, may_be_undefined=True),
                 Series("anatomy/entropy/labels", "H(Y)", GREEN, dashed=True),
                 Series("anatomy/entropy/embeddings", "H(Z)", PURPLE, dashed=True, hidden=True),
                 Series("anatomy/entropy/within", "H(Z|Y)", SKY, dashed=True, hidden=True),
             ],
         )
+        self.information.canvas.start_at_zero()  # H(Y) alone is one number
         self.plots = (self.bound, self.information, self.tightness, self.contrastive)
         self._of: dict[str, list[CurvePlot]] = {}
         grid = QGridLayout()
@@ -138,6 +139,8 @@ class AnatomyPanel(QWidget):
 
 def _parts(part: str) -> list[Series]:
     return [
-        Series(f"anatomy/{name}/{part}", title, colour, may_be_undefined=name == "pce", hidden=name in DWARFS)
+        Series(
+            f"anatomy/{name}/{part}", title, colour, dots=True, may_be_undefined=name == "pce", hidden=name in DWARFS
+        )
         for name, title, colour in METHODS
     ]

@@ -26,7 +26,7 @@ class Curves(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.probe = CurvePlot(
-            "CE and SPCE on the probe, nats",
+            "CE and SPCE on the probe, nats ↓",
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
         )
         colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
@@ -36,7 +36,7 @@ class Curves(QWidget):
             [Series(*series, dots=True) for series in zip(RETRIEVAL, titles, colours, strict=True)],
             x_title="epoch",
         )
-        self.batch = CurvePlot("Loss of each batch", [Series("batch/loss", "Loss", BLUE)])
+        self.batch = CurvePlot("Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)])
         self.rate = CurvePlot(
             "Learning rate (left), accuracy, % (right)",
             [

@@ -16,6 +16,9 @@ BEHIND = (  # behind the recalls
     "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
 )  # fmt: skip
 USUAL = ("recall@1", "recall@2", "recall@4", "recall@8", "P@R", "MAP@R")
+SHORT = {
+    "validation/MAP@R": "Held-out", "classifier/top-1": "Classifier", "linear/top-1": "Linear", "linear/top-5": "Top-5",
+}  # fmt: skip
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
 MEANING = {
@@ -97,7 +100,8 @@ class EpochTable(QAbstractTableModel):
     def _title(self, column: int) -> str:
         if not 1 <= column <= len(self._metrics):
             return "Epoch" if column == 0 else "Acc. % ↑"
-        return f"{self._metrics[column - 1].replace('recall@', 'R@').replace('validation/MAP@R', 'Held-out')} % ↑"
+        name = self._metrics[column - 1]
+        return f"{SHORT.get(name, name.replace('recall@', 'R@'))} % ↑"
 
     def _meaning(self, column: int) -> str:
         if column == 0:

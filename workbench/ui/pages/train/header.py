@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, THIN, duration, epoch_at_work, memory, state_word
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -35,7 +35,8 @@ class RunHeader(QWidget):
         self.name = ElidedLabel("", "title")
         self.state_icon = IconLabel()
         self.state = ElidedLabel("", "muted")
-        self.facts = {name: label("") for name in ("Epoch", "Time left", "Speed", "Memory")}
+        self.epoch = label("")
+        self.epoch.setAccessibleName("Epoch")
         self.bar = QProgressBar(maximum=PARTS, textVisible=False)
         self.bar.setAccessibleName("Progress of the run")
         self.pause = button(PAUSE, "pause")
@@ -65,11 +66,8 @@ class RunHeader(QWidget):
         second.setSpacing(4)
         second.addWidget(self.state_icon)
         second.addWidget(self.state, 1)
-        for name, fact in self.facts.items():
-            fact.setAccessibleName(name)
-            fact.setToolTip(name)
-            second.addSpacing(16)
-            second.addWidget(fact)
+        second.addSpacing(16)
+        second.addWidget(self.epoch)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -87,12 +85,7 @@ class RunHeader(QWidget):
         self.state.setProperty("role", "error" if run.status == "failed" else "muted")
         restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
-        self.facts["Epoch"].setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
-        self.facts["Time left"].setText(_time(run))
-        pace = run.images_per_second
-        digits = f"{pace:,.0f}" if pace >= 100 else f"{pace:.3g}"
-        self.facts["Speed"].setText(f"{digits}{THIN}img/s" if pace else "")
-        self.facts["Memory"].setText(memory(run.memory_bytes) if run.memory_bytes else "")
+        self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
         self._enable(run, control, can_resume)
 
@@ -119,13 +112,6 @@ class RunHeader(QWidget):
 
     def _look_at(self, name: str, _checked: bool = False) -> None:
         self.page_chosen.emit(name)
-
-
-def _time(run: Run) -> str:
-    """What is left, once it is known; what a run that ended took."""
-    if run.status == "running":
-        return f"{duration(run.seconds_left)} left" if run.seconds_left else ""
-    return f"Took {duration(run.seconds)}" if run.seconds and not run.live else ""
 
 
 def _after_word(run: Run) -> str:

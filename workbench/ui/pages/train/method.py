@@ -39,8 +39,9 @@ class MethodPanel(QStackedWidget):
         column.addLayout(row)
         self.addWidget(
             EmptyHint(
-                "Nothing is drawn by this method",
-                "ICE, CCP, PSCE and RankMI draw weights, proxies, prototypes and distances here as they train.",
+                "Nothing is drawn yet",
+                "Losses with class vectors draw similarities, angles and lengths here as they train; ICE, CCP, PSCE "
+                "and RankMI draw weights, proxies, prototypes and distances.",
             )
         )
         self.addWidget(content)

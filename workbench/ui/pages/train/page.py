@@ -5,7 +5,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
-    QSplitter,
     QStackedWidget,
     QTableView,
     QTabWidget,
@@ -16,24 +15,31 @@ from PySide6.QtWidgets import (
 from workbench.charts import Chart
 from workbench.comparing.smoothing import AT_FIRST
 from workbench.problem import Problem
+from workbench.ui.icons import icon
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.findings import Findings
+from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.reading import NEEDED, read_curves
+from workbench.ui.pages.train.system import SystemPanel
+from workbench.ui.pages.train.tiles import Tiles
 from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.plot import CurvePlot
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
+from workbench.ui.words import counted
 from workbench.workspace.rows import Evaluation
 
 ROW_PX = 24
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 READ_AFTER = 300  # ms after the last news
-TABLE_SHARE, CURVES_SHARE = 1, 4
+TABLE_ROWS, UNFOLDED = 5, "train/table"  # rows of the table of epochs with its head; whether it is unfolded
 NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
 
 
@@ -60,18 +66,58 @@ class TrainPage(QStackedWidget):
         )
         self.header = RunHeader()
         self.banner = TroubleBanner()
-        self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
+        self.tiles = Tiles()
+        self.curves, self.anatomy, self.method, self.system = Curves(), AnatomyPanel(), MethodPanel(), SystemPanel()
         self.views = QTabWidget()
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
-        self.views.addTab(self.curves, "Curves")
-        self.views.addTab(self.anatomy, "Anatomy")
-        self.views.addTab(self.method, "Method")
-        self.views.setTabToolTip(2, "Pictures that only this method has: weights, prototypes, distances, projections")
+        self.geometry_panel = GeometryPanel(self.session)
+        for view, title, tip in (
+            (self.curves, "Curves", "Losses, retrieval metrics, learning rate and accuracy"),
+            (
+                self.anatomy,
+                "Anatomy",
+                "What the loss does to the embeddings: PCE, parts of Table 2, mutual information",
+            ),
+            (
+                self.method,
+                "Method",
+                "Pictures that only this method has: class vectors, weights, prototypes, distances",
+            ),
+            (self.geometry_panel, "Geometry", "What the embeddings became over the epochs, with alarms"),
+            (self.system, "System", "Where the time of a step goes, and what bounds the run"),
+        ):
+            self.views.setTabToolTip(self.views.addTab(view, title), tip)
         self.smoother = SmoothingSlider(AT_FIRST)
         self.views.setCornerWidget(self.smoother)
         self._smooth(AT_FIRST)
-        self.views.setTabToolTip(1, "What the loss does to the embeddings: PCE, parts of Table 2, mutual information")
+        self._build_table()
+        self.findings = Findings()
+        above = QWidget()
+        beside = QHBoxLayout(above)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.setSpacing(12)
+        beside.addWidget(self.views, 1)
+        beside.addWidget(self.findings)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(16, 12, 16, 12)
+        column.setSpacing(8)
+        for part in (self.header, self.banner, self.tiles):
+            column.addWidget(part)
+        column.addWidget(above, 1)
+        column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.table)
+        self.addWidget(self.hint)
+        self.addWidget(content)
+        self.table.hide()
+        self.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
+
+    def _build_table(self) -> None:
+        """The table of epochs, folded to one line until somebody asks for it."""
+        self.unfold = button("Evaluations", "caret-right", kind="quiet")
+        self.unfold.setCheckable(True)
+        self.unfold.toggled.connect(self._fold_or_unfold)
         self.model = EpochTable(self.curves.accuracy_at)
         self.table = QTableView()
         self.table.setModel(self.model)
@@ -86,31 +132,12 @@ class TrainPage(QStackedWidget):
         self.table.horizontalHeader().setMinimumSectionSize(60)
         self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setMinimumHeight(3 * ROW_PX)
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setHandleWidth(8)
-        self.findings = Findings()
-        above = QWidget()
-        beside = QHBoxLayout(above)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(12)
-        beside.addWidget(self.views, 1)
-        beside.addWidget(self.findings)
-        split.addWidget(above)
-        split.addWidget(self.table)
-        split.setStretchFactor(0, CURVES_SHARE)
-        split.setStretchFactor(1, TABLE_SHARE)
-        split.setCollapsible(0, False)
-        split.setSizes([CURVES_SHARE * 120, TABLE_SHARE * 120])
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(16, 12, 16, 12)
-        column.setSpacing(8)
-        column.addWidget(self.header)
-        column.addWidget(self.banner)
-        column.addWidget(split, 1)
-        self.addWidget(self.hint)
-        self.addWidget(content)
+        self.table.setFixedHeight(TABLE_ROWS * ROW_PX)
+
+    def _fold_or_unfold(self, on: bool) -> None:
+        self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
+        self.table.setVisible(on)
+        self.session.preferences.set_flag(UNFOLDED, on)
 
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
@@ -126,11 +153,13 @@ class TrainPage(QStackedWidget):
         self.banner.discard.connect(self._end)
         self.curves.failed.connect(self.session.notify)
         self.anatomy.failed.connect(self.session.notify)
+        self.system.failed.connect(self.session.notify)
         self.table.doubleClicked.connect(self._show_epoch)
         self.session.run_changed.connect(self._show_run)
         self.session.theme.changed.connect(self._fit_text)
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
+        self.session.scalars_arrived.connect(self.system.add)
         self.session.scalars_arrived.connect(self._reading.start)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
@@ -159,10 +188,16 @@ class TrainPage(QStackedWidget):
             if "MAP@R" in evaluation.metrics
         ]
         self.findings.show_sentences(read_curves(known, scores))
+        self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
+        self.system.refresh()
 
     def _smooth(self, weight: float) -> None:
-        for plot in (*self.curves.plots, *self.anatomy.plots):
+        for plot in self._plots:
             plot.set_smoothing(weight)
+
+    @property
+    def _plots(self) -> tuple[CurvePlot, ...]:
+        return (*self.curves.plots, *self.anatomy.plots, *self.system.plots)
 
     # What is shown
 
@@ -170,7 +205,9 @@ class TrainPage(QStackedWidget):
         """Another run: empty the plots; the follower sends its points from the first one."""
         self.curves.clear()
         self.anatomy.clear()
+        self.system.clear()
         self._show_charts()
+        self._reading.start()
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
@@ -181,10 +218,13 @@ class TrainPage(QStackedWidget):
             return
         control = self.session.control(run.id)
         self.header.show_run(run, control, self.session.can_resume())
+        self.tiles.show_run(run)
+        self.system.show_run(run)
+        self._offer_method(run.live)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
         self.curves.show_trouble(run)
-        for plot in (*self.curves.plots, *self.anatomy.plots):
+        for plot in self._plots:
             plot.say_when_empty(NOT_YET if run.live else NEVER)
 
     def _show_evaluations(self) -> None:
@@ -192,7 +232,10 @@ class TrainPage(QStackedWidget):
         self.curves.show_evaluations(evaluations)
         self.model.show(evaluations)
         best = self.model.best()
-        for grid in (self.curves.grid, self.anatomy.grid):
+        self.tiles.show_evaluations(evaluations, best)
+        said = f", best epoch {best.epoch}" if best is not None else ""
+        self.unfold.setText(f"{counted(len(evaluations), 'evaluation')}{said}" if evaluations else "No evaluations yet")
+        for grid in (self.curves.grid, self.anatomy.grid, self.system.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self._reading.start()
         if evaluations:
@@ -201,6 +244,13 @@ class TrainPage(QStackedWidget):
 
     def _show_charts(self) -> None:
         self.method.show_steps(self.session.chart_steps())
+        run = self.session.run()
+        self._offer_method(run is not None and run.live)
+
+    def _offer_method(self, live: bool) -> None:
+        """The tab is there while pictures may come, and where there are some."""
+        unread = self.session.follower.followed.run_id != self.session.run_id
+        self.views.setTabVisible(self.views.indexOf(self.method), live or unread or self.method.step is not None)
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace

@@ -1,0 +1,65 @@
+"""The palette finds runs, fields and classes beside commands, and goes to them."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+from trained import trained_run
+
+from workbench.entries import catalog
+from workbench.ui.main_window import MainWindow
+from workbench.ui.page_stack import PageStack
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def window(qtbot, session, workspace, tmp_path, monkeypatch):
+    """With the page Set up alone."""
+    make = PageStack.make
+
+    def setup_or_blank(stack, info):
+        return make(stack, info) if info.name == "setup" else QWidget()
+
+    monkeypatch.setattr(PageStack, "make", setup_or_blank)
+    trained_run(workspace, tmp_path / "pixels")
+    session.set_catalog(catalog.current())
+    session.follower.look()
+    session.theme.apply()
+    made = MainWindow(session)
+    qtbot.addWidget(made)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def find(qtbot, window, typed):
+    palette = window.show_palette()
+    qtbot.keyClicks(palette.line, typed)
+    return palette
+
+
+def test_a_run_is_found_by_its_number_and_shown(qtbot, window, session):
+    palette = find(qtbot, window, "#1 blobs")
+    first = palette.model.rows[0]
+    assert first.words == "Run: #1 blobs"
+    assert first.note.startswith("Done, MAP@R")
+    qtbot.keyClick(palette.line, Qt.Key.Key_Return)
+    assert session.run_id == 1
+
+
+def test_a_field_is_found_and_gets_the_cursor(qtbot, window):
+    palette = find(qtbot, window, "field momentum")
+    assert palette.model.rows[0].words == "Field: Momentum (Training)"
+    palette.run_chosen()
+    setup = window.pages.page("setup")
+    qtbot.waitUntil(lambda: window.focusWidget() is not None)
+    assert window.focusWidget() is setup.groups.row("training.momentum").widget
+
+
+def test_a_class_is_found_and_selected_on_the_map(qtbot, window, session):
+    session.show_run(1)
+    palette = find(qtbot, window, "class dog")
+    assert palette.model.rows[0].words == "Class: dog"
+    palette.run_chosen()
+    assert session.page == "map"
+    qtbot.waitUntil(lambda: len(session.selection) == 10)

@@ -1,0 +1,167 @@
+"""The list of runs: tick, sort, filter, group, columns, inline rename, and what Ctrl+Z takes back."""
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+
+from workbench.config import Choice, RunConfig
+from workbench.ui.main_window import MainWindow
+from workbench.ui.models.run_list import FOLD_ROLE, TICK, Arrangement, RunList
+from workbench.ui.preferences import Preferences
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
+
+
+@pytest.fixture
+def runs(session, stored_evaluation):
+    """Three runs: #1 CE done and best, #2 ICE failed, #3 CE queued."""
+    made = []
+    for name, loss in (("Beta", "ce"), ("alpha", "ice"), ("Gamma", "ce")):
+        made.append(session.workspace.create_run(RunConfig(name=name, loss=Choice(name=loss))))
+    stored_evaluation(made[0], 1)
+    session.workspace.set_status(made[0], "done")
+    session.workspace.set_status(made[1], "failed", "No data.")
+    session.follower.look()
+    return made
+
+
+@pytest.fixture
+def window(qtbot, session, runs, monkeypatch):
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QWidget())
+    session.theme.apply()
+    made = MainWindow(session)
+    qtbot.addWidget(made)
+    made.resize(1280, 720)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def names(model):
+    return [model.index(row).data() for row in range(model.rowCount())]
+
+
+def ticks(model):
+    return [model.index(row).data(TICK) for row in range(model.rowCount())]
+
+
+def arranged(session, **parts):
+    model = RunList()
+    model.show(session.runs(), session.experiments())
+    model.arrange(Arrangement(**parts))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("newest", ["Gamma", "alpha", "Beta"]),
+        ("name", ["alpha", "Beta", "Gamma"]),
+        ("best", ["Beta", "Gamma", "alpha"]),
+        ("state", ["Beta", "alpha", "Gamma"]),
+    ],
+)
+def test_runs_are_sorted(session, runs, order, expected):
+    assert names(arranged(session, order=order)) == expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [("all", ["Gamma", "alpha", "Beta"]), ("live", ["Gamma"]), ("done", ["Beta"]), ("ended", ["alpha"])],
+)
+def test_runs_are_filtered_by_state(session, runs, shown, expected):
+    assert names(arranged(session, filter=shown)) == expected
+
+
+def test_runs_are_grouped_by_loss_under_rows_that_fold(session, runs):
+    model = arranged(session, grouping="loss")
+    assert names(model) == ["ce", "Beta", "Gamma", "ice", "alpha"]
+    assert [model.index(row).data(FOLD_ROLE) for row in range(5)] == ["open", "inside", "inside", "open", "inside"]
+    model.unfold(-model.index(0).data(Qt.ItemDataRole.UserRole + 1).id)
+    assert names(model) == ["ce", "ice", "alpha"]
+
+
+def test_the_tick_of_a_group_is_that_of_its_runs(session, runs, qtmodeltester):
+    model = arranged(session, grouping="loss")
+    qtmodeltester.check(model)
+    model.tick(1)
+    assert ticks(model) == [SOME, TICKED, EMPTY, EMPTY, EMPTY]
+    model.tick(0)
+    assert ticks(model)[:3] == [TICKED] * 3
+    assert model.ticked == [runs[0], runs[2]]
+    model.arrange(Arrangement(filter="done"))
+    assert model.ticked == [runs[0], runs[2]], "a filter hides ticks and does not take them away"
+    model.show([run for run in session.runs() if run.id != runs[0]])
+    assert model.ticked == [runs[2]], "a run that is gone is not compared"
+
+
+def test_ticked_runs_go_to_compare(window, session, runs):
+    dock = window.runs
+    assert not dock.ticks.isVisible()
+    dock.list.setFocus()
+    dock.list.setCurrentIndex(dock.model.index(0))
+    QTest.keyClick(dock.list, Qt.Key.Key_Space)
+    box = dock.list.visualRect(dock.model.index(2)).topLeft() + QPoint(14, 14)
+    QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, box)
+    assert session.run_id == runs[2], "a tick opens nothing"
+    assert dock.compare.text() == "Compare 2 runs"
+    asked, offered = [], []
+    session.page_asked.connect(asked.append)
+    session.comparison_offered.connect(offered.append)
+    dock.compare.click()
+    assert offered == [[runs[0], runs[2]]]
+    dock.untick.click()
+    assert not dock.ticks.isVisible()
+    middle = dock.list.visualRect(dock.model.index(1)).center()
+    QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, middle)
+    assert dock.model.ticked == [runs[1]]
+
+
+def test_f2_makes_a_name_a_field_and_ctrl_z_gives_the_old_one_back(window, session, runs, qtbot):
+    dock = window.runs
+    session.show_run(runs[1])
+    window.commands["run.rename"].trigger()
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QLineEdit))
+    editor = QApplication.focusWidget()
+    assert editor.text() == "alpha"
+    editor.selectAll()
+    QTest.keyClicks(editor, "Better name")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: session.workspace.run(runs[1]).name == "Better name")
+    session.follower.look()
+    assert names(dock.model)[1] == "Better name"
+    dock.list.setFocus()
+    QTest.keyClick(dock.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert session.workspace.run(runs[1]).name == "alpha"
+
+
+def test_delete_moves_to_the_trash_and_ctrl_z_brings_back(window, session, runs):
+    dock = window.runs
+    session.show_run(runs[1])
+    dock.list.setFocus()
+    QTest.keyClick(dock.list, Qt.Key.Key_Delete)
+    session.follower.look()
+    assert session.workspace.run(runs[1]).trashed
+    assert dock.trash.text() == "Trash, 1"
+    QTest.keyClick(dock.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not session.workspace.run(runs[1]).trashed
+    window.commands["view.train"].trigger()
+    assert window.commands["edit.redo"].isEnabled(), "on a page without edits of its own"
+    window.commands["edit.redo"].trigger()
+    assert session.workspace.run(runs[1]).trashed
+
+
+def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_path):
+    button = window.runs.arrange
+    actions = {action.text(): action for action in button.menu().actions()}
+    for title in ("Name", "Loss", "Done", "R@1", "Time"):
+        actions[title].trigger()
+    assert button.arrangement == Arrangement("name", "loss", "done", ("MAP@R", "time"))
+    assert names(window.runs.model) == ["ce", "Beta"]
+    session.preferences.keep()
+    from workbench.ui.docks.arrange_menu import ArrangeButton
+
+    again = ArrangeButton(Preferences(session.preferences.file))
+    assert again.arrangement == Arrangement("name", "loss", "all", ("MAP@R", "time"))

@@ -1,0 +1,130 @@
+"""Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.small_run import blobs, store_run
+from workbench.deploying.request import deployment
+from workbench.results.triage import LABEL
+from workbench.ui.pages.retrieval import RetrievalPage
+from workbench.ui.pages.retrieval.deploy_panel import DeployPanel, rows_of
+from workbench.ui.pages.retrieval.triage_panel import TriagePanel
+from workbench.ui.pages.train.geometry import GeometryPanel
+from workbench.workspace.label_decisions import all_decisions
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+LABELS = np.repeat(np.arange(4), 12)
+
+
+@pytest.fixture
+def run(session, workspace):
+    tables = [blobs(LABELS, spread, 1, width=16) for spread in (1.5, 0.4)]
+    tables[-1][5] = tables[-1][20] + 0.05  # of class 0, among images of class 1
+    tables[-1][30] = tables[-1][2] + 0.05  # of class 2, among images of class 0
+    stored = store_run(workspace, LABELS, embeddings=tables)
+    session.show_run(stored.run_id)
+    return stored
+
+
+def shown(qtbot, widget):
+    qtbot.addWidget(widget)
+    widget.resize(1000, 720)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
+def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, workspace, run):
+    measured = deployment(workspace, session.evaluation_id, ["int8", "hnsw", "pq5"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert [row.name for row in panel.stores.rows] == ["float32", "int8", "hnsw"]
+    assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
+    assert (
+        panel.facts["Limit"].findChildren(type(panel.sentence))[-1].text() == f"{measured['limit']['similarity']:.3f}"
+    )
+    panel.gallery.setValue(2_000_000)
+    assert panel.stores.rows[0].megabytes == pytest.approx(128, rel=0.01)
+    assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
+    panel.rate.setValue(5)
+    assert panel.again.isEnabled()
+
+
+def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
+    deployment(workspace, session.evaluation_id, ["int8", "binary"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    plot = panel.by_size
+    at = plot.place_of("binary", QRectF(plot.picture.rect()))
+    assert isinstance(at, QPointF)
+    QTest.mouseClick(plot.picture, Qt.MouseButton.LeftButton, pos=QPoint(round(at.x()), round(at.y())))
+    assert panel.chosen == "binary"
+    assert plot.rows()[0][0] == "store"
+    assert "Binary" in plot.describe()
+
+
+def test_without_a_measurement_the_panel_offers_one(qtbot, session, run):
+    panel = shown(qtbot, DeployPanel(session))
+    assert panel.currentWidget() is panel.ask
+
+
+def test_keys_answer_and_undo(qtbot, session, workspace, run):
+    panel = shown(qtbot, TriagePanel(session))
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    suspects = [one for one in panel.model.listed if one.kind == LABEL]
+    assert {one.sample_id for one in suspects[:2]} == {int(run.ids[5]), int(run.ids[30])}
+    first, dataset = panel.model.current, panel.model.triage.dataset_id
+    qtbot.keyClick(panel.table, Qt.Key.Key_R)
+    stored = all_decisions(workspace, dataset)
+    assert (stored[first.sample_id].decision, stored[first.sample_id].label) == ("relabel", first.suggested)
+    assert panel.model.current.sample_id == suspects[1].sample_id
+    assert panel.rows.data(panel.rows.index(0, 2)) == "relabelled"
+    qtbot.keyClick(panel.table, Qt.Key.Key_D)
+    assert all_decisions(workspace, dataset)[suspects[1].sample_id].decision == "drop"
+    assert panel.precision.text() == "100%"
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert set(all_decisions(workspace, dataset)) == {first.sample_id}
+    assert panel.model.current.sample_id == suspects[1].sample_id
+    panel.filter.setCurrentIndex(1)
+    panel.filter.activated.emit(1)
+    assert first.sample_id not in {one.sample_id for one in panel.model.listed}
+
+
+def test_decisions_are_exported_and_read_back(qtbot, session, workspace, run, tmp_path):
+    panel = shown(qtbot, TriagePanel(session))
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    panel.answer("unsure")
+    panel.export_to(tmp_path / "decisions.csv")
+    assert "unsure" in (tmp_path / "decisions.csv").read_text()
+    panel.take_back()
+    panel.import_from(tmp_path / "decisions.csv")
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    assert len(panel.model.triage.decisions) == 1
+
+
+def test_the_views_are_tabs_that_are_made_when_shown(qtbot, session, run):
+    page = shown(qtbot, RetrievalPage(session))
+    assert [page.views.tabText(at) for at in range(3)] == ["Queries", "Label triage", "Deployment"]
+    page.views.setCurrentIndex(1)
+    triage = page.views.make(1)
+    assert isinstance(triage, TriagePanel)
+    qtbot.waitUntil(lambda: triage.model.triage is not None)
+    page.views.setCurrentIndex(2)
+    assert isinstance(page.views.make(2), DeployPanel)
+
+
+def test_the_geometry_of_all_epochs_is_shown(qtbot, session, workspace, run):
+    panel = shown(qtbot, GeometryPanel(session))
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    assert panel.cards[0].title.text().endswith("No collapse")
+    assert len(panel.ridge.rows()) == 1 + 2 * 60
+    assert [row[0] for row in panel.classes.rows()[1:]] == [
+        f"class {at:02}" for at in np.argsort(panel.watched.of_classes[-1], kind="stable")
+    ]
+    for plot in panel.plots:
+        assert not plot.image().isNull()
+        assert plot.title in plot.describe()
+    session.show_run(None)
+    assert panel.watched is None

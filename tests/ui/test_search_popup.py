@@ -1,0 +1,75 @@
+"""Boxes with many entries: the list has groups and is searched by words."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from workbench.entries import catalog
+from workbench.settings.presets import presets
+from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.preset_chooser import PresetChooser
+from workbench.ui.widgets.editors import editor_of
+from workbench.ui.widgets.search_popup import SearchPopup
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
+
+
+@pytest.fixture
+def losses(qtbot):
+    draft = Draft(catalog.current(), presets()[0].config)
+    box = editor_of(draft.essential()["loss.name"])
+    box.setAccessibleName("Loss")
+    box.set_value("ce")
+    qtbot.addWidget(box)
+    with qtbot.waitExposed(box):
+        box.show()
+    return box
+
+
+def opened(box):
+    box.showPopup()
+    popup = QApplication.activePopupWidget()
+    assert isinstance(popup, SearchPopup)
+    return popup
+
+
+def lines(popup):
+    return [popup.list.item(row).text() for row in range(popup.list.count())]
+
+
+def test_losses_stand_in_groups(losses):
+    shown = lines(opened(losses))
+    heading = shown.index("Several images of a class in a batch")
+    assert shown[0] == "Any batch"
+    assert "Cross-entropy (CE)" in shown[:heading]
+    assert "Triplet" in shown[heading:]
+
+
+def test_words_find_an_entry_and_return_takes_it(losses, qtbot):
+    popup = opened(losses)
+    QTest.keyClicks(popup.line, "images triplet")
+    assert lines(popup)[0] == "Several images of a class in a batch"
+    assert "Triplet" in lines(popup)
+    popup.line.clear()
+    QTest.keyClicks(popup.line, "instance")
+    with qtbot.waitSignal(losses.edited):
+        QTest.keyClick(popup.line, Qt.Key.Key_Return)
+    assert losses.value() == "ice"
+
+
+def test_arrows_pass_over_headings(losses):
+    popup = opened(losses)
+    QTest.keyClicks(popup.line, "a")
+    for _ in range(popup.list.count()):
+        assert popup.list.currentItem().data(Qt.ItemDataRole.UserRole) is not None
+        QTest.keyClick(popup.line, Qt.Key.Key_Down)
+
+
+def test_presets_of_papers_have_a_heading(qtbot):
+    chooser = PresetChooser()
+    qtbot.addWidget(chooser)
+    chooser.show()
+    shown = lines(opened(chooser))
+    assert shown[:2] == ["To begin with", "Sample: Digits"]
+    assert "Recipes of papers" in shown

@@ -1,0 +1,100 @@
+"""A deployment asked for, stored, read again, exported, and on the command line."""
+
+import json
+from hashlib import blake2b
+
+import faiss
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.ui.small_run import blobs, store_run
+from tests.unit.workspace.older import make_older
+from workbench.cli import cli
+from workbench.deploying import request
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.deployments import newest_deployment
+
+LABELS = np.repeat(np.arange(4), 12)
+
+
+@pytest.fixture
+def space(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        run = store_run(made, LABELS, embeddings=[blobs(LABELS, 1.5, seed, width=16) for seed in range(2)])
+        yield made, run
+
+
+def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
+    workspace, run = space
+    evaluation = run.evaluations[-1]
+    assert newest_deployment(workspace, evaluation) is None
+    measured = request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)
+    assert [store["name"] for store in measured["stores"]] == ["float32", "int8", "pca4"]
+    assert measured["fitted_on"] == "the searched images themselves"
+    monkeypatch.setattr(request, "measure", None)  # nothing is measured twice
+    assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01) == measured
+    assert newest_deployment(workspace, evaluation) == measured
+    assert newest_deployment(workspace, run.evaluations[0]) is None
+
+
+def test_it_goes_with_its_run(space):
+    workspace, run = space
+    request.deployment(workspace, run.evaluations[-1], ["int8"])
+    workspace.trash(run.run_id)
+    workspace.delete(run.run_id)
+    assert newest_deployment(workspace, run.evaluations[-1]) is None
+
+
+def test_an_older_workspace_gets_the_tables(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        run = store_run(made, LABELS)
+    make_older(made.database, "m013_deployments_and_labels")
+    with Workspace(tmp_path / "space") as again:
+        assert newest_deployment(again, run.evaluations[-1]) is None
+        assert len(again.evaluations(run.run_id)) == 2
+
+
+@pytest.mark.parametrize("name", ["int8", "binary+int8"])
+def test_an_exported_index_finds_what_the_evaluation_found(space, tmp_path, name):
+    workspace, run = space
+    out = tmp_path / "index"
+    paths = request.export(workspace, run.evaluations[-1], name, out, 0.05)
+    note = json.loads((out / "note.json").read_text())
+    assert note["run"]["number"] == run.run_id
+    assert note["index"]["images"] == len(LABELS)
+    for file, digest in note["files"].items():
+        assert blake2b((out / file).read_bytes(), digest_size=16).hexdigest() == digest
+    assert {path.name for path in paths} == {*note["files"], "note.json"}
+    assert 0 < note["same_or_different"]["false_accepts"] <= 0.05
+    fine = faiss.read_index(str(out / ("int8.faiss" if name == "int8" else "binary-int8-fine.faiss")))
+    _, _, vectors = workspace.embeddings(run.evaluations[-1])
+    asked = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows = fine.search(np.ascontiguousarray(asked), 2)[1]
+    ids = [int(line.split(",")[1]) for line in (out / "ids.csv").read_text().splitlines()[1:]]
+    assert [ids[row] for row in rows[:, 0]] == run.ids.tolist()
+    nearest = [workspace.neighbours(run.run_id, int(number))[0].sample_id for number in run.ids]
+    assert np.mean([ids[row] == near for row, near in zip(rows[:, 1], nearest, strict=True)]) > 0.8
+
+
+def test_the_command_prints_a_table_or_json_and_exports(space, tmp_path):
+    workspace, run = space
+    words = ["deploy", str(run.run_id), "-w", str(workspace.path), "--store", "float16"]
+    told = CliRunner().invoke(cli, [*words, "--false-accepts", "0.01", "--export", str(tmp_path / "out")])
+    assert told.exit_code == 0, told.output
+    assert "float16" in told.output
+    assert "Same or different at 1% false accepts" in told.output
+    assert (tmp_path / "out" / "float16.faiss").exists()
+    data = json.loads(CliRunner().invoke(cli, [*words, "--epoch", "1", "--json"]).output)
+    assert data["evaluation"] == run.evaluations[0]
+    wrong = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--export", str(tmp_path)])
+    assert wrong.exit_code == 2
+
+
+def test_an_unknown_store_and_a_run_without_evaluation_are_said(space):
+    workspace, run = space
+    with pytest.raises(Problem, match="no store named"):
+        request.deployment(workspace, run.evaluations[0], ["zip"])
+    told = CliRunner().invoke(cli, ["deploy", str(run.run_id), "-w", str(workspace.path), "--epoch", "9"])
+    assert told.exit_code == 1

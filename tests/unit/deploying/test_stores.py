@@ -1,0 +1,185 @@
+"""Stores against NumPy in float64, metrics against loops, indexes against exact search."""
+
+import faiss
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.deploying import kinds
+from workbench.deploying.kinds import kind
+from workbench.deploying.measure import measure, scaled, search_of
+from workbench.deploying.ranking import nearest
+from workbench.deploying.stores import build, serialised
+from workbench.evaluation.retrieval import retrieve
+from workbench.problem import Problem
+from workbench.results.stored import Stored, rows_of
+
+
+def evaluation(seed=0, *, distance="cosine", is_query=None, count=90, dim=16, classes=6):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, classes, count) * 10
+    vectors = (rng.normal(size=(classes, dim))[labels // 10] + 1.2 * rng.normal(size=(count, dim))).astype(np.float32)
+    vectors[5:9] = vectors[4]  # copies: ranks go by id
+    ids = rng.permutation(10_000)[:count]
+    stored = retrieve(vectors, labels, ids, k=15, distance=distance, is_query=is_query)
+    return Stored(ids, labels, vectors, rows_of(ids, stored.neighbours), stored.first_hit, stored.r, distance), stored
+
+
+def unit(vectors):
+    vectors = vectors.astype(np.float64)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def naive_scores(queries, gallery, search):
+    """MAP@R and recall@1 by loops: float64, ties to the lower id."""
+    precisions, first = [], []
+    for number, query in enumerate(queries):
+        gaps = np.round(((gallery - query) ** 2).sum(1), 10)
+        if search.own is not None:
+            gaps[search.own[number]] = np.inf
+        order = np.argsort(gaps, kind="stable")
+        hits = search.gallery_labels[order] == search.labels[number]
+        r = int(search.r[number])
+        precisions.append(sum(hits[: rank + 1].mean() for rank in range(r) if hits[rank]) / r)
+        first.append(hits[0])
+    return np.mean(precisions), np.mean(first)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("halves", [False, True])
+def test_the_baseline_is_the_stored_evaluation(distance, halves):
+    is_query = np.arange(90) % 3 == 0 if halves else None
+    stored, exact = evaluation(1, distance=distance, is_query=is_query)
+    measured = measure(search_of(stored), [])[0]
+    for name in ("MAP@R", "recall@1", "recall@8", "MAP@R/low", "MAP@R/high"):
+        assert measured.metrics[name] == pytest.approx(exact.metrics[name], abs=1e-12), name
+    assert measured.difference == (0, 0, 0)
+    assert measured.kept == 1
+    assert measured.bytes == 64
+
+
+def numpy_stores(gallery):
+    """What each store compares, written out in NumPy: vectors [n, e] by name, of queries and of the gallery."""
+    low, high = gallery.min(0), gallery.max(0)
+    codes = np.clip(np.floor((gallery - low) / (high - low) * 255), 0, 255)
+    mean = gallery.mean(0, dtype=np.float64)
+    axes = np.linalg.svd(gallery.astype(np.float64) - mean, full_matrices=False)[2][:6]
+    signs = (gallery > mean.astype(np.float32)).astype(np.float64)
+    wide = gallery.astype(np.float64)
+    return {
+        "float16": (wide, gallery.astype(np.float16).astype(np.float64)),
+        "int8": (wide, low + (codes + 0.5) / 255 * (high - low)),
+        "pca6": (wide @ axes.T, wide @ axes.T),
+        "first5": (unit(wide[:, :5]), unit(wide[:, :5])),
+        "binary": (signs, signs),
+    }
+
+
+@pytest.mark.parametrize("name", ["float16", "int8", "pca6", "first5", "binary"])
+def test_a_store_ranks_as_numpy_does(name):
+    search = search_of(evaluation(2)[0])
+    queries, gallery = numpy_stores(search.gallery)[name]
+    expected = naive_scores(queries[search.own], gallery, search)
+    metrics = measure(search, [kind(name)])[1].metrics
+    assert (metrics["MAP@R"], metrics["recall@1"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_product_quantiser_holds_the_nearest_of_its_code_words():
+    search = search_of(evaluation(3, count=300, dim=8)[0])
+    built = build(kind("pq4"), search.gallery, search.gallery, True)
+    words = faiss.vector_to_array(built.index.pq.centroids).reshape(4, 256, 2).astype(np.float64)
+    for part in range(4):
+        own = search.gallery[:, 2 * part : 2 * part + 2].astype(np.float64)
+        gaps = ((own[:, None] - words[part]) ** 2).sum(2)
+        held = ((own - built.decoded[:, 2 * part : 2 * part + 2]) ** 2).sum(1)
+        assert held == pytest.approx(gaps.min(1), abs=1e-6)
+    assert built.bytes_per_image == 4
+    expected = naive_scores(search.queries.astype(np.float64), built.decoded.astype(np.float64), search)
+    metrics = measure(search, [kind("pq4")])[1].metrics
+    assert (metrics["MAP@R"], metrics["recall@1"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_signs_rescored_in_int8_are_int8_where_all_is_rescored():
+    search = search_of(evaluation(4)[0])  # 90 images, of which 100 are rescored
+    of_int8, of_both = measure(search, [kind("int8"), kind("binary+int8")])[1:]
+    assert of_both.metrics["MAP@R"] == pytest.approx(of_int8.metrics["MAP@R"], abs=1e-3)
+    assert of_both.bytes == of_int8.bytes + 2
+
+
+@pytest.mark.parametrize("name", ["hnsw", "ivfpq8"])
+def test_an_index_never_returns_the_query_and_says_what_it_keeps(name):
+    stored, _ = evaluation(5, count=900, dim=8)
+    search = search_of(stored)
+    store = measure(search, [kind(name)])[1]
+    assert 0.5 < store.kept <= 1
+    assert store.metrics["MAP@R"] == pytest.approx(
+        measure(search, [])[0].metrics["MAP@R"] + store.difference[0], abs=1e-12
+    )
+    assert store.difference[1] <= store.difference[0] <= store.difference[2]
+    assert store.bytes > 8
+    assert store.ms > 0
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "int8", "pca8", "first8", "pq4", "binary", "hnsw", "ivfpq4"])
+def test_a_store_is_read_back_and_searched(name, tmp_path):
+    search = search_of(evaluation(6, count=600)[0])
+    built = build(kind(name), search.gallery, search.gallery, True)
+    path = tmp_path / "store.faiss"
+    path.write_bytes(serialised(built.index))
+    read = faiss.read_index_binary(str(path)) if name == "binary" else faiss.read_index(str(path))
+    assert read.ntotal == 600
+    asked = built.prepare(search.gallery[:5])
+    asked = np.packbits(asked > 0, axis=1) if name == "binary" else search.gallery[:5]
+    if name == "first8":
+        asked = built.prepare(search.gallery[:5])
+    assert read.search(asked, 10)[1].tolist() == built.search(search.gallery[:5], 10).tolist()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 40), st.integers(1, 50))
+def test_exact_ranks_are_those_of_a_stable_sort(seed, count, depth):
+    gallery = np.random.default_rng(seed).integers(-2, 3, size=(count, 3)).astype(np.float32)  # many ties
+    own = np.arange(count)
+    ranked = np.concatenate([rows for _, rows in nearest(gallery, gallery, own, depth)])
+    for row in range(count):
+        gaps = ((gallery - gallery[row]) ** 2).sum(1)
+        gaps[row] = np.inf
+        assert ranked[row].tolist() == np.argsort(gaps, kind="stable")[: min(depth, count - 1)].tolist()
+
+
+def test_of_many_queries_some_are_drawn_the_same_each_time():
+    stored, _ = evaluation(7)
+    search = search_of(stored, most=20)
+    assert len(search.queries) == 20
+    assert search.drawn_from == int((stored.r > 0).sum())
+    assert search.own.tolist() == search_of(stored, most=20).own.tolist()
+    assert len(search.gallery) == 90
+
+
+@pytest.mark.parametrize("name", ["int9", "pca", "pca0", "hnsw4", ""])
+def test_unknown_stores_are_named(name):
+    with pytest.raises(Problem, match="There is no store named"):
+        kind(name)
+
+
+def test_what_cannot_be_stored_is_said_and_the_others_are_measured():
+    search = search_of(evaluation(8)[0])
+    stores = measure(search, [kind("pca17"), kind("pq5"), kind("pq4"), kind("float16")])
+    assert [store.refused for store in stores] == [
+        "", "the embeddings have 16 dimensions", "16 dimensions cannot be cut into 5 equal parts",
+        "its code words need 256 images, the gallery has 90", "",
+    ]  # fmt: skip
+
+
+@given(st.integers(1, 4096), st.integers(1, 100_000))
+def test_the_usual_stores_can_all_be_built(dim, count):
+    for wanted in kinds.usual(dim, count):
+        assert not kinds.refusal(wanted, dim, max(count, dim))
+
+
+def test_a_scan_grows_with_the_gallery_and_a_graph_with_its_logarithm():
+    search = search_of(evaluation(9, count=300)[0])
+    scan, graph = measure(search, [kind("hnsw")])
+    assert scaled(scan, 300, 3000).ms == pytest.approx(10 * scan.ms)
+    assert scaled(graph, 300, 90_000).ms == pytest.approx(2 * graph.ms)

@@ -1,0 +1,123 @@
+"""The geometry watch: its numbers against NumPy and SciPy formulas in float64, planted collapses, classes that fall."""
+
+import numpy as np
+import pytest
+from scipy.linalg import svdvals
+from scipy.stats import entropy
+
+from tests.ui.small_run import blobs
+from workbench.evaluation import health
+from workbench.evaluation.geometry import alignment_uniformity, effective_rank
+from workbench.evaluation.health import BAD, NOTE, OK, alarms, falling_classes, look
+
+LABELS = np.repeat(np.arange(6), 15)
+
+
+def healthy(seed=0):
+    return blobs(LABELS, 0.4, seed, width=10)
+
+
+def levels(vectors, labels=LABELS):
+    said = alarms(look(vectors, labels).numbers)
+    return {alarm.title: alarm.level for alarm in said}
+
+
+def test_numbers_are_those_of_formulas():
+    vectors = healthy()
+    seen = look(vectors, LABELS)
+    wide = vectors.astype(np.float64)
+    values = svdvals(wide - wide.mean(0))
+    assert seen.numbers["spectral_rank"] == pytest.approx(np.exp(entropy(values / values.sum())), rel=1e-9)
+    assert seen.numbers["spectral_rank"] == pytest.approx(effective_rank(vectors), rel=1e-9)
+    np.testing.assert_allclose(seen.spectrum, values / values[0], atol=1e-9)
+    alignment, uniformity = alignment_uniformity(vectors, LABELS)
+    assert seen.numbers["pairs_alignment"] == pytest.approx(alignment, rel=1e-9)
+    assert seen.numbers["pairs_uniformity"] == pytest.approx(uniformity, rel=1e-9)
+    unit = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    cosines, margins, listed = unit @ unit.T, [], np.zeros(len(unit))
+    for row in range(len(unit)):
+        others = np.arange(len(unit)) != row
+        own = cosines[row, others & (LABELS[row] == LABELS)].max()
+        margins.append(own - cosines[row, LABELS[row] != LABELS].max())
+        listed[[at for at in np.argsort(-cosines[row], kind="stable") if at != row][:10]] += 1
+    assert seen.numbers["foreign_margin"] == pytest.approx(np.median(margins), abs=1e-12)
+    assert seen.numbers["largest_hub"] == listed.max()
+    assert seen.numbers["mean_norm"] == pytest.approx(np.linalg.norm(wide, axis=1).mean(), rel=1e-12)
+    same = LABELS[:, None] == LABELS
+    pairs = np.triu(np.ones_like(same), 1).astype(bool)
+    positive, negative = (np.histogram(cosines[pairs & which], seen.edges)[0] for which in (same, ~same))
+    overlap = np.minimum(positive / positive.sum(), negative / negative.sum()).sum()
+    assert seen.numbers["overlap"] == pytest.approx(overlap, abs=1e-12)
+    assert (seen.positives.sum(), seen.negatives.sum()) == pytest.approx((1, 1))
+
+
+def test_a_healthy_embedding_raises_no_alarm():
+    assert set(levels(healthy()).values()) == {OK}
+
+
+def test_a_point_and_a_line_have_collapsed():
+    rng = np.random.default_rng(0)
+    point = np.ones(10) + 1e-3 * rng.normal(size=(90, 10))
+    line = np.outer(rng.normal(size=90), np.ones(10)) + 1e-6 * rng.normal(size=(90, 10))
+    for vectors in (point, line, np.ones((90, 10))):
+        assert levels(vectors)["The embedding has collapsed"] == BAD
+
+
+def test_dead_dimensions_are_counted():
+    vectors = healthy()
+    vectors[:, 3] = 0.5
+    vectors[:, 7] *= 1e-3
+    assert levels(vectors)["2 of 10 dimensions are dead"] == NOTE
+    vectors[:, :6] = 1
+    assert levels(vectors)["7 of 10 dimensions are dead"] == BAD
+
+
+def test_random_embeddings_do_not_part():
+    vectors = np.random.default_rng(0).normal(size=(90, 10))
+    assert levels(vectors)["Positives and negatives overlap"] == NOTE
+
+
+def test_a_hub_near_everything_is_told():
+    rng = np.random.default_rng(0)
+    spread = np.eye(150) + 0.02 * rng.normal(size=(150, 150))  # all far apart
+    spread[0] = 1 / np.sqrt(150)  # and one in the middle
+    numbers = look(spread, np.repeat(np.arange(15), 10)).numbers
+    assert numbers["largest_hub"] > 100
+    assert alarms(numbers)[3].level == NOTE
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "score", "told"), [(0.999, 0.4, 1), (0.999, 0.9, 0), (0.7, 0.2, 0), (None, 0.2, 0)]
+)
+def test_over_confidence_is_told_beside_the_score(accuracy, score, told):
+    said = alarms(look(healthy(), LABELS).numbers, None, accuracy, score)
+    assert sum("Surer" in alarm.title for alarm in said) == told
+
+
+def test_classes_that_fall_while_the_mean_rises():
+    rising = np.linspace(0.3, 0.8, 5)
+    scores = np.stack([rising, rising[::-1], rising, np.full(5, np.nan), [0.3, 0.7, 0.72, 0.7, 0.69]], axis=1)
+    assert falling_classes(scores).tolist() == [1, 4]
+    assert falling_classes(scores[::-1]).tolist() == []
+    assert falling_classes(scores[:1]).tolist() == []
+
+
+def test_of_many_images_some_of_each_class_are_seen():
+    labels = np.repeat(np.arange(40), 100)
+    rows = health.thinned(labels, 400)
+    assert len(rows) == 400
+    assert np.bincount(labels[rows]).tolist() == [10] * 40
+    many = np.arange(5000) // 2
+    assert len(health.thinned(many, 400)) <= 800
+
+
+def test_an_evaluation_stores_the_numbers():
+    assert set(health.stored_numbers(look(healthy(), LABELS))) == {
+        f"geometry/{name}"
+        for name in ("dead_dimensions", "mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")
+    }
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_images_are_no_error(count):
+    assert len(alarms(look(np.ones((count, 3)), np.arange(count)).numbers)) == 4

@@ -1,0 +1,173 @@
+"""Label triage: planted errors are found first, votes against loops, copies, precision; decisions stored and filed."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.ui.small_run import blobs, store_run
+from tests.unit.workspace.older import make_older
+from workbench.cli import cli
+from workbench.evaluation.retrieval import retrieve
+from workbench.problem import Problem
+from workbench.results import label_overlay, triage
+from workbench.results.cross_copies import cross_copies, small_grey
+from workbench.results.stored import Stored, rows_of
+from workbench.workspace import Workspace
+from workbench.workspace.label_decisions import Decision, all_decisions, decide, forget
+
+TRUE = np.repeat(np.arange(5), 30)
+
+
+def evaluation(labels, vectors, *, proxies=False, ids=None):
+    ids = np.arange(len(labels)) + 100 if ids is None else ids
+    stored = retrieve(vectors, labels, ids, k=30)
+    centres = np.stack([vectors[labels == name].mean(0) for name in np.unique(labels)]) if proxies else None
+    names = np.unique(labels) if proxies else None
+    near = rows_of(ids, stored.neighbours)
+    return Stored(ids, labels, vectors, near, stored.first_hit, stored.r, "cosine", centres, names)
+
+
+def planted(share, seed=0, spread=0.5):
+    """Embeddings with a share of labels changed to another class; which ones, [n] bool."""
+    rng = np.random.default_rng(seed)
+    vectors, labels = blobs(TRUE, spread, 3, width=12), TRUE.copy()
+    rows = rng.choice(len(labels), round(share * len(labels)), replace=False)
+    labels[rows] = (labels[rows] + rng.integers(1, 5, len(rows))) % 5
+    return vectors, labels, labels != TRUE
+
+
+@pytest.mark.parametrize("proxies", [False, True])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_planted_errors_are_listed_with_their_true_class(share, proxies):
+    vectors, labels, wrong = planted(share)
+    suspects = triage.queue(evaluation(labels, vectors, proxies=proxies))
+    listed = [one for one in suspects if one.kind == triage.LABEL]
+    hits = [one for one in listed if wrong[one.sample_id - 100]]
+    assert len(hits) / wrong.sum() >= 0.9
+    assert len(hits) / len(listed) >= 0.9
+    assert np.mean([one.suggested == TRUE[one.sample_id - 100] for one in hits]) >= 0.95
+    assert [one.suspicion for one in listed] == sorted((one.suspicion for one in listed), reverse=True)
+
+
+def test_shares_are_weighted_votes_written_out():
+    vectors, labels, _ = planted(0.1, spread=1.5)
+    stored = evaluation(labels, vectors)
+    weights = np.ones(len(labels))
+    for _ in range(triage.ROUNDS):
+        expected = np.zeros((len(labels), 5))
+        for row in range(len(labels)):
+            for near in stored.near[row, :10]:
+                expected[row, labels[near]] += weights[near]
+            expected[row] /= expected[row].sum()
+        weights = np.maximum([expected[row, labels[row]] for row in range(len(labels))], triage.STRONGEST)
+    shares, names = triage.class_shares(stored)
+    assert names.tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(shares, expected, atol=1e-12)
+    doubt = triage.suspicions(shares, labels)
+    row = int(doubt.argmax())
+    others = np.delete(expected[row], labels[row])
+    assert doubt[row] == pytest.approx((1 + others.max() - expected[row, labels[row]]) / 2)
+
+
+def test_a_copy_with_another_label_is_listed_once():
+    vectors, labels = blobs(TRUE, 0.5, 3, width=12), TRUE.copy()
+    vectors[40] = vectors[3] * 1.0001
+    stored = evaluation(labels, vectors)
+    listed = [one for one in triage.queue(stored) if one.sample_id in (103, 140)]
+    assert [(one.sample_id, one.kind) for one in listed] == [(140, triage.LABEL)]  # its neighbours say so, too
+    copies = [one for one in triage.queue(stored, least=1.1) if one.kind == triage.COPY]
+    assert [(one.sample_id, one.other) for one in copies] == [(140, 103)]
+
+
+def test_nothing_is_suspect_in_one_class_or_without_neighbours():
+    stored = evaluation(TRUE, blobs(TRUE, 0.5, 3))
+    alone = Stored(stored.sample_ids, stored.labels * 0, stored.embeddings, stored.near, stored.first_hit, stored.r)
+    assert triage.queue(alone) == []
+    empty = Stored(stored.sample_ids, stored.labels, stored.embeddings, stored.near[:, :0], stored.first_hit, stored.r)
+    assert triage.queue(empty) == []
+
+
+def test_near_copies_across_halves_are_found_by_their_pixels():
+    rng = np.random.default_rng(0)
+    first, second = (rng.integers(0, 256, (count, 32, 32, 1), dtype=np.uint8) for count in (20, 30))
+    brighter = np.clip(second[7].astype(int) // 2 + 60, 0, 255)
+    first[4], first[11] = second[25], brighter
+    first[5] = 128  # flat: a copy of nothing
+    second[6] = 128
+    copies = cross_copies(small_grey(first), small_grey(second))
+    assert [(copy.row, copy.other) for copy in copies] == [(4, 25), (11, 7)]
+    assert cross_copies(small_grey(first)[:0], small_grey(second)) == []
+
+
+@pytest.mark.parametrize(("right", "count", "low", "high"), [(2, 4, 0.1500, 0.8500), (10, 10, 0.7225, 1.0)])
+def test_precision_has_the_interval_of_wilson(right, count, low, high):
+    suspects = [triage.Suspect(number, "label", 0, 1, 0.9, 8, 1, 10) for number in range(count + 2)]
+    decisions = {number: Decision(number, "relabel" if number < right else "keep", 1 if number < right else None)
+                 for number in range(count)}  # fmt: skip
+    decisions[count] = Decision(count, "unsure")
+    judged = label_overlay.precision(suspects, decisions)
+    assert (judged.right, judged.answered) == (right, count)
+    assert (judged.low, judged.high) == pytest.approx((low, high), abs=1e-3)
+
+
+@pytest.fixture
+def space(tmp_path):
+    labels = np.repeat(np.arange(3), 12)
+    with Workspace(tmp_path / "space", create=True) as made:
+        vectors = blobs(labels, 0.4, 1)
+        vectors[5] = vectors[20] * 1.001
+        yield made, store_run(made, labels, embeddings=[vectors])
+
+
+def test_decisions_are_stored_replaced_and_taken_back(space):
+    workspace, run = space
+    dataset = workspace.run(run.run_id).dataset_id
+    first, second = run.ids[:2].tolist()
+    decide(workspace, dataset, [Decision(first, "relabel", 2), Decision(second, "drop")])
+    decide(workspace, dataset, [Decision(first, "keep")])
+    assert all_decisions(workspace, dataset)[first] == Decision(first, "keep")
+    forget(workspace, dataset, [first, 77])
+    assert list(all_decisions(workspace, dataset)) == [second]
+    for wrong in (Decision(first, "guess"), Decision(first, "relabel"), Decision(first, "keep", 1)):
+        with pytest.raises(Problem):
+            decide(workspace, dataset, [wrong])
+
+
+def test_an_older_workspace_has_no_decisions(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        run = store_run(made, np.repeat(np.arange(2), 4))
+    make_older(made.database, "m013_deployments_and_labels")
+    with Workspace(tmp_path / "space") as again:
+        assert all_decisions(again, again.run(run.run_id).dataset_id) == {}
+
+
+def test_the_command_lists_exports_and_imports(space, tmp_path):
+    workspace, run = space
+    dataset = workspace.run(run.run_id).dataset_id
+    decide(workspace, dataset, [Decision(int(run.ids[5]), "relabel", 1), Decision(int(run.ids[6]), "unsure")])
+    words, file = ["triage", str(run.run_id), "-w", str(workspace.path)], tmp_path / "decisions.csv"
+    told = CliRunner().invoke(cli, [*words, "--export", str(file)])
+    assert told.exit_code == 0, told.output
+    assert "class 00/00005.png" in told.output
+    assert "Of 1 answered, 1 were wrong labels" in told.output
+    assert "class 00/00005.png,class 00,relabel,class 01" in file.read_text()
+    forget(workspace, dataset, run.ids.tolist())
+    data = json.loads(CliRunner().invoke(cli, [*words, "--import", str(file), "--json"], catch_exceptions=False).stdout)
+    assert {row["decision"] for row in data if row["sample_id"] == run.ids[5]} == {"relabel"}
+    assert len(all_decisions(workspace, dataset)) == 2
+    file.write_text("path,decision,new_class\nclass 00/00005.png,relabel,none such\n")
+    told = CliRunner().invoke(cli, [*words, "--import", str(file)])
+    assert told.exit_code == 1
+    assert "has no class named" in told.output
+
+
+def test_the_score_with_decisions_is_that_of_the_right_labels():
+    vectors, labels, wrong = planted(0.1)
+    stored = evaluation(labels, vectors)
+    decisions = {int(stored.sample_ids[row]): Decision(int(stored.sample_ids[row]), "relabel", int(TRUE[row]))
+                 for row in np.flatnonzero(wrong)}  # fmt: skip
+    score = label_overlay.decided_score(stored, decisions, 0.5)
+    assert score.without == retrieve(vectors, TRUE, stored.sample_ids, k=1).metrics["MAP@R"]
+    assert (score.whole, score.count) == (0.5, 0)

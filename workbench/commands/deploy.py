@@ -1,0 +1,110 @@
+"""`workbench deploy`: what a model keeps and costs once its embeddings are stored smaller or behind an index."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.commands.exchange import epoch
+from workbench.deploying.kinds import KNOWN
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("deploy")
+    @click.argument("run_id", metavar="RUN", type=int)
+    @workspace_option
+    @click.option(
+        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
+        help="Evaluation that is measured: best, last, or the number of an epoch.",
+    )  # fmt: skip
+    @click.option(
+        "--store", "stores", multiple=True, metavar="NAME",
+        help=f"Way to store the embeddings, may be given several times: {KNOWN}. N is a number of dimensions or bytes. "
+        "By default those that suit the embeddings.",
+    )  # fmt: skip
+    @click.option(
+        "--false-accepts", "rate", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.001,
+        show_default=True, help="Share of pairs of two classes that may count as the same.",
+    )  # fmt: skip
+    @click.option(
+        "--export", "out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="FOLDER",
+        help="Also write the store (one --store) as a faiss file with a note into this folder.",
+    )  # fmt: skip
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+    def deploy(
+        run_id: int, folder: Path | None, epoch: str | int, stores: tuple[str, ...], rate: float, out: Path | None,
+        as_json: bool,
+    ) -> None:  # fmt: skip
+        """Measure run RUN (its number in `workbench list runs`) as it would be deployed.
+
+        Each store is searched exactly, an index by itself: recall and MAP@R with 95% intervals over queries, the
+        difference to float32, bytes of an image, and milliseconds of one query on one thread.
+        """
+        from workbench.deploying.request import deployment, export
+
+        if out is not None and len(stores) != 1:
+            raise click.UsageError("--export writes one store: name it by --store.")
+        with Workspace(folder or default_workspace()) as workspace:
+            evaluation = evaluation_of(workspace, run_id, epoch)
+            measured = deployment(workspace, evaluation.id, stores, rate)
+            written = [] if out is None else export(workspace, evaluation.id, stores[0], out, rate)
+        click.echo(json.dumps(measured, indent=2) if as_json else as_text(run_id, evaluation.epoch, measured))
+        for path in written:
+            click.echo(path, err=as_json)
+
+
+def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:
+    """An evaluation of a run: "best" by MAP@R, "last", or of an epoch. Raises Problem when there is none."""
+    workspace.run(run_id)
+    evaluations = workspace.evaluations(run_id)
+    if not evaluations:
+        raise Problem(f"Run {run_id} has no evaluation yet.")
+    if epoch == "last":
+        return evaluations[-1]
+    if epoch == "best":
+        return max(evaluations, key=lambda evaluation: evaluation.metrics.get("MAP@R", -1.0))
+    of_epoch = [evaluation for evaluation in evaluations if evaluation.epoch == epoch]
+    if not of_epoch:
+        raise Problem(f"Run {run_id} has no evaluation of epoch {epoch}.")
+    return of_epoch[-1]
+
+
+def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
+    """The measurement as a table and sentences."""
+    some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
+    lines = [
+        f"Run {run_id}, epoch {epoch}: {measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, "
+        f"{measured['dim']} dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}: "
+        "on new images they may keep less.",
+        "",
+        f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'less':>7} {'R@1 %':>7} {'10 kept':>8}",
+    ]
+    for store in measured["stores"]:
+        if store["refused"]:
+            lines.append(f"{store['title']:16} not measured: {store['refused']}")
+            continue
+        at, difference = store["metrics"], store["difference"]
+        sure = "*" if difference[1] > 0 or difference[2] < 0 else " "
+        lines.append(
+            f"{store['title']:16} {store['bytes']:8,.0f} {store['ms']:8.3f} {100 * at['MAP@R']:8.2f} "
+            f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {100 * difference[0]:+6.2f}{sure} "
+            f"{100 * at['recall@1']:7.2f} {100 * store['kept']:7.1f}%"
+        )
+    limit = measured["limit"]
+    low, high = limit["similarity_range"]
+    lines += [
+        "",
+        "less: MAP@R against float32 in points; * where its paired 95% interval leaves out 0.",
+        f"Same or different at {100 * limit['wanted']:g}% false accepts: limit {limit['similarity']:.4f} "
+        f"({low:.4f} to {high:.4f}), accepts {100 * limit['accepts']:.2f}% "
+        f"({100 * limit['accepts_range'][0]:.2f} to {100 * limit['accepts_range'][1]:.2f}) of {limit['same_pairs']:,} "
+        f"pairs of one class. Equal error {100 * limit['equal_error']:.2f}%.",
+    ]
+    return "\n".join(lines)

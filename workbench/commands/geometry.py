@@ -1,0 +1,56 @@
+"""`workbench geometry`: what the embeddings of a run became, epoch by epoch, with alarms in words."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+SHOWN = (
+    ("spectral_rank", "rank"), ("dead_dimensions", "dead"), ("mean_norm", "norm"), ("pairs_uniformity", "uniform"),
+    ("pairs_alignment", "align"), ("overlap", "overlap"), ("foreign_margin", "apart"), ("largest_hub", "hub"),
+)  # fmt: skip
+MARKS = {"ok": "ok     ", "note": "note   ", "bad": "alarm  "}
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("geometry")
+    @click.argument("run_id", metavar="RUN", type=int)
+    @workspace_option
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+    def geometry(run_id: int, folder: Path | None, as_json: bool) -> None:
+        """Look at the embeddings of run RUN over its epochs: collapse, dead dimensions, hubs, classes that fall."""
+        from workbench.results.geometry_watch import watch
+
+        with Workspace(folder or default_workspace()) as workspace:
+            run = workspace.run(run_id)
+            watched = watch(workspace, run_id)
+            if not watched.evaluations:
+                raise Problem(f"Run {run_id} has no evaluation yet.")
+            alarms = watched.alarms(-1)
+            class_names = {}
+            if run.dataset_id is not None:
+                dataset = workspace.dataset(run.dataset_id)
+                class_names = {int(label): dataset.class_name(int(label)) for label in watched.labels}
+        falling = [class_names.get(int(watched.labels[at]), str(watched.labels[at])) for at in watched.falling]
+        if as_json:
+            epochs = [
+                {"epoch": epoch, **seen.numbers} for epoch, seen in zip(watched.epochs, watched.looks, strict=True)
+            ]
+            said = [{"level": alarm.level, "title": alarm.title, "words": alarm.words} for alarm in alarms]
+            click.echo(json.dumps({"run": run_id, "epochs": epochs, "alarms": said, "falling": falling}, indent=2))
+            return
+        click.echo("epoch  " + "  ".join(f"{title:>8}" for _, title in SHOWN))
+        for epoch, seen in zip(watched.epochs, watched.looks, strict=True):
+            click.echo(f"{epoch:5}  " + "  ".join(f"{seen.numbers[name]:8.3f}" for name, _ in SHOWN))
+        for alarm in alarms:
+            click.echo(f"{MARKS[alarm.level]}{alarm.title}. {alarm.words}")
+        if falling:
+            named = ", ".join(falling[:10])
+            click.echo(f"note   Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes).")

@@ -1,0 +1,80 @@
+"""`workbench ingest`: runs of folders that travelled, into a workspace."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import click
+
+from workbench.problem import Problem
+from workbench.running import folds_and_seeds
+from workbench.workspace import Workspace, experiments, travelling
+from workbench.workspace.ingest import Taken, ingest
+from workbench.workspace.replaying import shown
+
+POLL = 1.0  # seconds between two looks with --follow
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+
+    @cli.command("ingest")
+    @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
+    @workspace_option
+    @click.option("--follow", is_flag=True, help="Go on while runs in DIR go on; end it with Ctrl+C.")
+    def take_in(source: Path, folder: Path | None, follow: bool) -> None:
+        """Take the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
+
+        What is there already is not taken in twice, and a folder may be taken in while its run works.
+        """
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            sys.exit(take_in_all(workspace, source, follow=follow))
+
+
+def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
+    """Take in every run folder below `source`, again and again with `follow`; returns the exit status."""
+    said: set[str] = set()
+    while True:
+        live, refused = False, False
+        for folder in travelling.run_folders(source):
+            try:
+                taken = ingest(workspace, folder)
+            except travelling.Unfinished as problem:
+                live = True
+                _say_once(str(problem), said)
+            except Problem as problem:
+                refused = True
+                _say_once(str(problem), said)
+            else:
+                live |= taken.status.live
+                refused |= bool(taken.doubts)
+                _report(taken, said)
+        _conclude(workspace)
+        if not follow or not live:
+            return 1 if refused else 0
+        sleep(POLL)
+
+
+def _report(taken: Taken, said: set[str]) -> None:
+    if taken.new or taken.points > 0 or taken.evaluations:
+        parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"]
+        click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {shown(str(taken.folder))}")
+    if taken.unread:
+        _say_once(f"Run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
+    for doubt in taken.doubts:
+        _say_once(f"Run {taken.run_id}: {doubt} was refused.", said)
+
+
+def _conclude(workspace: Workspace) -> None:
+    """Give each experiment whose runs are all done its result."""
+    for experiment in experiments.every(workspace):
+        if not experiment.result:
+            folds_and_seeds.conclude(workspace, experiment.id)
+
+
+def _say_once(sentence: str, said: set[str]) -> None:
+    if sentence not in said:
+        said.add(sentence)
+        click.echo("".join(letter if letter.isprintable() else " " for letter in sentence), err=True)

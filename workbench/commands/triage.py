@@ -1,0 +1,84 @@
+"""`workbench triage`: samples whose labels a person should look at, and what was decided about them."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from workbench.commands.deploy import evaluation_of
+from workbench.commands.exchange import epoch
+from workbench.workspace import Workspace
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the command to the command line, with the workspace option that all commands share."""
+    file = click.Path(path_type=Path, dir_okay=False)
+
+    @cli.command("triage")
+    @click.argument("run_id", metavar="RUN", type=int)
+    @workspace_option
+    @click.option(
+        "--epoch", type=epoch, metavar="EPOCH", default="best", show_default=True,
+        help="Evaluation that is asked: best, last, or the number of an epoch.",
+    )  # fmt: skip
+    @click.option(
+        "--over", "least", type=click.FloatRange(0, 1), default=None, help="Suspicion from which a label is listed."
+    )
+    @click.option("--most", type=click.IntRange(1), default=50, show_default=True, help="Lines printed.")
+    @click.option("--export", "out", type=file, default=None, metavar="FILE", help="Write all decisions as CSV.")
+    @click.option(
+        "--import", "read", type=file, default=None, metavar="FILE", help="First store the decisions of a CSV."
+    )
+    @click.option("--json", "as_json", is_flag=True, help="Print the whole queue as JSON.")
+    def triage(
+        run_id: int, folder: Path | None, epoch: str | int, least: float | None, most: int, out: Path | None,
+        read: Path | None, as_json: bool,
+    ) -> None:  # fmt: skip
+        """List the samples of run RUN whose labels are suspect, surest first, with what was decided about them.
+
+        Decisions are made in the window or imported; they are stored in the workspace, and images stay as they are.
+        A run trains with them by training.label_decisions=FILE, and is scored with them by
+        evaluation.label_decisions=FILE.
+        """
+        from workbench.results.label_overlay import export_decisions, import_decisions, precision, read_triage
+        from workbench.results.triage import LEAST
+
+        with Workspace(folder or default_workspace()) as workspace:
+            evaluation = evaluation_of(workspace, run_id, epoch)
+            dataset_id = workspace.run(run_id).dataset_id or 0
+            if read is not None:
+                stored, unknown = import_decisions(workspace, dataset_id, read)
+                click.echo(
+                    f"{stored:,} decisions were stored; {unknown:,} are about images of another data set.", err=True
+                )
+            found = read_triage(workspace, evaluation.id, LEAST if least is None else least)
+            dataset, samples = workspace.dataset(found.dataset_id), workspace.samples(found.dataset_id)
+            paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+            if out is not None:
+                count = export_decisions(workspace, found.dataset_id, out)
+                click.echo(f"{count:,} decisions were written to {out}.", err=True)
+        rows = [
+            asdict(one) | {
+                "path": paths.get(one.sample_id, ""),
+                "decision": found.decisions[one.sample_id].decision if one.sample_id in found.decisions else "",
+            }
+            for one in found.suspects
+        ]  # fmt: skip
+        if as_json:
+            click.echo(json.dumps(rows, indent=2))
+            return
+        click.echo(f"{len(rows):,} suspects in epoch {evaluation.epoch} of run {run_id}:")
+        for row in rows[:most]:
+            names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
+            votes = f"{row['votes']} of {row['voters']} near"
+            line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:13}  {row['decision']:8} {row['path']}"
+            click.echo("".join(sign if sign.isprintable() else " " for sign in line.rstrip()))
+        judged = precision(found.suspects, found.decisions)
+        if judged.answered:
+            click.echo(
+                f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: "
+                f"{judged.right / judged.answered:.0%} (95%: {judged.low:.0%} to {judged.high:.0%})."
+            )

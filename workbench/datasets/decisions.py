@@ -1,0 +1,88 @@
+"""A person's decisions about labels as a CSV file, and what they make of a data set; images are never changed."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.datasets.image_set import ImageSet
+from workbench.files import unreadable
+from workbench.files.spreadsheet import csv_text, plain_cell
+from workbench.problem import Problem
+
+COLUMNS = ("path", "class", "decision", "new_class")
+WORDS = ("keep", "relabel", "drop", "unsure")
+DROPPED = -1  # in the place of a label
+
+
+@dataclass(frozen=True, slots=True)
+class PathDecision:
+    """About one image, by its path in the data set."""
+
+    path: str
+    class_name: str  # that the data set gives it
+    decision: str  # one of WORDS
+    new_class: str = ""  # where it is relabelled
+
+
+def decisions_text(decisions: Iterable[PathDecision]) -> str:
+    """Decisions as the content of a CSV file, in the order given."""
+    return csv_text(list(COLUMNS), [[row.path, row.class_name, row.decision, row.new_class] for row in decisions])
+
+
+def read_decisions(path: Path) -> list[PathDecision]:
+    """Decisions of a CSV file. Raises Problem that names the first line that is none."""
+    refused = f"The label decisions in {path} cannot be read ({{}})."
+    with unreadable.refusing(lambda why: Problem(refused.format(why), kept="Nothing was changed.")):
+        text = path.read_text("utf-8-sig")
+    rows = csv.DictReader(io.StringIO(text))
+    if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):
+        raise Problem(f"{path} is no file of label decisions: it needs the columns path and decision.")
+    decisions = []
+    for number, row in enumerate(rows, start=2):
+        decision = (row["decision"] or "").strip()
+        named = plain_cell(row.get("new_class") or "")
+        if decision not in WORDS or (decision == "relabel") != bool(named):
+            raise Problem(
+                f"Line {number} of {path} is no decision.",
+                todo=f"Known: {', '.join(WORDS)}; new_class is for relabel alone.",
+            )
+        decisions.append(
+            PathDecision(plain_cell(row["path"] or ""), plain_cell(row.get("class") or ""), decision, named)
+        )
+    return decisions
+
+
+def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np.ndarray:
+    """Labels [n] int64 of a data set after the decisions, DROPPED for what is left out; others as they are.
+
+    Raises:
+        Problem: a new class that the data set has not, or no decision is about an image of it.
+    """
+    rows = {path: row for row, path in enumerate(image_set.paths)}
+    numbers = {name: number for number, name in enumerate(image_set.class_names)}
+    labels = image_set.labels.copy()
+    known = 0
+    for decision in decisions:
+        row = rows.get(decision.path)
+        if row is None:
+            continue
+        known += 1
+        if decision.decision == "drop":
+            labels[row] = DROPPED
+        elif decision.decision == "relabel":
+            if decision.new_class not in numbers:
+                raise Problem(
+                    f"{image_set.name} has no class named {decision.new_class!r}.", kept="Nothing was started."
+                )
+            labels[row] = numbers[decision.new_class]
+    if decisions and not known:
+        raise Problem(
+            f"None of the {len(decisions):,} label decisions is about an image of {image_set.name}.",
+            kept="Nothing was started.",
+            todo="Choose the file of this data set.",
+        )
+    return labels

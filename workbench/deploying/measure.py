@@ -1,0 +1,186 @@
+"""What each store keeps of an evaluation, and what it costs: recall, MAP@R, bytes and milliseconds."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from workbench.deploying.kinds import BASELINE, RERANKED, Kind, kind, refusal
+from workbench.deploying.ranking import nearest, scores
+from workbench.deploying.stores import Built, build, rescored
+from workbench.evaluation.conventions import VOTERS, Between
+from workbench.evaluation.intervals import bootstrap_interval
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.results.stored import Stored, comparable
+
+MOST_QUERIES = 5_000  # with more, so many are drawn; the gallery stays whole
+KS = (1, 2, 4, 8)
+TIMED = 200  # queries, one at a time
+FITTED = "the searched images themselves"
+SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Queries and gallery of an evaluation as they are compared, the gallery by sample id."""
+
+    queries: np.ndarray  # [m, d] float32
+    labels: np.ndarray  # [m] int64
+    r: np.ndarray  # [m] int64 true neighbours, at least 1
+    own: np.ndarray | None  # [m] gallery row of each query; None where queries are not searched
+    gallery: np.ndarray  # [n, d] float32
+    gallery_labels: np.ndarray  # [n] int64
+    gallery_ids: np.ndarray  # [n] int64, rising
+    cosine: bool
+    drawn_from: int  # queries that there are
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One store. Fractions, each with the limits of its 95% bootstrap interval over queries."""
+
+    name: str
+    title: str
+    detail: str
+    bytes: float  # of one more image
+    fixed_bytes: int  # whatever the number of images
+    ms: float  # median of one query's search for its ten nearest, one thread
+    grows: str  # "linear" or "log": how that time goes with the gallery
+    metrics: dict[str, float]  # "MAP@R", "recall@1", ...; "MAP@R/low", "MAP@R/high"
+    difference: tuple[float, float, float]  # MAP@R less the baseline's, paired by query: mean, low, high
+    kept: float  # share of the exact ten nearest that are among the store's
+    refused: str = ""  # why it was not measured
+
+
+def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
+    """Queries and gallery of an evaluation; of more than `most` queries so many are drawn, the same each time.
+
+    Raises:
+        Problem: no query has a true neighbour.
+    """
+    vectors = comparable(stored.embeddings, stored.distance).astype(np.float32)
+    searched = np.flatnonzero(stored.searched())
+    searched = searched[np.argsort(stored.sample_ids[searched])]
+    place = np.full(len(stored.labels), -1, np.int64)
+    place[searched] = np.arange(len(searched))
+    rows = np.flatnonzero(stored.r > 0)
+    if not len(rows):
+        raise Problem("No query of this evaluation has anything to find.")
+    asked = rows
+    if len(rows) > most:
+        asked = np.sort(np.random.default_rng(SEED).choice(rows, most, replace=False))
+    own = None if (place[asked] < 0).all() else place[asked]
+    return Search(
+        vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
+        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows),
+    )  # fmt: skip
+
+
+def measure(
+    search: Search, kinds: Sequence[Kind], ks: Sequence[int] = KS, progress: Progress = quiet
+) -> list[Measured]:
+    """Build every store and measure it; the baseline comes first, asked for or not.
+
+    Args:
+        kinds: what is measured. ks: ranks of recall@k.
+        progress: told of each store; may raise Cancelled.
+    """
+    ordered = [kind(BASELINE), *(wanted for wanted in kinds if wanted.name != BASELINE)]
+    measured: list[Measured] = []
+    exact: tuple[np.ndarray, np.ndarray] | None = None  # scores and ten nearest of the baseline
+    for number, wanted in enumerate(ordered):
+        progress(wanted.title, number, len(ordered))
+        why = refusal(wanted, search.gallery.shape[1], len(search.gallery))
+        if why:
+            measured.append(_refused(wanted, why))
+            continue
+        built = build(wanted, search.gallery, search.gallery, search.cosine)
+        between = partial(progress, wanted.title, number, len(ordered))
+        table, first = _ranked(built, search, ks, between)
+        exact = exact or (table, first)
+        measured.append(_told(built, search, ks, table, first, exact))
+    return measured
+
+
+def plain(measured: Sequence[Measured]) -> list[dict[str, object]]:
+    """As plain data for JSON."""
+    return [asdict(store) for store in measured]
+
+
+def _told(
+    built: Built, search: Search, ks: Sequence[int], table: np.ndarray, first: np.ndarray,
+    exact: tuple[np.ndarray, np.ndarray],
+) -> Measured:  # fmt: skip
+    """A store with its scores [m, columns], its ten nearest [m, k] and those of the baseline."""
+    difference = table[:, -1] - exact[0][:, -1]
+    low, high = bootstrap_interval(np.column_stack([table, difference]))
+    metrics: dict[str, float] = {}
+    for at, name in enumerate([*(f"recall@{k}" for k in ks), "MAP@R"]):
+        metrics |= {name: float(table[:, at].mean()), f"{name}/low": float(low[at]), f"{name}/high": float(high[at])}
+    kept = (first[:, :, None] == exact[1][:, None, :]).any(2).mean()
+    wanted = built.kind
+    return Measured(
+        wanted.name, wanted.title, wanted.detail, built.bytes_per_image, built.fixed_bytes, milliseconds(built, search),
+        "log" if wanted.family == "hnsw" else "linear", metrics,
+        (float(difference.mean()), float(low[-1]), float(high[-1])), float(kept),
+    )  # fmt: skip
+
+
+def _refused(wanted: Kind, why: str) -> Measured:
+    nothing = float("nan")
+    return Measured(
+        wanted.name, wanted.title, wanted.detail, nothing, 0, nothing, "", {}, (nothing, nothing, nothing), nothing, why
+    )
+
+
+def _ranked(built: Built, search: Search, ks: Sequence[int], between: Between) -> tuple[np.ndarray, np.ndarray]:
+    """Scores [m, columns] and the ten nearest gallery rows [m, k] of each query."""
+    depth = max(int(search.r.max()), *ks, VOTERS)
+    tables, firsts = [], []
+    for part, rows in _rankings(built, search, depth, between):
+        tables.append(scores(rows, search.labels[part], search.gallery_labels, search.r[part], ks))
+        firsts.append(rows[:, :VOTERS])
+    return np.concatenate(tables), np.concatenate(firsts)
+
+
+def _rankings(built: Built, search: Search, depth: int, between: Between) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of queries with their ranking [rows, depth]: exact for a scan, by the index itself where it is one."""
+    if built.decoded is not None:
+        asked, reach = built.prepare(search.queries), max(depth, RERANKED) if built.fine else depth
+        for part, rows in nearest(asked, built.decoded, search.own, reach, between):
+            yield part, rows if built.fine is None else rescored(search.queries[part], built.fine, rows)[:, :depth]
+        return
+    for start in range(0, len(search.queries), TIMED):
+        part = slice(start, start + TIMED)
+        rows = built.search(search.queries[part], min(depth + 1, len(search.gallery)))
+        yield part, rows if search.own is None else _without(rows, search.own[part])
+        between()
+
+
+def _without(rows: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Rankings [m, k] less the query itself: [m, k - 1]."""
+    stays = rows != own[:, None]
+    stays[stays.all(1), -1] = False  # the query was not found: the last goes instead
+    return np.asarray(rows[stays].reshape(len(rows), -1))
+
+
+def milliseconds(built: Built, search: Search) -> float:
+    """Median time of one query's search for its ten nearest, queries one at a time."""
+    depth = min(VOTERS + (search.own is not None), len(search.gallery))
+    times = []
+    for at in range(min(TIMED, len(search.queries))):
+        started = time.perf_counter()
+        built.search(search.queries[at : at + 1], depth)
+        times.append(time.perf_counter() - started)
+    return 1000 * float(np.median(times))
+
+
+def scaled(store: Measured, measured_on: int, gallery: int) -> Measured:
+    """The store with its time at another size of the gallery: a scan grows with it, a graph with its logarithm."""
+    if store.refused or measured_on < 2:
+        return store
+    factor = np.log(max(2, gallery)) / np.log(measured_on) if store.grows == "log" else gallery / measured_on
+    return replace(store, ms=store.ms * float(factor))

@@ -1,0 +1,58 @@
+"""Exact ranks and retrieval metrics in NumPy, as evaluation/retrieval.py makes them by torch."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from workbench.evaluation.conventions import NOISE, Between, row_mask
+
+BLOCK = 2**21  # gaps held at once (16 MB)
+MISSING = -1  # in a ranking: the index returned nothing for this rank
+
+
+def nearest(
+    queries: np.ndarray, gallery: np.ndarray, own: np.ndarray | None, depth: int, between: Between = lambda: None
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield (rows of `queries`, the nearest gallery rows [rows, depth], best first) by squared Euclidean distance.
+
+    Args:
+        queries: [m, e]. gallery: [n, e] in the order of its sample ids: of equal distances the lower row is first.
+        own: [m] the gallery row that is the query itself and is left out; None: none is.
+        depth: at least 1; cut to what there is.
+        between: called after each block; may raise Cancelled.
+    """
+    columns = np.asarray(gallery, np.float64)
+    squares, places = np.einsum("ij,ij->i", columns, columns), np.arange(len(columns))
+    mask, depth = row_mask(len(columns)), min(depth, len(columns) - (own is not None))
+    step = max(1, BLOCK // len(columns))
+    for start in range(0, len(queries), step):
+        part = slice(start, min(start + step, len(queries)))
+        rows = np.asarray(queries[part], np.float64)
+        of_rows = np.einsum("ij,ij->i", rows, rows)[:, None]
+        gaps = np.ascontiguousarray(of_rows + squares - 2 * (rows @ columns.T))
+        gaps[gaps < NOISE * (of_rows + squares)] = 0
+        if own is not None:
+            gaps[np.arange(len(rows)), own[part]] = np.inf
+        keys = ((gaps.view(np.int64) + ((mask + 1) >> 1)) & ~mask) + places
+        if depth < keys.shape[1]:
+            keys.partition(depth - 1, axis=1)
+        yield part, np.sort(keys[:, :depth], axis=1) & mask
+        between()
+
+
+def scores(
+    near: np.ndarray, labels: np.ndarray, gallery_labels: np.ndarray, r: np.ndarray, ks: Sequence[int]
+) -> np.ndarray:
+    """What each query scores: [m, len(ks) + 1] float64, recall at each k, then average precision at R.
+
+    Args:
+        near: [m, depth] gallery rows, best first; MISSING where there is none. labels: [m]. gallery_labels: [n].
+        r: [m] true neighbours of each query, at least 1; `depth` should reach the largest.
+        ks: ranks of recall@k.
+    """
+    hits = (gallery_labels[np.maximum(near, 0)] == labels[:, None]) & (near != MISSING)
+    columns = [hits[:, :k].any(1).astype(np.float64) for k in ks]
+    rank = np.arange(1, near.shape[1] + 1)
+    counted = hits & (rank <= r[:, None])
+    precision = counted.cumsum(1) / rank
+    return np.stack([*columns, (precision * counted).sum(1) / r], axis=1)

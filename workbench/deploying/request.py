@@ -1,0 +1,73 @@
+"""A measurement of a stored evaluation as it is asked for, by the window and the command line alike."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from workbench.deploying import kinds
+from workbench.deploying.measure import FITTED, KS, Search, measure, plain, search_of
+from workbench.deploying.pairs import Limit, limit_of
+from workbench.deploying.saving import finite, save
+from workbench.deploying.stores import one_thread, version
+from workbench.progress import Progress, quiet
+from workbench.results.stored import Stored, read_stored
+from workbench.workspace import Workspace
+from workbench.workspace.deployments import newest_deployment, store_deployment
+
+USUAL_RATE = 0.001  # false accepts
+
+
+def deployment(
+    workspace: Workspace, evaluation_id: int, names: Sequence[str] = (), rate: float = USUAL_RATE,
+    progress: Progress = quiet,
+) -> dict[str, Any]:  # fmt: skip
+    """Measure stores of an evaluation and its limit for "same or different"; what was measured before is read.
+
+    Args:
+        names: of kinds of stores; none: the usual ones.
+        rate: of false accepts at most, in 0..1.
+
+    Returns:
+        Plain data: "stores" as measure.Measured, "limit" as pairs.Limit, "gallery", "queries", "queries_there",
+        "dim", "distance", "fitted_on", "threads", "faiss". None stands for what is not a finite number.
+
+    Raises:
+        Problem: a file of the evaluation is missing, no query counts, an unknown kind, a rate outside 0..1.
+        Cancelled: by `progress`.
+    """
+    asked = [kinds.kind(name) for name in names]
+    words = f"{','.join(kind.name for kind in asked)} {rate:g}"
+    known = newest_deployment(workspace, evaluation_id, words)
+    if known is not None:
+        return known
+    stored, search = _read(workspace, evaluation_id, progress)
+    one_thread()
+    count, dim = search.gallery.shape
+    limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
+    stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
+    measured = finite({
+        "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
+        "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": FITTED, "threads": 1,
+        "faiss": version(), "stores": plain(stores), "limit": asdict(limit),
+    })  # fmt: skip
+    store_deployment(workspace, evaluation_id, words, measured)
+    return dict(measured)
+
+
+def export(
+    workspace: Workspace, evaluation_id: int, name: str, folder: Path, rate: float = USUAL_RATE,
+    progress: Progress = quiet,
+) -> list[Path]:  # fmt: skip
+    """Write one store of an evaluation, with its limit, into `folder`; returns the files. Raises as `deployment`."""
+    wanted = kinds.kind(name)
+    stored, search = _read(workspace, evaluation_id, progress)
+    one_thread()
+    limit: Limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
+    return save(workspace, workspace.evaluation(evaluation_id), search, wanted, limit, folder, progress)
+
+
+def _read(workspace: Workspace, evaluation_id: int, progress: Progress) -> tuple[Stored, Search]:
+    progress("Reading the embeddings", 0, 0)
+    stored = read_stored(workspace, evaluation_id)
+    return stored, search_of(stored)

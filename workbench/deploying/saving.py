@@ -1,0 +1,102 @@
+"""A store written for a search service: the faiss file, the ids of its rows, and a note that says how it was built."""
+
+import json
+import math
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench import __version__, files
+from workbench.deploying.kinds import Kind
+from workbench.deploying.measure import FITTED, Search, measure
+from workbench.deploying.pairs import Limit
+from workbench.deploying.stores import build, serialised, version
+from workbench.files.spreadsheet import csv_text
+from workbench.progress import Progress, quiet
+from workbench.workspace import Workspace
+from workbench.workspace.rows import Evaluation
+
+FORM = {
+    True: "float32 of unit length: divide an embedding by its Euclidean length before it is added or searched",
+    False: "float32 as the network gives them",
+}
+
+
+def save(
+    workspace: Workspace, evaluation: Evaluation, search: Search, wanted: Kind, limit: Limit | None, folder: Path,
+    progress: Progress = quiet,
+) -> list[Path]:  # fmt: skip
+    """Write a store of the evaluation's gallery into `folder`, which is made; files of the same name are replaced.
+
+    Returns:
+        The faiss file (two for a store that compares the nearest again), ids.csv with the sample id and path of each
+        row, signs.csv where signs are taken about a mean, and note.json.
+
+    Raises:
+        Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
+    """
+    progress(f"Building {wanted.title}", 0, 2)
+    built = build(wanted, search.gallery, search.gallery, search.cosine)
+    name = wanted.name.replace("+", "-")
+    contents = {f"{name}.faiss": serialised(built.index)}
+    if built.fine is not None:
+        contents[f"{name}-fine.faiss"] = serialised(built.fine.index)
+    if built.kind.family.startswith("binary"):
+        middle = search.gallery.mean(axis=0, dtype=np.float64).astype(np.float32)
+        contents["signs.csv"] = ("mean\n" + "".join(f"{value:.9g}\n" for value in middle)).encode()
+    contents["ids.csv"] = _ids(workspace, evaluation, search)
+    progress(f"Measuring {wanted.title}", 1, 2)
+    note = _note(workspace, evaluation, search, wanted, limit)
+    note["files"] = {file: blake2b(content, digest_size=16).hexdigest() for file, content in contents.items()}
+    contents["note.json"] = (json.dumps(finite(note), indent=2) + "\n").encode()
+    files.make_folder(folder)
+    for file, content in contents.items():
+        with files.atomic_write(folder / file) as out:
+            out.write(content)
+    return [folder / file for file in contents]
+
+
+def finite(data: Any) -> Any:
+    """Plain data with None for every number that is not finite: JSON has none of them."""
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return data
+
+
+def _ids(workspace: Workspace, evaluation: Evaluation, search: Search) -> bytes:
+    """Row of the index, sample id and path, as CSV."""
+    samples = workspace.samples(workspace.run(evaluation.run_id).dataset_id or 0)
+    paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    rows = [[row, number, paths.get(number, "")] for row, number in enumerate(search.gallery_ids.tolist())]
+    return csv_text(["row", "sample_id", "path"], rows).encode()
+
+
+def _note(
+    workspace: Workspace, evaluation: Evaluation, search: Search, wanted: Kind, limit: Limit | None
+) -> dict[str, Any]:
+    run = workspace.run(evaluation.run_id)
+    return {
+        "store": {"name": wanted.name, "title": wanted.title, "detail": wanted.detail},
+        "run": {"number": run.id, "name": run.name, "dataset": run.dataset, "loss": run.loss, "backbone": run.backbone},
+        "evaluation": {"number": evaluation.id, "epoch": evaluation.epoch, "step": evaluation.step},
+        "embeddings": {
+            "dimensions": int(search.gallery.shape[1]),
+            "form": FORM[search.cosine],
+            "distance": evaluation.distance,
+            "blake2b": files.digest(workspace.file(run.id, f"embeddings-{evaluation.epoch}.npy")),
+        },
+        "index": {"metric": "squared Euclidean distance", "images": len(search.gallery), "fitted_on": FITTED},
+        "measured": asdict(measure(search, [wanted])[-1]),
+        "same_or_different": None if limit is None else {
+            "similarity": limit.similarity, "range": limit.similarity_range, "false_accepts_wanted": limit.wanted,
+            "false_accepts": limit.false_accepts, "accepts": limit.accepts,
+        },
+        "versions": {"workbench": __version__, "faiss": version()},
+    }  # fmt: skip

@@ -1,0 +1,212 @@
+"""Whether an embedding is healthy: collapse, dead dimensions, hubs, over-confidence, as numbers and as sentences.
+
+NumPy alone, so that the evaluator, the window and tests share it. Formulas: effective rank of Roy and Vetterli (2007),
+alignment and uniformity of Wang and Isola (2020), hubs of Radovanovic et al. (2010).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+DEAD = 1e-3  # of the mean variance: a dimension below it is dead
+BINS = 60  # of the histograms of similarities
+MOST = 2_000  # images that are looked at
+COLLAPSED_RANK, NARROW_SHARE = 2.0, 0.1  # effective rank, and of the directions that classes need
+POINT = 0.98  # mean cosine of pairs of two classes from which all images are one point
+OVERLAP = 0.25  # of both histograms: above it positives and negatives do not part
+HUB_TIMES = 10  # times the mean: from there on an image is in too many lists
+NORM_SPREAD = 0.5  # standard deviation of the norms over their mean
+CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and how far MAP@R stays below it
+PREFIX = "geometry/"
+
+OK, NOTE, BAD = "ok", "note", "bad"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """One evaluation's embeddings seen closely."""
+
+    numbers: dict[str, float]  # by name without PREFIX; see `numbers_of`
+    spectrum: np.ndarray  # [d] singular values over the largest, falling
+    variances: np.ndarray  # [d] of each dimension
+    edges: np.ndarray  # [BINS + 1] of the cosines
+    positives: np.ndarray  # [BINS] shares of pairs of one class
+    negatives: np.ndarray  # [BINS] of two classes
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One thing that was looked at, in words."""
+
+    level: str  # OK, NOTE or BAD
+    title: str
+    words: str
+
+
+def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
+    """Look at embeddings [n, d] finite with labels [n]; of more than `most` images evenly spread ones are taken."""
+    rows = thinned(labels, most)
+    vectors, classes = np.asarray(embeddings[rows], np.float64), np.unique(labels[rows], return_inverse=True)[1]
+    centred = vectors - vectors.mean(0)
+    values = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred)[::-1], 0))
+    variances = centred.var(0)
+    norms = np.linalg.norm(vectors, axis=1)
+    unit = np.divide(vectors, norms[:, None], out=np.zeros_like(vectors), where=norms[:, None] > 0)
+    cosines = unit @ unit.T
+    first, second = np.triu_indices(len(unit), 1)
+    same = classes[first] == classes[second]
+    pairs = cosines[first, second]
+    edges = np.linspace(min(-0.2, float(pairs.min(initial=0))), 1.0 + 1e-9, BINS + 1)
+    positives, negatives = (_shares(pairs[which], edges) for which in (same, ~same))
+    numbers = {
+        "spectral_rank": _rank(values),
+        "dimensions": float(vectors.shape[1]),
+        "dead_dimensions": float((variances < DEAD * variances.mean()).sum())
+        if variances.any()
+        else float(len(values)),
+        "mean_norm": float(norms.mean()),
+        "norm_spread": float(norms.std() / norms.mean()) if norms.any() else float("nan"),
+        "overlap": float(np.minimum(positives, negatives).sum()),
+        "negative_cosine": float(pairs[~same].mean()) if (~same).any() else float("nan"),
+        "positive_cosine": float(pairs[same].mean()) if same.any() else float("nan"),
+        "foreign_margin": _foreign_margin(cosines, classes),
+        "largest_hub": _largest_hub(cosines),
+        "pairs_uniformity": float(np.log(np.exp(-2 * (2 - 2 * pairs)).mean())) if len(pairs) else float("nan"),
+        "pairs_alignment": float((2 - 2 * pairs[same]).mean()) if same.any() else float("nan"),
+        "classes": float(classes.max() + 1),
+    }
+    largest = values[0] if values[0] > 0 else 1.0
+    return Look(numbers, values / largest, variances, edges, positives, negatives)
+
+
+def stored_numbers(seen: Look) -> dict[str, float]:
+    """What an evaluation keeps of a look, as metrics."""
+    kept = ("dead_dimensions", "mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")
+    return {f"{PREFIX}{name}": seen.numbers[name] for name in kept}
+
+
+def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = None, accuracy: float | None = None,
+           score: float | None = None) -> list[Alarm]:  # fmt: skip
+    """What the numbers of a look say of collapse, dead dimensions, positives and negatives, hubs and confidence.
+
+    Args:
+        numbers: of this evaluation. before: of the first one, for comparison.
+        accuracy: on training images, in 0..1. score: MAP@R of the test half, in 0..1.
+    """
+    return [
+        _collapse(numbers, before), _dead(numbers), _parting(numbers, before), _hubs(numbers),
+        *_confidence(accuracy, score),
+    ]  # fmt: skip
+
+
+def falling_classes(scores: np.ndarray) -> np.ndarray:
+    """Columns of classes whose MAP@R falls while the mean rises, the steepest first.
+
+    Args:
+        scores: [epochs, K], NaN where a class has no query.
+    """
+    if len(scores) < 2:
+        return np.empty(0, np.int64)
+    known = np.isfinite(scores).all(0)
+    if not known.any() or scores[-1, known].mean() <= scores[0, known].mean():
+        return np.empty(0, np.int64)
+    peak = scores[:-1].max(0, initial=-np.inf, where=np.isfinite(scores[:-1]))
+    drop = np.where(known, scores[-1] - peak, 0)
+    mean_gain = np.nanmean(scores[-1, known]) - np.nanmean(scores[int(np.nanargmax(scores[:-1, known].mean(1))), known])
+    falls = np.flatnonzero((drop < -0.02) & (drop < min(0.0, mean_gain)))
+    return np.asarray(falls[np.argsort(drop[falls])])
+
+
+def thinned(labels: np.ndarray, most: int) -> np.ndarray:
+    """Rows of at most about `most` images: of each class the same share, evenly spread, at least two of a class."""
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    order = np.argsort(labels, kind="stable")
+    classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    fewer = [classes[at] for at in np.unique(np.linspace(0, len(classes) - 1, most // 2).astype(int))]
+    share = most / sum(len(rows) for rows in fewer)
+    counts = [min(len(rows), max(2, round(share * len(rows)))) for rows in fewer]
+    return np.sort(np.concatenate([
+        rows[np.linspace(0, len(rows) - 1, count).astype(int)] for rows, count in zip(fewer, counts, strict=True)
+    ]))  # fmt: skip
+
+
+def _rank(values: np.ndarray) -> float:
+    """exp of the entropy of the normalised singular values; 0 when all embeddings are the same."""
+    values = values[values > values[0] * 1e-7] if values[0] > 1e-12 else values[:0]
+    if not len(values):
+        return 0.0
+    share = values / values.sum()
+    return float(np.exp(-(share * np.log(share)).sum()))
+
+
+def _shares(pairs: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    counts = np.histogram(pairs, edges)[0]
+    return np.asarray(counts / max(1, len(pairs)))
+
+
+def _foreign_margin(cosines: np.ndarray, classes: np.ndarray) -> float:
+    """Median over images of the cosine to the nearest of the own class less that to the nearest of another."""
+    same = classes[:, None] == classes
+    other = np.where(same, -np.inf, cosines).max(1)
+    np.fill_diagonal(same, False)
+    own = np.where(same, cosines, -np.inf).max(1)
+    known = np.isfinite(own) & np.isfinite(other)
+    return float(np.median((own - other)[known])) if known.any() else float("nan")
+
+
+def _largest_hub(cosines: np.ndarray) -> float:
+    """How often the most frequent image is in lists of ten (the mean is ten)."""
+    depth = min(10, len(cosines) - 1)
+    if depth < 1:
+        return float("nan")
+    open_cosines = cosines.copy()
+    np.fill_diagonal(open_cosines, -np.inf)
+    near = np.argpartition(-open_cosines, depth - 1, axis=1)[:, :depth]
+    return float(np.bincount(near.ravel(), minlength=len(cosines)).max() * 10 / depth)
+
+
+def _collapse(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> Alarm:
+    rank, needed = numbers["spectral_rank"], min(numbers["classes"] - 1, numbers["dimensions"])
+    was = f" It was {before['spectral_rank']:.1f} untrained." if before is not None else ""
+    if rank < min(COLLAPSED_RANK, needed) or numbers["negative_cosine"] >= POINT:
+        why = f"Images of two classes have a mean cosine of {numbers['negative_cosine']:.3f}"
+        return Alarm(BAD, "The embedding has collapsed", f"{why}; the effective rank is {rank:.1f}.{was}")
+    if rank < NARROW_SHARE * needed:
+        return Alarm(
+            NOTE, "The embedding is narrow", f"Effective rank {rank:.1f}; {needed:.0f} tell classes apart.{was}"
+        )
+    return Alarm(OK, "No collapse", f"Effective rank {rank:.1f} of {numbers['dimensions']:.0f}.{was}")
+
+
+def _dead(numbers: Mapping[str, float]) -> Alarm:
+    dead, of_all = int(numbers["dead_dimensions"]), int(numbers["dimensions"])
+    if not dead:
+        return Alarm(OK, "No dead dimension", f"Each of {of_all} varies with at least 1/1000 of the mean variance.")
+    level = BAD if dead > of_all / 2 else NOTE
+    return Alarm(level, f"{dead} of {of_all} dimensions are dead", "Their variance is under 1/1000 of the mean.")
+
+
+def _parting(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> Alarm:
+    was = f", it was {100 * before['overlap']:.0f} % untrained" if before is not None else ""
+    words = f"Overlap of their similarities {100 * numbers['overlap']:.1f} %{was}."
+    if numbers["overlap"] > OVERLAP:
+        return Alarm(NOTE, "Positives and negatives overlap", words)
+    return Alarm(OK, "Positives and negatives part", words)
+
+
+def _hubs(numbers: Mapping[str, float]) -> Alarm:
+    hub = numbers["largest_hub"]
+    if hub > 10 * HUB_TIMES:
+        return Alarm(NOTE, "An image is near everything", f"One is in {hub:.0f} lists of ten nearest; the mean is 10.")
+    return Alarm(OK, "No large hub", f"The largest is in {hub:.0f} lists of ten nearest; the mean is 10.")
+
+
+def _confidence(accuracy: float | None, score: float | None) -> list[Alarm]:
+    if accuracy is None or score is None:
+        return []
+    words = f"Training accuracy {100 * accuracy:.1f} %, MAP@R {100 * score:.1f} %."
+    if accuracy >= CONFIDENT_TRAIN and accuracy - score > CONFIDENT_TEST:
+        return [Alarm(NOTE, "Surer of training images than it should be", words)]
+    return []

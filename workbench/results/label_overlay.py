@@ -1,0 +1,139 @@
+"""The queue of label triage with what was decided about it, and decisions as a file and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench import files
+from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
+from workbench.evaluation.conventions import VOTERS
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
+from workbench.results.leaving_out import LeftOut
+from workbench.results.stored import Stored, read_stored
+from workbench.results.triage import LEAST, Suspect, queue
+from workbench.workspace import Workspace
+from workbench.workspace.label_decisions import DROP, RELABEL, UNSURE, Decision, all_decisions, decide
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triage:
+    """What a person works through."""
+
+    evaluation_id: int
+    dataset_id: int
+    stored: Stored
+    suspects: list[Suspect]  # the surest first
+    decisions: dict[int, Decision]  # by sample id, of the whole data set
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How often the queue was right so far: relabelled or dropped among the answered, unsure ones left out."""
+
+    right: int
+    answered: int
+    low: float  # 95% Wilson interval, in 0..1
+    high: float
+
+
+def read_triage(workspace: Workspace, evaluation_id: int, least: float = LEAST, progress: Progress = quiet) -> Triage:
+    """The queue of an evaluation, and what was decided before. Seconds for 60,000 samples.
+
+    Raises:
+        Problem: a file of the evaluation is missing or damaged, or the run has no data set.
+    """
+    progress("Reading the neighbours", 0, 2)
+    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    if dataset_id is None:
+        raise Problem("This run has no data set yet.")
+    stored = read_stored(workspace, evaluation_id)
+    progress("Looking for suspects", 1, 2)
+    suspects = queue(stored, least, lambda: progress("Looking for suspects", 1, 2))
+    return Triage(evaluation_id, dataset_id, stored, suspects, all_decisions(workspace, dataset_id))
+
+
+def precision(suspects: Sequence[Suspect], decisions: dict[int, Decision]) -> Precision:
+    """How often the answered suspects were wrongly labelled, with its Wilson interval (Wilson, 1927)."""
+    answers = [decisions[one.sample_id].decision for one in suspects if one.sample_id in decisions]
+    sure = [answer for answer in answers if answer != UNSURE]
+    right, count, z = sum(answer in (RELABEL, DROP) for answer in sure), len(sure), 1.959964
+    if not count:
+        return Precision(0, 0, 0.0, 1.0)
+    share = right / count
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z * (share * (1 - share) / count + z * z / (4 * count * count)) ** 0.5 / (1 + z * z / count)
+    return Precision(right, count, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def decided_score(stored: Stored, decisions: dict[int, Decision], whole: float) -> LeftOut:
+    """MAP@R of the stored embeddings with the decisions; takes as long as an evaluation.
+
+    Args:
+        whole: MAP@R without them.
+
+    Raises:
+        Problem: fewer than two samples would be left.
+    """
+    from workbench.evaluation import retrieve  # loads torch
+
+    labels, stays = stored.labels.copy(), np.ones(len(stored.labels), bool)
+    rows = {number: row for row, number in enumerate(stored.sample_ids.tolist())}
+    for number, decision in decisions.items():
+        if number in rows and decision.decision == DROP:
+            stays[rows[number]] = False
+        elif number in rows and decision.decision == RELABEL:
+            labels[rows[number]] = decision.label
+    if stays.sum() < 2:
+        raise Problem("Fewer than two samples would be left.", kept="Nothing was changed.")
+    searched = stored.searched()
+    score = retrieve(
+        stored.embeddings[stays], labels[stays], stored.sample_ids[stays], k=VOTERS,
+        distance="l2" if stored.distance == "l2" else "cosine", is_query=None if searched.all() else ~searched[stays],
+    ).metrics["MAP@R"]  # fmt: skip
+    return LeftOut(whole, score, int((~stays).sum()))
+
+
+def export_decisions(workspace: Workspace, dataset_id: int, path: Path) -> int:
+    """Write all decisions about a data set as CSV; returns their number. Raises Problem when it cannot be written."""
+    samples, dataset = workspace.samples(dataset_id), workspace.dataset(dataset_id)
+    known = {
+        number: (name, dataset.class_name(label))
+        for number, name, label in zip(samples.ids.tolist(), samples.paths, samples.labels.tolist(), strict=True)
+    }
+    rows = [
+        PathDecision(
+            *known[number], decision.decision, "" if decision.label is None else dataset.class_name(decision.label)
+        )
+        for number, decision in all_decisions(workspace, dataset_id).items()
+        if number in known
+    ]
+    with files.atomic_write(path) as file:
+        file.write(decisions_text(rows).encode())
+    return len(rows)
+
+
+def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple[int, int]:
+    """Store the decisions of a CSV file, each in the place of an earlier one.
+
+    Returns:
+        How many were stored, and how many are about images that the data set has not.
+
+    Raises:
+        Problem: a file that cannot be read, or a class that the data set has not.
+    """
+    samples, dataset = workspace.samples(dataset_id), workspace.dataset(dataset_id)
+    ids = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
+    labels = {name: label for label, name in enumerate(dataset.class_names)}
+    decisions, unknown = [], 0
+    for row in read_decisions(path):
+        if row.path not in ids:
+            unknown += 1
+            continue
+        if row.new_class and row.new_class not in labels:
+            raise Problem(f"{dataset.name} has no class named {row.new_class!r}.", kept="Nothing was changed.")
+        decisions.append(Decision(ids[row.path], row.decision, labels[row.new_class] if row.new_class else None))
+    decide(workspace, dataset_id, decisions)
+    return len(decisions), unknown

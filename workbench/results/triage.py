@@ -1,0 +1,176 @@
+"""Which samples a person should look at: suspected label errors, near-copies, and images between two classes.
+
+A suspicion is in 0..1. Neighbours vote with the weight of their own standing: a neighbour whose own label its
+neighbours contradict counts less (two rounds, as in relaxation labelling). NumPy only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.evaluation.conventions import VOTERS, Between
+from workbench.results.failures import COPY_SHARE
+from workbench.results.stored import BLOCK, Stored, comparable
+
+LABEL, COPY, AMBIGUOUS = KINDS = ("label", "copy", "ambiguous")
+ROUNDS = 2  # of weighing the votes
+LEAST = 0.6  # suspicion from which a label is listed
+BETWEEN = 0.35  # share of the votes of each of two classes from which an image stands between them
+STRONGEST = 0.05  # least weight of a vote
+SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a class 3.3 times as likely
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """One sample with what speaks against it."""
+
+    sample_id: int
+    kind: str  # one of KINDS
+    label: int
+    suggested: int  # label that it may have instead; its own for a copy with the same label
+    suspicion: float
+    votes: int  # of the voters that have the suggested label
+    own_votes: int
+    voters: int
+    other: int | None = None  # the sample that it is a copy of
+    own_proxy: float | None = None  # cosine, or minus the distance, to the nearest proxy of its class
+    other_proxy: float | None = None  # the same of the suggested class
+
+
+def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None) -> list[Suspect]:
+    """List the suspects of an evaluation, the surest first; a sample is listed once.
+
+    Args:
+        stored: one evaluation with at least a few neighbours per sample.
+        least: suspicion from which a label is listed, in 0..1.
+        between: called now and then; may raise Cancelled.
+    """
+    if not stored.near.shape[1] or len(np.unique(stored.labels)) < 2:
+        return []
+    shares, names = class_shares(stored, between)
+    own, best, second = _standing(shares, np.searchsorted(names, stored.labels))
+    suspicion = suspicions(shares, np.searchsorted(names, stored.labels))
+    close = _proxy_cosines(stored, names)
+    copies = _copies(stored, between)
+    suspects: list[Suspect] = []
+    for row in np.flatnonzero((suspicion >= least) | (own >= BETWEEN) & (second >= BETWEEN)).tolist():
+        kind = LABEL if suspicion[row] >= least else AMBIGUOUS
+        suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close, names))
+    listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
+    suspects = [suspect for suspect in suspects if suspect.kind == LABEL or suspect.sample_id not in copies]
+    for sample_id, (row, other, sureness) in copies.items():
+        if sample_id not in listed:
+            label = int(stored.labels[other])
+            suspects.append(_suspect(stored, row, COPY, label, sureness, close, names, int(stored.sample_ids[other])))
+    return sorted(suspects, key=lambda one: (KINDS.index(one.kind), -one.suspicion, one.sample_id))
+
+
+def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.ndarray, np.ndarray]:
+    """How much each class has of a sample: shares [n, K] that add up to 1, and the labels [K] of the columns.
+
+    The votes of the nearest neighbours (ten, or as many as the class that leads has samples), weighed by how their own
+    neighbours see them; where there are proxies of the classes, half of it is a softmax over them.
+    """
+    names, classes = np.unique(stored.labels, return_inverse=True)
+    near = stored.near[:, :VOTERS]
+    count = np.minimum(near.shape[1], np.maximum(1, np.bincount(classes)[classes] - 1))
+    rank = np.arange(near.shape[1])
+    weights = np.ones(len(classes))
+    shares = np.zeros((len(classes), len(names)))
+    for _ in range(ROUNDS):
+        votes = weights[near] * (rank < np.maximum(count, min(3, near.shape[1]))[:, None])
+        shares = np.zeros((len(classes), len(names)))
+        np.add.at(shares, (np.arange(len(classes))[:, None], classes[near]), votes)
+        shares /= np.maximum(shares.sum(1, keepdims=True), 1e-12)
+        weights = np.maximum(shares[np.arange(len(classes)), classes], STRONGEST)
+        between()
+    by_proxies = _by_proxies(stored, names)
+    return (shares if by_proxies is None else (shares + by_proxies) / 2), names
+
+
+def suspicions(shares: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """How much speaks against the label of each sample [n], in 0..1: half where another class has as much as its own.
+
+    Args:
+        shares: [n, K] of each class. classes: [n] column of the sample's own label.
+    """
+    own, best, _ = _standing(shares, classes)
+    other = shares[np.arange(len(shares)), best]
+    return np.asarray(np.clip((1 + other - own) / 2, 0, 1))
+
+
+def _standing(shares: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Share [n] of the own class, column [n] of the strongest other one, and its share [n]."""
+    rows = np.arange(len(shares))
+    own = shares[rows, classes]
+    others = shares.copy()
+    others[rows, classes] = -1
+    best = others.argmax(1)
+    return own, best, others[rows, best]
+
+
+def _by_proxies(stored: Stored, names: np.ndarray) -> np.ndarray | None:
+    """Softmax [n, K] over the nearest proxy of each class; None without a proxy for every class."""
+    close = _proxy_cosines(stored, names)
+    if close is None:
+        return None
+    likely = np.exp(SHARPNESS * (close - close.max(1, keepdims=True)))
+    return np.asarray(likely / likely.sum(1, keepdims=True))
+
+
+def _proxy_cosines(stored: Stored, names: np.ndarray) -> np.ndarray | None:
+    """Cosine [n, K] to the nearest proxy of each class; None for the Euclidean distance and where a class has none."""
+    if stored.distance != "cosine" or stored.proxies is None or stored.proxy_labels is None:
+        return None
+    labels = np.asarray(stored.proxy_labels)
+    if not np.isin(names, labels).all():
+        return None
+    proxies, close = comparable(stored.proxies, "cosine"), np.empty((len(stored.labels), len(names)))
+    for start in range(0, len(close), BLOCK):
+        part = slice(start, start + BLOCK)
+        scores = stored.vectors(part) @ proxies.T
+        for column, name in enumerate(names):
+            close[part, column] = scores[:, labels == name].max(1)
+    return close
+
+
+def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float]]:
+    """Samples whose nearest neighbour is a near-copy with another label: row, its row, and how near it is in 0..1.
+
+    Of the two the one with the higher id is listed.
+    """
+    rows = np.arange(len(stored.labels))
+    nearest = stored.near[:, 0]
+    gaps = stored.gaps(rows, nearest, between)
+    typical = float(np.median(gaps))
+    if not typical > 0:
+        return {}
+    copies: dict[int, tuple[int, int, float]] = {}
+    for row in np.flatnonzero((gaps <= COPY_SHARE * typical) & (stored.labels != stored.labels[nearest])).tolist():
+        first, second = sorted((row, int(nearest[row])), key=lambda at: int(stored.sample_ids[at]))
+        sureness = 1 - float(gaps[row]) / (COPY_SHARE * typical) / 2
+        copies[int(stored.sample_ids[second])] = (second, first, sureness)
+    return copies
+
+
+def _suspect(
+    stored: Stored, row: int, kind: str, suggested: int, suspicion: float, close: np.ndarray | None,
+    names: np.ndarray, other: int | None = None,
+) -> Suspect:  # fmt: skip
+    voted, label = stored.labels[stored.near[row, :VOTERS]], int(stored.labels[row])
+    proxies: Sequence[float | None] = (None, None)
+    if close is not None:
+        proxies = [float(close[row, np.searchsorted(names, name)]) for name in (label, suggested)]
+    return Suspect(
+        int(stored.sample_ids[row]), kind, label, suggested, suspicion, int((voted == suggested).sum()),
+        int((voted == label).sum()), len(voted), other, *proxies,
+    )  # fmt: skip
+
+
+def ranked_by_class(stored: Stored, row: int, labels: Sequence[int], most: int) -> dict[int, list[tuple[int, int]]]:
+    """The nearest samples of some classes in the stored neighbours of a row: (rank from 1, row), `most` at most."""
+    near = stored.near[row]
+    of_near = stored.labels[near]
+    ranks = {label: np.flatnonzero(of_near == label) for label in labels}
+    return {label: [(int(at) + 1, int(near[at])) for at in places[:most]] for label, places in ranks.items()}

@@ -1,0 +1,85 @@
+"""The process of one run: `python -m workbench.running.one_run WORKSPACE RUN [--resume] [--attended] [--device=NAME]`.
+
+It is told what is asked of the run as JSON lines, and ends with a checkpoint when the process that started it is gone.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from workbench.control import Control
+from workbench.events import Ended, Event, Waiting
+from workbench.jobs import start_daemon
+from workbench.problem import Problem
+from workbench.running import launch
+from workbench.workspace import Workspace
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def main(words: list[str]) -> int:
+    """Train the run that the words name; returns the exit status."""
+    folder, number, *options = words
+    device = next((option.partition("=")[2] for option in options if option.startswith("--device=")), "")
+    tell = _own_output()
+    control = Control(attended="--attended" in options)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
+    signal.signal(signal.SIGTERM, lambda *_: control.interrupt())
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Waiting) and event.reason:  # of its own accord: who asked for a pause knows
+            tell({"event": "waiting", "reason": event.reason})
+        elif isinstance(event, Ended):
+            tell({"event": "ended", "status": event.status, "problem": event.problem})
+
+    try:
+        with Workspace(Path(folder)) as workspace:
+            run_id = int(number)
+            workspace.take_over(run_id)
+            resume = "--resume" in options
+            job = launch.make_job(workspace, run_id, control, listen, resume=resume, device=device)
+            start_daemon("orders", lambda: obey(sys.stdin.buffer, control))
+            job.start().join()
+    except Problem as problem:
+        tell({"event": "ended", "status": "failed", "problem": str(problem)})
+        return 1
+    return 0
+
+
+def obey(orders: BinaryIO, control: Control) -> None:
+    """Do what the lines ask, until their end; then the run ends with a checkpoint."""
+    for line in orders:
+        asked = json.loads(line)
+        if asked["cancel"]:
+            (control.stop_now if asked["keep"] else control.cancel)()
+        elif asked["interrupt"]:
+            control.interrupt()
+        elif asked["stop"] and not control.stop_asked:
+            control.stop()
+        elif asked["pause"]:
+            control.pause()
+        else:
+            control.resume()
+    control.interrupt()
+
+
+def _own_output() -> Tell:
+    """Keep the pipe to ourselves: what a library prints goes to the errors."""
+    own = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+
+    def tell(message: dict[str, Any]) -> None:
+        try:
+            own.write(json.dumps(message).encode() + b"\n")
+        except OSError:  # nobody listens any more
+            return
+
+    return tell
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

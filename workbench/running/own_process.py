@@ -1,0 +1,119 @@
+"""A run in a process of its own: this side starts it, passes on what is asked of it, and waits for its end.
+
+The process writes to the workspace itself, as one of the command line does. Where it crashes (a fault of CUDA, a system
+without memory) the run has failed, and nothing else.
+"""
+
+import signal
+from typing import Any
+
+from workbench.control import Cancelled, Control
+from workbench.events import Emit
+from workbench.jobs import Job, ToldProcess
+from workbench.problem import Problem
+from workbench.workspace import Workspace
+
+MODULE = "workbench.running.one_run"
+LOG = "process.log"
+LOOK = 0.05  # seconds between two looks at what is asked
+LONGEST_LINE = 200  # letters of a log's last line
+
+
+def make_job(
+    workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
+    device: str = "", threads: int = 0,
+) -> Job:  # fmt: skip
+    """As `launch.make_job`; of the run's events `listen` hears the last one alone, the others are in the workspace.
+
+    `threads` is how many threads torch may use on the CPU, 0 for as many as it likes.
+    """
+
+    def work(control: Control, emit: Emit) -> None:
+        control.standing_back = True  # no window waits for this thread
+        follow(workspace, run_id, control, resume=resume, device=device, threads=threads)
+
+    return Job(f"run {run_id}", work, listen or (lambda event: None), control)
+
+
+def follow(
+    workspace: Workspace, run_id: int, control: Control, *, resume: bool, device: str = "", threads: int = 0
+) -> None:
+    """Start the process of a run that is this process's, and return when the run has ended.
+
+    Raises:
+        Problem: the run failed, or its process crashed; the run is marked as failed then.
+        Cancelled: it was asked to end at once.
+    """
+    workspace.hand_over(run_id)
+    words = [str(workspace.path.absolute()), str(run_id), f"--device={device}"]
+    words += ["--resume"] if resume else []
+    words += ["--attended"] if control.attended else []
+    variables = {"OMP_NUM_THREADS": str(threads)} if threads else {}
+    log = workspace.file(run_id, LOG)
+    process = ToldProcess(MODULE, words, log, variables)
+    ended: dict[str, Any] = {}
+    try:
+        before, status = asked_of(Control()), None
+        while status is None:
+            asked = asked_of(control)
+            if asked != before:
+                process.tell(asked)
+                before = asked
+            status = process.join(LOOK)
+            for answer in process.answers():
+                if answer.get("event") == "waiting":
+                    control.reason = str(answer.get("reason", ""))
+                    control.pause()
+                elif answer.get("event") == "ended":
+                    ended = answer
+    finally:
+        process.close()
+    _conclude(workspace, run_id, control, ended, status)
+
+
+def asked_of(control: Control) -> dict[str, bool]:
+    """All that is asked of a run now, as it is told to its process."""
+    return {
+        "pause": control.paused, "stop": control.stop_asked, "interrupt": control.interrupted,
+        "cancel": control.cancelled, "keep": control.kept,
+    }  # fmt: skip
+
+
+def _conclude(workspace: Workspace, run_id: int, control: Control, ended: dict[str, Any], status: int) -> None:
+    match ended.get("status"):
+        case "done":
+            return
+        case "stopped":
+            if not control.kept:
+                control.interrupted = True  # whoever asked for it
+                return
+            raise Cancelled
+        case "cancelled":
+            raise Cancelled
+        case "failed":
+            raise Problem(str(ended.get("problem", "")))
+    run = workspace.run(run_id)
+    if run.status == "done":
+        return
+    sentence = _crash(workspace, run_id, status)
+    workspace.take_over(run_id)
+    workspace.set_status(run_id, "failed", sentence)
+    raise Problem(sentence)
+
+
+def _crash(workspace: Workspace, run_id: int, status: int) -> str:
+    """What is said of a process that ended without a word."""
+    if status < 0:
+        try:
+            name = signal.Signals(-status).name
+        except ValueError:
+            name = f"signal {-status}"
+        how = f"was ended by {name}"
+    else:
+        how = f"ended with status {status}"
+    try:
+        lines = workspace.file(run_id, LOG).read_text("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    last = f" It said last: {lines[-1][:LONGEST_LINE]}" if lines and status > 0 else ""
+    return f"The process of run {run_id} {how}.{last} What was saved is kept; the run goes on from its last checkpoint."

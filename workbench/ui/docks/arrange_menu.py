@@ -1,0 +1,86 @@
+"""How the list of runs is arranged: a button with a menu, remembered from start to start."""
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from workbench.ui.icons import icon
+from workbench.ui.models.run_list import COLUMNS, FILTERS, GROUPINGS, ORDERS, Arrangement
+from workbench.ui.preferences import Preferences
+
+TITLES = {"order": "Sort by", "grouping": "Group by", "filter": "Show"}
+MOST_COLUMNS = 2
+
+
+class ArrangeButton(QToolButton):
+    """Sort, group, filter and columns of the list of runs."""
+
+    changed = Signal(object)  # Arrangement
+
+    def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self.setIcon(icon("funnel", "muted"))
+        self.setAccessibleName("Sort, group and filter runs")
+        self.setToolTip("Sort, group, filter, columns")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.arrangement = self._remembered()
+        menu = QMenu(self)
+        for part, choices in (("order", ORDERS), ("grouping", GROUPINGS), ("filter", FILTERS)):
+            menu.addSection(TITLES[part])
+            group = QActionGroup(menu)
+            for name, (title, _) in choices.items():
+                action = menu.addAction(title, partial(self._choose, part, name))
+                action.setCheckable(True)
+                action.setChecked(getattr(self.arrangement, part) == name)
+                group.addAction(action)
+        menu.addSection("Columns")
+        self._columns = {}
+        for name, (title, _) in COLUMNS.items():
+            action = self._columns[name] = menu.addAction(title, partial(self._choose_column, name))
+            action.setCheckable(True)
+        self._show_columns()
+        self.setMenu(menu)
+
+    def _remembered(self) -> Arrangement:
+        first, text = Arrangement(), self._preferences.text
+        order, grouping = text("runs/order", first.order), text("runs/grouping", first.grouping)
+        columns = tuple(name for name in text("runs/columns", " ".join(first.columns)).split() if name in COLUMNS)
+        return Arrangement(
+            order if order in ORDERS else first.order,
+            grouping if grouping in GROUPINGS else first.grouping,
+            first.filter,  # a list that hides runs from the start would be taken for the whole
+            columns[:MOST_COLUMNS],
+        )
+
+    def _choose(self, part: str, name: str) -> None:
+        parts = {
+            "order": self.arrangement.order,
+            "grouping": self.arrangement.grouping,
+            "filter": self.arrangement.filter,
+        }
+        parts[part] = name
+        self._take(Arrangement(**parts, columns=self.arrangement.columns))
+
+    def _choose_column(self, name: str) -> None:
+        """Show or hide a column; of more than two the first one goes."""
+        chosen = [column for column in self.arrangement.columns if column != name]
+        if name not in self.arrangement.columns:
+            chosen = [*chosen, name][-MOST_COLUMNS:]
+        self._take(replace(self.arrangement, columns=tuple(column for column in COLUMNS if column in chosen)))
+        self._show_columns()
+
+    def _show_columns(self) -> None:
+        for name, action in self._columns.items():
+            action.setChecked(name in self.arrangement.columns)
+
+    def _take(self, arrangement: Arrangement) -> None:
+        self.arrangement = arrangement
+        self._preferences.set_text("runs/order", arrangement.order)
+        self._preferences.set_text("runs/grouping", arrangement.grouping)
+        self._preferences.set_text("runs/columns", " ".join(arrangement.columns))
+        self.setIcon(icon("funnel", "muted" if arrangement.filter == "all" else "accent"))
+        self.changed.emit(arrangement)

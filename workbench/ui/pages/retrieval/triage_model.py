@@ -1,0 +1,121 @@
+"""The state of the Label triage view without Qt: the queue, which suspect is looked at, answers and their undo."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from workbench.results.label_overlay import Precision, Triage, precision
+from workbench.results.triage import Suspect, ranked_by_class
+from workbench.workspace.label_decisions import DECISIONS, RELABEL, Decision
+
+ALL, TODO, DONE = "all", "to do", "done"
+SHOWN = 6  # neighbours of each of the two classes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was done, and what was there before: for undo."""
+
+    sample_id: int
+    before: Decision | None
+    after: Decision
+
+
+class TriageModel:
+    """Steps through a queue. What is decided is remembered here; storing it is for the one who asks."""
+
+    def __init__(self) -> None:
+        self.triage: Triage | None = None
+        self.filter = ALL
+        self.at = 0  # row of the suspect that is looked at, in `listed`
+        self.history: list[Answer] = []
+
+    def show(self, triage: Triage | None) -> None:
+        """Another queue; the first suspect without an answer is looked at."""
+        self.triage, self.history, self.at = triage, [], 0
+        rows = [row for row, one in enumerate(self.listed) if self.decision(one) is None]
+        self.at = rows[0] if rows else 0
+
+    @property
+    def listed(self) -> list[Suspect]:
+        """The suspects that the filter lets through."""
+        if self.triage is None:
+            return []
+        wanted = {ALL: (True, False), TODO: (False,), DONE: (True,)}[self.filter]
+        return [one for one in self.triage.suspects if (self.decision(one) is not None) in wanted]
+
+    @property
+    def current(self) -> Suspect | None:
+        """The suspect that is looked at; None in an empty list."""
+        listed = self.listed
+        return listed[self.at] if 0 <= self.at < len(listed) else None
+
+    def decision(self, suspect: Suspect) -> Decision | None:
+        """What was decided about a suspect."""
+        return None if self.triage is None else self.triage.decisions.get(suspect.sample_id)
+
+    def choose_filter(self, name: str) -> None:
+        """List all, those to do or those done; the suspect that is looked at stays where it is listed."""
+        current = self.current
+        self.filter = name
+        listed = self.listed
+        self.at = listed.index(current) if current in listed else 0
+
+    def step(self, by: int) -> None:
+        """Look at another suspect, as far as there are any."""
+        self.at = max(0, min(len(self.listed) - 1, self.at + by))
+
+    def look_at(self, row: int) -> None:
+        """Look at the suspect in a row of the list."""
+        if 0 <= row < len(self.listed):
+            self.at = row
+
+    def answer(self, word: str, label: int | None = None) -> Decision | None:
+        """Decide about the suspect that is looked at, and go on to the next; None without one.
+
+        Args:
+            word: one of DECISIONS.
+            label: the new one; by default the suggested one.
+        """
+        suspect = self.current
+        if suspect is None or self.triage is None or word not in DECISIONS:
+            return None
+        new = (suspect.suggested if label is None else label) if word == RELABEL else None
+        decision = Decision(suspect.sample_id, word, new)
+        self.history.append(Answer(suspect.sample_id, self.decision(suspect), decision))
+        self.triage.decisions[suspect.sample_id] = decision
+        self.step(1 if self.filter == ALL else 0)
+        return decision
+
+    def undo(self) -> Answer | None:
+        """Take back the last answer and look at its suspect again; None when there is none."""
+        if not self.history or self.triage is None:
+            return None
+        last = self.history.pop()
+        if last.before is None:
+            self.triage.decisions.pop(last.sample_id, None)
+        else:
+            self.triage.decisions[last.sample_id] = last.before
+        numbers = [one.sample_id for one in self.listed]
+        self.at = numbers.index(last.sample_id) if last.sample_id in numbers else 0
+        return last
+
+    def counts(self) -> dict[str, int]:
+        """Suspects by answer, and "to do"."""
+        suspects = [] if self.triage is None else self.triage.suspects
+        answers = Counter(decision.decision for one in suspects if (decision := self.decision(one)) is not None)
+        done = {word: answers[word] for word in DECISIONS}
+        return {**done, TODO: len(suspects) - sum(done.values())}
+
+    def judged(self) -> Precision:
+        """How often the queue was right so far."""
+        return precision([], {}) if self.triage is None else precision(self.triage.suspects, self.triage.decisions)
+
+    def neighbours(self) -> dict[int, list[tuple[int, int]]]:
+        """Of the suggested class and of its own: (rank, sample id) of the nearest samples in the stored neighbours."""
+        suspect, triage = self.current, self.triage
+        if suspect is None or triage is None:
+            return {}
+        row = int((triage.stored.sample_ids == suspect.sample_id).argmax())
+        ranked = ranked_by_class(triage.stored, row, list(dict.fromkeys((suspect.suggested, suspect.label))), SHOWN)
+        ids = triage.stored.sample_ids
+        return {label: [(rank, int(ids[at])) for rank, at in places] for label, places in ranked.items()}

@@ -1,0 +1,22 @@
+"""What the Label triage view says of a suspect."""
+
+from workbench.results.triage import COPY, Suspect
+
+
+def claim(suspect: Suspect, own: str, new: str) -> str:
+    """What is suspected, in a few words; `own` and `new` are names of classes."""
+    if suspect.kind == COPY:
+        return f"Labelled {own}, a near-copy is labelled {new}"
+    doubt = "" if suspect.kind == "label" else "between two classes: "
+    return f"{doubt}labelled {own}, near {new}".capitalize() if doubt else f"Labelled {own}, suspected to be {new}"
+
+
+def evidence(suspect: Suspect, own: str, new: str) -> str:
+    """What speaks for it: votes of the neighbours and, where there are any, proxies."""
+    said = [f"{suspect.votes} of its {suspect.voters} nearest are {new}, {suspect.own_votes} are {own}."]
+    if suspect.own_proxy is not None and suspect.other_proxy is not None:
+        word = "nearer than" if suspect.other_proxy > suspect.own_proxy else "not nearer than"
+        said.append(
+            f"The proxy of {new} is {word} its own: cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}."
+        )
+    return " ".join(said)

@@ -1,0 +1,45 @@
+"""The views of the Retrieval page: queries, label triage and deployment, each made when it is first shown."""
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+
+from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.triage_panel import TriagePanel
+from workbench.ui.session import Session
+
+
+class RetrievalViews(QTabWidget):
+    """A tab for each view.
+
+    Args:
+        queries: the view that is there from the start.
+    """
+
+    def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setDocumentMode(True)
+        self.tabBar().setAccessibleName("Views of the evaluation")
+        self.addTab(queries, "Queries")
+        self._makers: dict[int, Callable[[], QWidget]] = {}
+        self._columns: dict[int, QVBoxLayout] = {}
+        self._made: dict[int, QWidget] = {0: queries}
+        self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
+        self._add("Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller")
+        self.currentChanged.connect(self.make)
+
+    def make(self, index: int) -> QWidget:
+        """The view of a tab, made now if it is not there yet."""
+        if index not in self._made:
+            self._made[index] = self._makers[index]()
+            self._columns[index].addWidget(self._made[index])
+        return self._made[index]
+
+    def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:
+        holder = QWidget()
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(0, 0, 0, 0)
+        index = self.addTab(holder, title)
+        self.setTabToolTip(index, tip)
+        self._makers[index], self._columns[index] = maker, column

@@ -1,0 +1,198 @@
+"""The Geometry tab of the Train page: alarms in words, and what the embeddings became over the epochs."""
+
+import numpy as np
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from workbench.evaluation.health import OK, Alarm
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.results.geometry_watch import Watched, watch
+from workbench.ui.pages.train.geometry_plots import (
+    NEGATIVE,
+    POSITIVE,
+    STAR,
+    ClassesPlot,
+    Line,
+    LinesPlot,
+    RidgePlot,
+)
+from workbench.ui.session import Session
+from workbench.ui.tasks import Task
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.painted_plot import PaintedPlot
+
+READ_AFTER = 400  # ms after the last news
+CARDS = 4
+ROLES = {"ok": "right", "note": "warning", "bad": "wrong"}
+MARKS = {"ok": "✓", "note": "⚠", "bad": "✗"}
+
+
+class AlarmCard(QFrame):
+    """One alarm: a mark, a title and a sentence."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.title, self.words = label("", "strong", wrap=True), label("", "caption", wrap=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, 6, 12, 6)
+        column.setSpacing(0)
+        column.addWidget(self.title)
+        column.addWidget(self.words)
+
+    def show_alarm(self, alarm: Alarm) -> None:
+        """Show another alarm, in the colour of its level."""
+        self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
+        self.title.setProperty("role", "strong" if alarm.level == OK else ROLES[alarm.level])
+        self.words.setText(alarm.words)
+        restyle(self.title)
+
+
+class GeometryPanel(QStackedWidget):
+    """Looks at the evaluations of the shown run when it is visible, on a thread, and again when there are more."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.watched: Watched | None = None
+        self._seen: tuple[int | None, tuple[int, ...]] = (None, ())  # run and evaluations that are shown
+        self._task: Task | None = None
+        self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
+        self._reading.timeout.connect(self._read)
+        self._build()
+        session.run_changed.connect(self._news)
+        session.evaluations_changed.connect(self._news)
+        session.evaluation_changed.connect(self._draw)
+
+    def _build(self) -> None:
+        self.hint = EmptyHint(
+            "No evaluation yet", "What the embeddings became is shown from the first evaluation of the run on."
+        )
+        self.cards = [AlarmCard() for _ in range(CARDS + 1)]  # the last is of the classes that fall
+        self.rank = LinesPlot("Effective rank", "epoch")
+        self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
+        self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
+        self.ridge, self.classes = RidgePlot(), ClassesPlot()
+        self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
+        cards = QHBoxLayout()
+        cards.setSpacing(8)
+        for card in self.cards:
+            cards.addWidget(card, 1)
+        grid = QGridLayout()
+        grid.setSpacing(8)
+        for at, lines in enumerate((self.rank, self.spectrum, self.spread)):
+            grid.addWidget(lines, 0, 2 * at, 1, 2)
+        grid.addWidget(self.ridge, 1, 0, 1, 3)
+        grid.addWidget(self.classes, 1, 3, 1, 3)
+        grid.setRowStretch(0, 2)
+        grid.setRowStretch(1, 3)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(cards)
+        column.addLayout(grid, 1)
+        self.addWidget(self.hint)
+        self.addWidget(content)
+        for plot in self.plots:
+            plot.failed.connect(self.session.notify)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._news()
+
+    def _news(self, _run_id: object = None) -> None:
+        run_id = self.session.run_id
+        if run_id != self._seen[0]:
+            self.show_watched(None)
+        if self.isVisible():
+            self._reading.start()
+
+    def _read(self) -> None:
+        run_id, workspace = self.session.run_id, self.session.workspace
+        wanted = (run_id, tuple(evaluation.id for evaluation in self.session.evaluations()))
+        if run_id is None or wanted == self._seen or not wanted[1] or self._task is not None:
+            return
+
+        def work(progress: Progress) -> Watched:
+            return watch(workspace, run_id, progress)
+
+        def take(watched: Watched) -> None:
+            if run_id == self.session.run_id:
+                self._seen = wanted
+                self.show_watched(watched)
+
+        self._task = self.session.run_in_thread("Geometry of the embeddings", work, take, self._fail, quiet=True)
+        self._task.ended.connect(self._task_ended)
+
+    def _task_ended(self) -> None:
+        self._task = None
+        if self.isVisible():
+            self._reading.start()  # another run, or more epochs, since it began
+
+    def _fail(self, problem: Problem) -> None:
+        self._seen = (self.session.run_id, tuple(evaluation.id for evaluation in self.session.evaluations()))
+        self.hint.say(str(problem))
+        self.setCurrentIndex(0)
+
+    def show_watched(self, watched: Watched | None) -> None:
+        """Show another run's geometry; None where there is none yet."""
+        self.watched = watched
+        if watched is None:
+            self._seen = (None, ())
+        self.setCurrentIndex(1 if watched is not None and watched.evaluations else 0)
+        self._draw()
+
+    def _draw(self, _evaluation_id: object = None) -> None:
+        watched = self.watched
+        if watched is None or not watched.evaluations:
+            return
+        numbers = [evaluation.id for evaluation in watched.evaluations]
+        at = numbers.index(self.session.evaluation_id) if self.session.evaluation_id in numbers else len(numbers) - 1
+        self._draw_alarms(watched, at)
+        epochs = np.array(watched.epochs, np.float64)
+        looks = [seen.numbers for seen in watched.looks]
+        needed = looks[at]["classes"] - 1
+        self.rank.show_lines(
+            [Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True)],
+            (needed, f"{needed:.0f}, classes − 1") if needed <= looks[at]["dimensions"] else None,
+        )
+        first, middle = 0, at // 2
+        shown = [(first, NEGATIVE), (middle, "#56B4E9"), (at, POSITIVE)]
+        self.spectrum.show_lines([
+            Line(str(watched.epochs[place]), np.arange(1, 1 + len(watched.looks[place].spectrum), dtype=np.float64),
+                 watched.looks[place].spectrum, colour)
+            for place, colour in dict(shown).items()
+        ])  # fmt: skip
+        uniform = np.array([seen["pairs_uniformity"] for seen in looks])
+        align = np.array([seen["pairs_alignment"] for seen in looks])
+        self.spread.show_lines([
+            Line("epochs", uniform, align, POSITIVE, dots=True),
+            Line("shown", uniform[at : at + 1], align[at : at + 1], STAR, dots=True),
+        ])  # fmt: skip
+        hills = [
+            (epoch, seen.edges, seen.positives, seen.negatives)
+            for epoch, seen in zip(watched.epochs, watched.looks, strict=True)
+        ]
+        self.ridge.show_hills(hills, watched.epochs[at])
+        names = self._class_names(watched)
+        falling = {names[column] for column in watched.falling.tolist()}
+        self.classes.show_classes(watched.epochs, names, watched.of_classes, falling)
+
+    def _draw_alarms(self, watched: Watched, at: int) -> None:
+        names, alarms = self._class_names(watched), watched.alarms(at)
+        falling = [names[column] for column in watched.falling.tolist()]
+        if falling:
+            words = f"{', '.join(falling[:4])}{' and more' if len(falling) > 4 else ''}: below their earlier MAP@R."
+            alarms.append(Alarm("note", f"{len(falling)} of {len(names)} classes fall, the mean rises", words))
+        for card, alarm in zip(self.cards, alarms, strict=False):
+            card.show_alarm(alarm)
+        for number, card in enumerate(self.cards):
+            card.setVisible(number < len(alarms))
+
+    def _class_names(self, watched: Watched) -> list[str]:
+        dataset = self.session.dataset()
+        return [str(number) if dataset is None else dataset.class_name(number) for number in watched.labels.tolist()]

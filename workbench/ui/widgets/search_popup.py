@@ -1,0 +1,86 @@
+"""The list of a box with many entries: in groups, with a line to search by words."""
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
+
+GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the words over its group
+ROW_ROLE = Qt.ItemDataRole.UserRole  # of a line of the list: the entry's place in the box; None for a group
+WIDEST, LINES = 520, 16  # px, lines shown at once
+
+
+class SearchPopup(QFrame):
+    """Opens below a box and picks one of its entries; it closes itself."""
+
+    def __init__(self, box: QComboBox) -> None:
+        super().__init__(box, Qt.WindowType.Popup)
+        self.setObjectName("palette")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._box = box
+        self.line = QLineEdit(placeholderText="Search", clearButtonEnabled=True)
+        self.line.setAccessibleName(f"Search {box.accessibleName()}")
+        self.list = QListWidget()
+        self.list.setAccessibleName(box.accessibleName())
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 4)
+        column.setSpacing(4)
+        column.addWidget(self.line)
+        column.addWidget(self.list)
+        self.line.textChanged.connect(self.search)
+        self.line.returnPressed.connect(self._take)
+        self.line.installEventFilter(self)
+        self.list.itemClicked.connect(self._take)
+        self.search("")
+
+    def open_below(self) -> None:
+        """Show the list below its box, with the chosen entry in view."""
+        height = self.line.sizeHint().height() + LINES * (self.fontMetrics().height() + 6)
+        self.resize(min(WIDEST, max(self._box.width(), 320)), height)
+        self.move(self._box.mapToGlobal(QPoint(0, self._box.height())))
+        self.show()
+        self.line.setFocus()
+
+    def search(self, typed: str) -> None:
+        """List the entries whose title or group holds every word."""
+        self.list.clear()
+        words, last = typed.casefold().split(), ""
+        for row in range(self._box.count()):
+            title, group = self._box.itemText(row), self._box.itemData(row, GROUP_ROLE) or ""
+            if not all(word in f"{title} {group}".casefold() for word in words):
+                continue
+            if group != last:
+                self._add_group(group)
+                last = group
+            item = QListWidgetItem(title)
+            item.setData(ROW_ROLE, row)
+            self.list.addItem(item)
+            if row == self._box.currentIndex() or (words and self.list.currentRow() < 0):
+                self.list.setCurrentItem(item)
+
+    def _add_group(self, group: str) -> None:
+        item, font = QListWidgetItem(group), QFont(self.font())
+        font.setBold(True)
+        item.setFont(font)
+        item.setFlags(Qt.ItemFlag.NoItemFlags)
+        self.list.addItem(item)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Up and Down go through the entries while the line keeps the cursor."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+            row = self.list.currentRow() + step
+            while step and 0 <= row < self.list.count() and self.list.item(row).data(ROW_ROLE) is None:
+                row += step
+            if step:
+                self.list.setCurrentRow(row if 0 <= row < self.list.count() else self.list.currentRow())
+                return True
+        return super().eventFilter(watched, event)
+
+    def _take(self) -> None:
+        item = self.list.currentItem()
+        row = None if item is None else item.data(ROW_ROLE)
+        if row is not None:
+            self.close()
+            self._box.setCurrentIndex(row)
+            self._box.activated.emit(row)

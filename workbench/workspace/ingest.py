@@ -1,0 +1,340 @@
+"""Runs of folders that travelled, as runs of a workspace: as much as is there now, and the rest the next time.
+
+A folder may be copied while it grows, cut at any byte, in any order: whole lines of its journal are taken in at once,
+an evaluation when its arrays are whole, checkpoints when the run has ended. Nothing in a folder is trusted: no file is
+named by it, links are not followed, and every size is checked before a file is copied.
+"""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from workbench import files
+from workbench.config import RunConfig
+from workbench.events import CHECKPOINTS, RunState
+from workbench.problem import Problem
+from workbench.workspace import arrivals, dataset_copy, journal, sealing, travelling
+from workbench.workspace.arrays import read_array, read_arrays
+from workbench.workspace.arrivals import Arrival
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.connection import Connection
+from workbench.workspace.paths import regular
+from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, replay_entry, restore_evaluation
+from workbench.workspace.run_folders import next_number
+from workbench.workspace.runs import add_note, forget_after
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
+
+AT_ONCE = 1 << 20  # bytes of a journal in one transaction: a run at work here waits no longer
+LARGEST_FILE = 64 << 30  # bytes
+COMPARED = 1 << 12  # bytes before the place where reading goes on, to know the journal again
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one look at a folder took in."""
+
+    folder: Path
+    run_id: int
+    status: RunState = RunState.QUEUED
+    new: bool = False  # the run came now
+    points: int = 0
+    evaluations: int = 0
+    unread: int = 0  # lines of the journal that cannot be read
+    doubts: list[str] = field(default_factory=list)  # sentences without a full stop on what was refused
+
+
+def ingest(workspace: Workspace, folder: Path) -> Taken:
+    """Take in what a run folder has and the workspace has not; the folder is only read.
+
+    Raises:
+        travelling.Unfinished: its first files are not whole yet.
+        Problem: it is no run folder, it is another than before under the same name, or the workspace cannot be written.
+    """
+    card, config, text = travelling.read(folder)
+    with workspace.writing() as db:
+        arrival = arrivals.known(db, card.run)
+        taken = Taken(folder, 0 if arrival is None else arrival.run_id, new=arrival is None)
+        if arrival is None:
+            taken.run_id = _new_run(workspace, db, config, text, card.created)
+            arrivals.came(db, card.run, taken.run_id, str(folder))
+            arrival = Arrival(card.run, taken.run_id, 0, True, {})
+    home = workspace.folder(taken.run_id)
+    files.make_folder(home)
+    for name in ("config.toml", travelling.CARD):
+        if not (home / name).exists():
+            _copy(folder / name, home / name)
+    _experiment(workspace, folder, home, taken)
+    moved = False
+    while _lines(workspace, folder, home, arrival, taken):
+        moved = True
+    dataset = _dataset(workspace, folder, home, taken)
+    if dataset is not None and arrival.waiting:
+        arrival.waiting = not _evaluations(workspace, folder, home, dataset, taken)
+        with workspace.writing() as db:
+            arrivals.advanced(db, arrival)
+    workspace.sweep_dead_runs()
+    taken.status = RunState(workspace.run(taken.run_id).status)
+    if not taken.status.live:
+        _checkpoints(workspace, folder, home, taken)
+        if moved:
+            with workspace.writing() as db:
+                sealing.seal_curves(db, taken.run_id)
+    return taken
+
+
+def _new_run(workspace: Workspace, db: Connection, config: RunConfig, text: str, created: str) -> int:
+    run_id = next_number(db, workspace.path / "runs")
+    values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
+    db.execute(
+        "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs, colour) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, (select count(*) from runs))",
+        (run_id, *values, config.training.epochs),
+    )
+    return run_id
+
+
+def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
+    if (home / "experiment.json").exists() or not regular(folder / "experiment.json").exists():
+        return
+    try:
+        _copy(folder / "experiment.json", home / "experiment.json", largest=4 << 20)
+        with workspace.writing() as db:
+            experiment = dataset_copy.restore_experiment(db, home)
+            db.execute("update runs set experiment_id = ? where id = ?", (experiment, taken.run_id))
+    except ValueError as error:  # cut, or not of this form
+        (home / "experiment.json").unlink(missing_ok=True)
+        taken.doubts.append(f"the experiment that it belongs to ({reason(error)})")
+
+
+def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken) -> bool:
+    """Take in the next whole lines of the journal, in one transaction; whether there may be more."""
+    source, here = regular(folder / journal.NAME), home / journal.NAME
+    if not source.exists():
+        return False
+    with workspace.writing() as db, source.open("rb") as file:
+        if arrivals.gone_on_here(db, taken.run_id):
+            raise Problem(
+                f"Run {taken.run_id} went on in this workspace: nothing more is taken from {folder}.",
+                kept="Both are kept as they are.",
+            )
+        arrivals.refresh(db, arrival)  # another program may take in the same folder
+        if arrival.read > source.stat().st_size:
+            return False  # a shorter copy of what is here
+        if _before(file, arrival.read) != _before_in(here, arrival.read):
+            raise Problem(
+                f"The journal in {folder} is not the one that run {taken.run_id} came from.",
+                kept="Nothing more was taken in.",
+                todo="Two copies of a folder that both went on are two runs: only one can be taken in.",
+            )
+        lines = _next_lines(file, arrival.read, folder)
+        if not lines:
+            return False
+        _put(here, arrival.read, lines)
+        for line in lines.split(b"\n"):
+            if line.strip():
+                _line(db, line, arrival, taken)
+        arrival.read += len(lines)
+        _state(db, arrival, taken)
+        arrivals.advanced(db, arrival)
+        return True
+
+
+def _before(file: BinaryIO, at: int) -> bytes:
+    """The bytes of a journal before a place, a few thousand at most."""
+    file.seek(max(0, at - COMPARED))
+    return file.read(min(at, COMPARED))
+
+
+def _before_in(path: Path, at: int) -> bytes:
+    if not at:
+        return b""
+    with regular(path).open("rb") as file:
+        return _before(file, at)
+
+
+def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:
+    """Whole lines from a place of a journal; empty as long as there is none. Raises Problem for an endless line."""
+    file.seek(at)
+    block = file.read(AT_ONCE)
+    if end := block.rfind(b"\n") + 1:
+        return block[:end]
+    block += file.readline(journal.LONGEST_LINE)
+    if block.endswith(b"\n"):
+        return block
+    if len(block) > journal.LONGEST_LINE:
+        raise Problem(
+            f"The journal in {folder} has a line of over {journal.LONGEST_LINE >> 20} MiB, which no run writes.",
+            kept="What comes before it was taken in.",
+        )
+    return b""
+
+
+def _put(path: Path, at: int, lines: bytes) -> None:
+    """Write whole lines at a place of the journal here; what a killed program wrote there is written again."""
+    try:
+        with regular(path).open("r+b" if path.exists() else "w+b") as file:
+            file.truncate(at)
+            file.seek(at)
+            file.write(lines)
+    except OSError as error:
+        raise files.explain(error, path) from error
+
+
+def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
+    entry = journal.parsed(line)
+    if entry is None:
+        taken.unread += 1
+        return
+    replay_entry(db, taken.run_id, entry)
+    taken.points += len(entry.scalars)
+    if entry.forget is not None:
+        taken.points -= forget_after(db, taken.run_id, entry.forget)
+    if entry.note is not None:
+        add_note(db, taken.run_id, entry.note)
+    if entry.owner is not None:
+        owner = (entry.owner.pid, entry.owner.host, entry.owner.born, taken.run_id)
+        db.execute("update runs set pid = ?, host = ?, born = ? where id = ?", owner)
+    if entry.evaluation is not None:
+        arrival.waiting = True
+    if entry.run is not None:
+        known = entry.run.model_dump(exclude_unset=True)
+        arrival.said |= {name: known[name] for name in ("status", "problem", "heartbeat") if name in known}
+
+
+def _state(db: Connection, arrival: Arrival, taken: Taken) -> None:
+    """The run is what its journal says, whatever it was taken for in a silence.
+
+    Of a run that was known its last sign of life is this moment: the clock of its machine may be wrong.
+    """
+    beat = min(str(arrival.said.get("heartbeat") or ""), now()) if taken.new else now()
+    values = (arrival.said.get("status", "queued"), arrival.said.get("problem", ""), beat or None, taken.run_id)
+    db.execute("update runs set status = ?, problem = ?, heartbeat = ? where id = ?", values)
+
+
+def _dataset(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> int | None:
+    """The number of the run's data set here; None as long as its copy is not whole."""
+    with workspace.reading() as db:
+        ((dataset,),) = db.execute("select dataset_id from runs where id = ?", (taken.run_id,)).fetchall()
+    if dataset is not None:
+        return int(dataset)
+    source = regular(folder / "dataset.json")
+    if not source.exists():
+        return None
+    try:
+        facts = dataset_copy.read_copy(source)
+    except dataset_copy.CutError:
+        return None
+    except UNREADABLE as error:
+        taken.doubts.append(f"its data set ({reason(error)})")
+        return None
+    with workspace.writing() as db:
+        try:
+            number = dataset_copy.arrived(db, facts)
+        except (ValueError, Problem) as error:
+            taken.doubts.append(f"its data set ({reason(error)})")
+            return None
+        sealing.seal_samples(db, number)
+        db.execute("update runs set dataset_id = ? where id = ?", (number, taken.run_id))
+        dataset_copy.keep_dataset(db, number, home)
+    return number
+
+
+def _evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:
+    """Store the evaluations that the journal names, in order; False where arrays of one are not whole yet."""
+    with workspace.reading() as db:
+        sql = "select epoch, distance, step from evaluations where run_id = ?"
+        stored = set(db.execute(sql, (taken.run_id,)))
+    named: dict[tuple[int, str], journal.EvaluationFacts] = {}
+    for entry in filter(None, journal.entries(home)):
+        if (facts := entry.evaluation) is not None:
+            named.pop((facts.epoch, facts.distance), None)
+            named[facts.epoch, facts.distance] = facts
+    for facts in named.values():
+        if (facts.epoch, facts.distance, facts.step) in stored:
+            continue
+        what = f"the evaluation of epoch {facts.epoch}"
+        try:
+            names = _names(facts)
+            if not all(_whole(folder / name, *facts.files[name]) for name in names):
+                return False
+            _check_belongs(workspace, folder, facts.epoch, dataset)
+        except UNREADABLE as error:
+            taken.doubts.append(f"{what} ({reason(error)})")
+            continue
+        for name in names:
+            if not _whole(home / name, *facts.files[name]):
+                _copy(folder / name, home / name)
+        before = len(taken.doubts)
+        with workspace.writing() as db, part(db, what, taken.doubts):
+            restore_evaluation(db, home, taken.run_id, facts, taken.doubts)
+        taken.evaluations += len(taken.doubts) == before
+    return True
+
+
+def _names(facts: journal.EvaluationFacts) -> list[str]:
+    """The files of an evaluation, by our own rule. Raises ValueError where the journal has no hash of one."""
+    names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
+    if missing := [name for name in names if name not in facts.files]:
+        raise ValueError(f"its journal has no hash of {missing[0]}")
+    proxies = f"proxies-{facts.epoch}.npz"
+    return [*names, proxies] if proxies in facts.files else names
+
+
+def _whole(path: Path, size: int, digest: str) -> bool:
+    """Whether the file is there as its writer left it. Raises ValueError for a size of no run's, Problem for a link."""
+    if not 0 <= size <= LARGEST_FILE:
+        raise ValueError(f"{path.name} is said to have {size:,} bytes")
+    path = regular(path)
+    return path.exists() and path.stat().st_size == size and files.digest(path) == digest
+
+
+def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int) -> None:
+    """Raises ValueError, or what NumPy raises, for arrays that are not of the data set's samples."""
+    samples = workspace.samples(dataset)
+    ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
+    if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
+        raise ValueError("its samples are no numbers")
+    if not np.isin(ranking["sample_ids"], samples.ids).all():
+        raise ValueError("it names samples that its data set has not")
+    near, labels, count = ranking["neighbours"], ranking["labels"], len(samples.ids)
+    if near.size and (near.min() < 0 or near.max() >= count):
+        raise ValueError("it names neighbours that its data set has not")
+    if labels.size and (labels.min() < 0 or labels.max() >= len(workspace.dataset(dataset).class_names)):
+        raise ValueError("it names classes that its data set has not")
+    read_array(folder / f"embeddings-{epoch}.npy")
+
+
+def _checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
+    """Copy the checkpoints of a run that has ended, as far as they are whole."""
+    last: dict[str, journal.CheckpointFacts] = {}
+    for entry in filter(None, journal.entries(home)):
+        if entry.checkpoint is not None and entry.checkpoint.blake2b:
+            last[entry.checkpoint.kind] = entry.checkpoint
+    for kind, facts in last.items():
+        name = CHECKPOINTS[kind]
+        try:
+            here = _whole(home / name, facts.bytes, facts.blake2b)
+            if not here and _whole(folder / name, facts.bytes, facts.blake2b):
+                _copy(folder / name, home / name)
+                here = True
+        except (ValueError, Problem) as error:
+            taken.doubts.append(f"{name} ({reason(error)})")
+            continue
+        if here:
+            with workspace.writing() as db:
+                sql = "select 1 from artefacts where run_id = ? and path = ? and blake2b = ?"
+                if db.execute(sql, (taken.run_id, name, facts.blake2b)).fetchone() is None:
+                    add_artefact(db, home, taken.run_id, "checkpoint", home / name, facts.step)
+
+
+def _copy(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
+    """Copy one file whole. Raises Problem for a link, for one that is too large, and where the disk refuses it."""
+    size = regular(source).stat().st_size
+    if size > largest or size > shutil.disk_usage(target.parent).free:
+        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")
+    with files.atomic_write(regular(target)) as file, source.open("rb") as whole:
+        shutil.copyfileobj(whole, file, 1 << 20)

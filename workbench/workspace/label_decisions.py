@@ -1,0 +1,62 @@
+"""What a person decided about the labels of a data set: an overlay. Images and stored labels are never changed."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.problem import Problem
+from workbench.workspace.times import now
+from workbench.workspace.workspace import Workspace
+
+KEEP, RELABEL, DROP, UNSURE = DECISIONS = ("keep", "relabel", "drop", "unsure")
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """About one sample."""
+
+    sample_id: int
+    decision: str  # one of DECISIONS
+    label: int | None = None  # the right one, where it is relabelled
+
+
+def all_decisions(workspace: Workspace, dataset_id: int) -> dict[int, Decision]:
+    """Decisions by sample id, in the order in which they were made."""
+    # One row of one text: every row is a wait for the interpreter beside a training thread.
+    sql = (
+        "select json_group_array(json_array(sample_id, decision, label)) from "
+        "(select * from label_decisions where dataset_id = ? order by created, sample_id)"
+    )
+    with workspace.reading() as db:
+        ((text,),) = db.execute(sql, (dataset_id,)).fetchall()
+    return {row[0]: Decision(*row) for row in json.loads(text)}
+
+
+def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision]) -> None:
+    """Store decisions, each in the place of an earlier one about the same sample.
+
+    Raises:
+        Problem: an unknown decision, a relabelled sample without a label or another one with it; nothing can be
+            written.
+    """
+    rows = list(decisions)
+    for row in rows:
+        if row.decision not in DECISIONS:
+            raise Problem(f"There is no decision named {row.decision!r}.", todo=f"Known: {', '.join(DECISIONS)}.")
+        if (row.label is None) == (row.decision == RELABEL):
+            raise Problem("A sample that is relabelled needs the label, and no other has one.", kept="Nothing changed.")
+    with workspace.writing() as db:
+        db.executemany(
+            "insert or replace into label_decisions (dataset_id, sample_id, decision, label, created) "
+            "values (?, ?, ?, ?, ?)",
+            [(dataset_id, row.sample_id, row.decision, row.label, now()) for row in rows],
+        )
+
+
+def forget(workspace: Workspace, dataset_id: int, sample_ids: Iterable[int]) -> None:
+    """Take decisions back; samples without one are passed over. Raises Problem when nothing can be written."""
+    with workspace.writing() as db:
+        db.executemany(
+            "delete from label_decisions where dataset_id = ? and sample_id = ?",
+            [(dataset_id, sample_id) for sample_id in sample_ids],
+        )

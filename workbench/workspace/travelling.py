@@ -1,0 +1,135 @@
+"""Run folders that travel: a run that writes no database, only files that any workspace can take in later.
+
+`run.json` names the run by a number that no other run in the world has; the rest is as in `runs/<id>` of a workspace.
+"""
+
+import os
+import re
+import uuid
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, ValidationError
+
+from workbench import __version__, files
+from workbench.config import LARGEST, RunConfig
+from workbench.problem import Problem
+from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.journal import Text
+from workbench.workspace.paths import regular
+from workbench.workspace.replaying import shown
+from workbench.workspace.times import now
+
+CARD = "run.json"
+LARGEST_CARD = 1 << 16  # bytes
+LOCK = ".lock"
+MOST_FOLDERS = 10_000  # in a folder of run folders
+
+
+class RunCard(BaseModel):
+    """What `run.json` holds."""
+
+    run: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # unique in the world
+    config: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # blake2b of config.toml: a cut file is none yet
+    created: Annotated[Text, Field(max_length=40)]
+    workbench: Annotated[Text, Field(max_length=40)] = ""
+
+
+class Unfinished(Problem):
+    """A folder whose first files are not whole yet, as while it is copied."""
+
+
+def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = None) -> None:
+    """Make a new run folder: its config, perhaps the experiment it belongs to, and at last its card.
+
+    Raises:
+        Problem: the folder holds something already, or cannot be written.
+    """
+    files.make_folder(folder)
+    if any(name != LOCK for name in os.listdir(folder)):
+        raise Problem(
+            f"The folder {folder} is not empty.",
+            kept="Nothing was started or changed.",
+            todo="Name a new folder, or go on with the run in it with --resume.",
+        )
+    text = config.to_toml().encode()
+    with files.atomic_write(folder / "config.toml") as file:
+        file.write(text)
+    if experiment is not None:
+        with files.atomic_write(folder / "experiment.json") as file:
+            file.write(experiment.model_dump_json().encode())
+    card = RunCard(run=uuid.uuid4().hex, config=_digest(text), created=now(), workbench=__version__)
+    with files.atomic_write(folder / CARD) as file:
+        file.write(card.model_dump_json().encode())
+
+
+def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
+    """The card of a run folder, its config, and the config's text.
+
+    Raises:
+        Unfinished: they are not all there, or cut.
+        Problem: what is there is no run folder's.
+    """
+    card_text = _small_file(folder / CARD, LARGEST_CARD)
+    try:
+        card = RunCard.model_validate_json(card_text)
+    except ValidationError as error:
+        if any(problem["type"] == "json_invalid" for problem in error.errors()):
+            raise Unfinished(f"{folder / CARD} is not whole.", todo="Copy the folder again.") from None
+        fields = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]}))
+        raise Problem(
+            f"{folder / CARD} is no run's: {fields or 'it'} cannot be read.", kept="It was not used."
+        ) from None
+    config_text = _small_file(folder / "config.toml", LARGEST)
+    if _digest(config_text) != card.config:
+        raise Unfinished(f"{folder / 'config.toml'} was changed, or is not whole.", todo="Copy the folder again.")
+    try:
+        text = config_text.decode()
+    except UnicodeDecodeError:
+        raise Problem(f"{folder / 'config.toml'} is no text.", kept="It was not used.") from None
+    return card, RunConfig.recorded(text), text
+
+
+def run_folders(source: Path) -> list[Path]:
+    """The run folders that `source` is or holds, by name. Raises Problem where there is none, or too many."""
+    if (source / CARD).exists() or (source / "config.toml").exists():
+        return [source]
+    try:
+        with os.scandir(source) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was taken in.") from None
+    held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
+    if not held:
+        raise Problem(
+            f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
+            kept="Nothing was taken in.",
+            todo="Run folders are made by `workbench run CONFIG --folder DIR`.",
+        )
+    if len(held) > MOST_FOLDERS:
+        raise Problem(f"{source} holds more than {MOST_FOLDERS:,} run folders.", todo="Take them in by parts.")
+    return held
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Folders 2 and 10 in this order."""
+    return [(int(digits or 0), word) for word, digits in re.findall(r"(\D*)(\d{0,18})", name)]
+
+
+def _small_file(path: Path, largest: int) -> bytes:
+    """All of a file that may be missing or hostile. Raises Unfinished or Problem."""
+    try:
+        with regular(path).open("rb") as file:
+            text = file.read(largest + 1)
+    except FileNotFoundError:
+        raise Unfinished(f"{path} is missing.", todo="Copy the folder again.") from None
+    except OSError as error:
+        raise Problem(f"{path} cannot be read ({error.strerror}).", kept="It was not used.") from None
+    if len(text) > largest:
+        raise Problem(f"{path} is over {largest >> 10:,} KiB.", kept="It was not used.")
+    return text
+
+
+def _digest(text: bytes) -> str:
+    return blake2b(text, digest_size=16).hexdigest()
