@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIDE = 64  # cells along the longer side of a map
+SIDE = 32  # cells along the longer side of a map
 
 
 def islands(filled: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from workbench.ui.widgets.capped_text import CappedText
 
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # of the width, at least
-CLUSTER_LINES = 8
+CLUSTER_LINES = 9
 TABS = ("Legend", "Classes", "Selection")
 SELECTION = 2
 
@@ -31,6 +31,7 @@ class SideColumn(QFrame):
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.clusters = CappedText("caption", CLUSTER_LINES)
+        self.clusters.said.setContentsMargins(16, 8, 16, 0)  # as the Inspector below it
         self.clusters.said.setAccessibleName("Clusters of the selection")
         selection = QWidget()
         in_column(self.clusters, (self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
