@@ -13,7 +13,7 @@ from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
 
 HEAD = (
-    "Method", "Rank (95%)", "MAP@R % (95%)", "At the epoch best on held-out classes (95%)", "R@1 %", "s / run",
+    "Method", "Rank (95%)", "MAP@R % (95%)", "Best held-out epoch % (95%)", "R@1 %", "s / run",
     "Memory",
 )  # fmt: skip
 MEANING = (
