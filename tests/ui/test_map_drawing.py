@@ -8,12 +8,14 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QColor, QImage
 
 from workbench.colours import OKABE_ITO, class_colours, rgb
+from workbench.projection.islands import clusters
 from workbench.ui import theme
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
+from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside, covered
 from workbench.ui.pages.map.map_data import Groups, MapData
@@ -462,6 +464,33 @@ def test_names_that_have_no_room_are_left_out():
     there = [box for box in boxes if box is not None]
     assert 1 <= len(there) < 60
     assert free_boxes(np.array([[-5.0, 20.0]]), [30.0], QRectF(0, 0, 100, 100)) == [None], "its points are out of view"
+
+
+def test_a_name_stands_beside_a_small_cluster_and_on_a_large_one():
+    random = np.random.default_rng(0)
+    small, large = random.normal((150, 100), 5, (30, 2)), random.normal((400, 100), 30, (900, 2))
+    places, group = np.concatenate([small, large]), np.repeat([0, 1], [30, 900])
+    area = QRectF(0, 0, 600, 300)
+    boxes = free_boxes(np.array([[150.0, 100.0], [400.0, 100.0]]), [24.0, 24.0], area, Cover(places, group, (600, 300)))
+    assert not any(boxes[0].contains(x, y) for x, y in small.tolist()), "beside its points"
+    assert boxes[1].contains(400, 100), "a part of a large cluster may be hidden"
+
+
+def test_the_name_of_a_large_class_never_hides_a_small_one_that_lies_in_its_middle():
+    random = np.random.default_rng(0)
+    inner, outer = random.normal((200, 150), 4, (12, 2)), random.uniform((120, 70), (280, 230), (2000, 2))
+    cover = Cover(np.concatenate([inner, outer]), np.repeat([0, 1], [12, 2000]), (400, 300))
+    boxes = free_boxes(np.array([[200.0, 150.0]]), [30.0], QRectF(0, 0, 400, 300), cover)
+    assert not any(boxes[0].contains(x, y) for x, y in inner.tolist())
+    assert cover.hidden(QRectF(180, 130, 40, 40)) >= 1, "a whole cluster"
+    assert cover.hidden(QRectF(5, 5, 40, 20)) == 0
+
+
+def test_clusters_of_a_map_are_numbered_by_size():
+    points = np.concatenate([np.full((3, 2), 0.0), np.full((5, 2), 10.0), [[np.nan, 0.0]]])
+    assert clusters(points, points).tolist() == [1] * 3 + [0] * 5 + [-1]
+    assert clusters(points[:0], points).tolist() == []
+    assert clusters(points[:2], points[:2]).tolist() == [0, 0], "all in one place"
 
 
 # Size and opacity

@@ -11,12 +11,14 @@ import pytest
 from small_run import blobs, store_run
 
 import workbench.ui.pages.map
+from workbench.projection.axes import MEANS, Direction
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.epochs.timeline import ONE_EPOCH, Timeline
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.model import Camera, Change, MapModel
+from workbench.ui.pages.map.selecting.cluster_names import words_of
 from workbench.ui.pages.map.steps import Hiding, Selecting
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
@@ -97,6 +99,36 @@ def test_a_group_is_hidden_shown_alone_and_all_again_each_a_step(model):
     assert [step.words for step in model.steps] == [
         "hiding bee", "showing bee", "showing cat alone", "showing all groups",
     ]  # fmt: skip
+
+
+def test_contours_are_of_the_points_that_are_shown_and_of_none_while_they_move(model):
+    assert model.contoured is None, "they are off at first"
+    model.draw_as(replace(model.look, contours=True))
+    model.toggle(0)
+    assert model.contoured.tolist() == model.map.points[LABELS != 0].tolist()
+    model.show_chain(chain_of())
+    model.go_to(0.5)
+    assert model.contoured is None
+
+
+def test_custom_axes_are_requested_by_label_and_another_data_set_has_none_of_them(model):
+    model.choose_method(MapMethod("axes", x=Direction(MEANS, 2, 0)))
+    assert model.request["params"] == {"metric": "cosine", "x": ["means", 2, 0], "y": ["component", 1, 0]}
+    model.forget_classes()
+    assert model.request["params"]["x"] == ["component", 0, 0]
+
+
+def test_clusters_of_the_selection_are_named_by_their_majority_class_and_its_share(model):
+    assert model.clusters == []
+    model.select(IDS)
+    points = np.array([[0.0, 0.0]] * 7 + [[5.0, 5.0]] * 4 + [[np.nan, 0.0]], np.float32)
+    model.show_map(replace(map_of(), points=points))
+    assert [(cluster.name, cluster.images) for cluster in model.clusters] == [("ant", 7), ("cat", 4)]
+    assert model.clusters[0].purity == pytest.approx(4 / 7)
+    said = words_of(model.clusters).splitlines()
+    assert said == ["2 clusters on the map, by majority class:", "ant: 57.1 % of 7 images", "cat: 75.0 % of 4 images"]
+    model.select(IDS[:1])
+    assert not words_of(model.clusters), "one image is no cluster"
 
 
 def test_a_double_click_is_one_step_and_two_clicks_are_two():
@@ -211,7 +243,7 @@ def test_what_the_page_knows_needs_no_qt(name):
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.session"))]
     own = [each for each in names if each.startswith("workbench.ui")]
-    free = ("model", "method", "steps", "map_data", "chain", "timeline", "spatial", "sample_rows")
+    free = ("model", "method", "steps", "map_data", "chain", "timeline", "spatial", "sample_rows", "cluster_names")
     assert all(each.rpartition(".")[2] in free for each in own), own
 
 

@@ -240,3 +240,31 @@ def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):
     made = map_data.by_pca(workspace, 2)
     assert np.abs(made.points).max() <= 2, "unit vectors lie within 2 of their mean"
     workspace.close()
+
+
+def test_contours_are_drawn_when_they_are_switched_on_and_the_next_page_remembers(page, qtbot, session):
+    assert not page.canvas.contours.shown
+    page.legend.look.contours.click()
+    qtbot.waitUntil(lambda: len(page.canvas.contours.shown) > 0)
+    again = MapPage(session)
+    qtbot.addWidget(again)
+    assert again.legend.look.contours.isChecked()
+    page.legend.look.contours.click()
+    assert not page.canvas.contours.shown
+
+
+def test_custom_axes_lay_the_points_out_between_two_classes(page, qtbot):
+    settings, labels = page.settings, page.model.map.labels
+    settings.method.setCurrentIndex(settings.method.findData("axes"))
+    settings.method.activated.emit(0)
+    settings.x.kind.setCurrentIndex(settings.x.kind.findData("means"))
+    settings.x.kind.activated.emit(0)
+    first, second = settings.x.direction.first, settings.x.direction.second
+    assert first != second
+    qtbot.waitUntil(lambda: "class means" in page.caption.text())
+    across = page.model.map.points[:, 0]
+    assert across[labels == first].mean() == pytest.approx(-across[labels == second].mean(), rel=1e-3)
+    assert page.model.request["params"]["x"] == ["means", first, second]
+    settings.x.second.setCurrentIndex(settings.x.first.currentIndex())
+    settings.x.second.activated.emit(0)
+    qtbot.waitUntil(lambda: "two different classes" in page.problem.text())

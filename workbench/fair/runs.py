@@ -18,6 +18,7 @@ from workbench.workspace import sweeps as stored
 from workbench.workspace.rows import Run
 
 CLOSED = ("done", "failed")
+SOURCE = "workbench benchmark fair"  # of its sweeps
 
 
 class Interrupted(Exception):  # noqa: N818 - a request, not an error
@@ -65,13 +66,8 @@ class Runs:
         parameters, first = search_space(config, self._known)
         count = min(plan.trials, combinations(parameters) or plan.trials)
         number = self._sweep(config, "bayes", parameters, count, starting.point_of(config, first))
-        trials = self._worked(number)
-        ordered = standings(stored.one(self._workspace, number), trials)
-        whole = tuple(standing for standing in ordered if all(trial.objective is not None for trial in standing.trials))
-        if not whole:
-            raise Problem(f"No setting of {method} has a result on every fold.", kept="Its runs are kept.")
-        defaults = next((standing.mean for standing in whole if standing.point == 1), None)
-        return config, Tried(method, parameters, whole, defaults, len(ordered) - len(whole))
+        self._worked(number)
+        return config, tried_in(self._workspace, number, method, parameters)
 
     def tested(self, plan: Plan, tuned: RunConfig, setting: Setting) -> list[Run]:
         """The runs of a setting over new seeds, by seed.
@@ -101,7 +97,7 @@ class Runs:
                 return sweep.id
         return stored.create(
             self._workspace, config, how=how, parameters=varied, points=points, metric=HELD_OUT, reported=False,
-            source="workbench benchmark fair", first=[first],
+            source=SOURCE, first=[first],
         )  # fmt: skip
 
     def _worked(self, number: int) -> list[stored.Trial]:
@@ -122,3 +118,13 @@ class Runs:
             self._worker.run()
         self._worker = None
         return stored.trials(self._workspace, number)
+
+
+def tried_in(workspace: Workspace, number: int, method: str, parameters: tuple[Parameter, ...]) -> Tried:
+    """What the sweep of that number has tried for a loss. Raises Problem: no setting has a result on every fold."""
+    ordered = standings(stored.one(workspace, number), stored.trials(workspace, number))
+    whole = tuple(standing for standing in ordered if all(trial.objective is not None for trial in standing.trials))
+    if not whole:
+        raise Problem(f"No setting of {method} has a result on every fold.", kept="Its runs are kept.")
+    defaults = next((standing.mean for standing in whole if standing.point == 1), None)
+    return Tried(method, parameters, whole, defaults, len(ordered) - len(whole))

@@ -61,7 +61,7 @@ def compared(plan: Plan, scores: Sequence[Scores], left_out: Mapping[str, str] |
 
 def markdown(comparison: Comparison) -> str:
     """The ranking, who differs from whom and what was tried, with the conditions above them."""
-    lines = [*_conditions(comparison), "", *_ranking(comparison), "", *_pairs(comparison), "", *_tried(comparison)]
+    lines = [conditions(comparison), "", *_ranking(comparison), "", *verdicts(comparison), "", *_tried(comparison)]
     return "\n".join(lines) + "\n"
 
 
@@ -102,16 +102,17 @@ def setting_words(setting: Setting) -> str:
     return ", ".join(f"{field} = {short(value)}" for field, value in setting.items())
 
 
-def _conditions(comparison: Comparison) -> list[str]:
+def conditions(comparison: Comparison) -> str:
+    """What is the same for all methods, in a paragraph."""
     plan, steps = comparison.plan, sorted({scores.steps for scores in comparison.scores})
     length = f"{steps[0]}" if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
     changed = f" Changed for all: {setting_words(dict(plan.changes))}." if plan.changes else ""
-    return [
+    return (
         f"{len(comparison.scores)} methods on {plan.bench}, n = {plan.seeds} seeds, "
         f"{len(comparison.scores[0].sample_ids):,} queries. {plan.trials} trials for each "
         f"(its defaults, then Optuna's TPE) on each of {plan.folds} class-disjoint folds of the training classes; "
-        f"{length} optimiser steps in each run.{changed}",
-    ]
+        f"{length} optimiser steps in each run.{changed}"
+    )
 
 
 def _ranking(comparison: Comparison) -> list[str]:
@@ -120,17 +121,24 @@ def _ranking(comparison: Comparison) -> list[str]:
         "| s / run | memory |",
         "|---|---|---|---|---|---|---|",
     ]
-    for scores, rank in zip(comparison.scores, comparison.ranks, strict=True):
-        cells = [
+    return lines + [f"| {' | '.join(cells)} |" for cells in ranking_cells(comparison)]
+
+
+def ranking_cells(comparison: Comparison) -> list[list[str]]:
+    """A row for each method in the order of `scores`: rank, method, MAP@R % at the last epoch and at the epoch best on
+    held-out classes, R@1 %, s / run and memory, as they are read."""
+    return [
+        [
             f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", scores.method, _percent(t_interval(scores.last)),
             _percent(t_interval(scores.chosen)), f"{100 * fmean(scores.recall):.2f}", f"{scores.seconds:.0f}",
             f"{scores.memory_bytes / 2**20:,.0f} MB",
-        ]  # fmt: skip
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        ]
+        for scores, rank in zip(comparison.scores, comparison.ranks, strict=True)
+    ]  # fmt: skip
 
 
-def _pairs(comparison: Comparison) -> list[str]:
+def verdicts(comparison: Comparison) -> list[str]:
+    """How many pairs differ, which methods are not told apart, and why others are left out."""
     significant = sum(difference.significant for difference in comparison.differences)
     lines = [f"{significant} of {len(comparison.differences)} pairs differ at 5% after Holm's correction."]
     for first, last in comparison.groups:

@@ -9,22 +9,25 @@ from workbench.projection.vectors import blocks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pca:
-    """A fitted projection to two dimensions."""
+    """A fitted projection to k dimensions, two unless more were asked for."""
 
     mean: np.ndarray  # [d] float64
-    axes: np.ndarray  # [d, 2] float64, orthonormal; zero where the data have fewer directions
-    share: tuple[float, float]  # of the variance along each axis, in 0..1
+    axes: np.ndarray  # [d, k] float64, orthonormal; zero where the data have fewer directions
+    share: tuple[float, ...]  # [k], of the variance along each axis, in 0..1
 
     def transform(self, vectors: np.ndarray) -> np.ndarray:
-        """[n, d] -> [n, 2] float32."""
-        points = np.empty((len(vectors), 2), np.float32)
+        """[n, d] -> [n, k] float32."""
+        points = np.empty((len(vectors), self.axes.shape[1]), np.float32)
         for part in blocks(len(vectors)):
             points[part] = (np.asarray(vectors[part], np.float64) - self.mean) @ self.axes
         return points
 
 
-def fit_pca(vectors: np.ndarray) -> Pca:
-    """Fit to [n, d] finite numbers, n >= 1. The largest weight of each axis is positive, so signs never flip."""
+def fit_pca(vectors: np.ndarray, components: int = 2) -> Pca:
+    """Fit so many components to [n, d] finite numbers, n >= 1.
+
+    The largest weight of each axis is positive, so signs never flip.
+    """
     count, width = vectors.shape
     mean = vectors.mean(axis=0, dtype=np.float64)
     if count > width:
@@ -37,16 +40,16 @@ def fit_pca(vectors: np.ndarray) -> Pca:
         scatter = centred @ centred.T
     values, directions = np.linalg.eigh(scatter)
     values, directions = np.maximum(values[::-1], 0), directions[:, ::-1]
-    axes = np.zeros((width, 2))
+    axes = np.zeros((width, components))
     # Below this a direction is rounding of constant data, not variance.
     squares = float(np.trace(scatter)) + count * float(mean @ mean)
     floor = max(scatter.shape) * np.finfo(np.float64).eps * max(squares, values[0])
-    for component in range(min(2, len(values))):
+    for component in range(min(components, len(values))):
         if values[component] <= floor:
             break
         axis = directions[:, component] if count > width else centred.T @ directions[:, component]
         axis = axis / np.linalg.norm(axis)
         axes[:, component] = axis * np.sign(axis[np.abs(axis).argmax()])
     total = float(values.sum())
-    kept = [float(value / total) if total > floor else 0.0 for value in (*values[:2], 0.0)[:2]]
-    return Pca(mean, axes, (kept[0], kept[1]))
+    largest = np.pad(values[:components], (0, max(0, components - len(values))))
+    return Pca(mean, axes, tuple((largest / total).tolist() if total > floor else [0.0] * components))

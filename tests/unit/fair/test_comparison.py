@@ -12,7 +12,8 @@ from workbench.fair.benches import Bench
 from workbench.fair.plan import Conditions, planned
 from workbench.fair.runs import Interrupted, Runs
 from workbench.fair.scores import scores_of
-from workbench.fair.table import compared, markdown, tables
+from workbench.fair.stored import read_comparisons
+from workbench.fair.table import compared, markdown, ranking_cells, tables
 from workbench.workspace import Workspace, sweeps
 
 SMALL = {"backbone.width": 4, "device": "cpu"}
@@ -73,6 +74,15 @@ def test_interrupted_it_goes_on_and_ends_as_if_it_had_not_been(plan, tmp_path):
         assert ce.tried.first is not None
         assert ce.tried.best.mean >= ce.tried.first, "the defaults are the first setting"
         assert {trial.seed for trial in sweeps.trials(whole, 1)} == {0}
+
+    with Workspace(tmp_path / "whole") as whole:
+        read = read_comparisons(whole, KNOWN)
+        (comparison,) = read.comparisons
+        assert values(comparison) == values(found)
+        assert [rank.low for rank in comparison.ranks] == [rank.low for rank in found.ranks]
+        assert ranking_cells(comparison) == ranking_cells(found)
+        assert (comparison.plan.trials, comparison.plan.seeds, comparison.plan.folds) == (2, 3, 2)
+        assert read_comparisons(whole, KNOWN, read) is read, "nothing has changed"
 
     text = markdown(found)
     assert "2 methods on digits, n = 3 seeds" in text

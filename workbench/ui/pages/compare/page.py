@@ -8,12 +8,14 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
+from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.problem import Problem
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
 from workbench.ui.pages.compare.difference import DifferencePanel
+from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.looks import Look, looks
@@ -42,6 +44,8 @@ class ComparePage(QStackedWidget):
         self.session = session
         self.model = CompareModel()
         self._grouping, self._reading, self._pairing = (Newest(session, self) for _ in range(3))
+        self._ranking = Newest(session, self)
+        self._fair = FairComparisons()
         self._signature: object = None
         self._offered: list[int] = []
         self._stale: set[QWidget] = set()  # tabs that show other runs, metrics or colours than the model
@@ -58,6 +62,7 @@ class ComparePage(QStackedWidget):
         )
         self.chooser = RunChooser(self.model)
         self.unticked = EmptyHint("Nothing is ticked", self.model.nothing_ticked)
+        self.fair_alone = FairPanel()
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
@@ -66,7 +71,7 @@ class ComparePage(QStackedWidget):
         self.result = QWidget()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
         self.right = QStackedWidget()
-        for shown in (self.unticked, self.reading, self.result):
+        for shown in (self.unticked, self.fair_alone, self.reading, self.result):
             self.right.addWidget(shown)
         content = QWidget()
         in_row(self.chooser, (self.right, 1), on=content, margins=(16, 12, 16, 12), spacing=12)
@@ -81,6 +86,7 @@ class ComparePage(QStackedWidget):
         self.queries = QueryDifferences(self._loader)
         self.neighbours = NeighbourPanel(self.session, self._loader)
         self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(self.session), PapersPanel()
+        self.fair = FairPanel()
         tabs = QTabWidget()
         tabs.setDocumentMode(True)
         for widget, title in (
@@ -91,8 +97,10 @@ class ComparePage(QStackedWidget):
             (self.settings, "Settings"),
             (self.papers, "Papers"),
             (self.cost, "Cost"),
+            (self.fair, "Fair ranking"),
         ):
             tabs.addTab(widget, title)
+        tabs.setTabVisible(tabs.indexOf(self.fair), False)
         return tabs
 
     def _connect(self) -> None:
@@ -132,6 +140,7 @@ class ComparePage(QStackedWidget):
         if not self.isVisible() or (signature == self._signature and not self._offered):
             return
         self._signature = signature
+        self._read_fair()
         known = self.session.catalog
         self._grouping.ask("Groups of runs", lambda progress: grouped(runs, known), self._show_groups, quiet=True)
 
@@ -143,12 +152,34 @@ class ComparePage(QStackedWidget):
         if self.model.ticked:
             self._timer.start()
 
+    def _read_fair(self) -> None:
+        """Read the fair comparisons again where their sweeps have changed."""
+        workspace, known, before = self.session.workspace, self.session.catalog, self._fair
+        self._ranking.ask(
+            "Fair comparisons", lambda progress: read_comparisons(workspace, known, before), self._show_fair, quiet=True
+        )
+
+    def _show_fair(self, answer: FairComparisons) -> None:
+        if answer is self._fair:
+            return
+        self._fair = answer
+        for panel in (self.fair, self.fair_alone):
+            panel.show_comparisons(answer.comparisons)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.fair), bool(answer.comparisons))
+        if self.right.currentWidget() in (self.unticked, self.fair_alone):
+            self._show_unticked()
+
+    def _show_unticked(self) -> None:
+        self.right.setCurrentWidget(self.fair_alone if self._fair.comparisons else self.unticked)
+
     def _offer(self, runs: list[int]) -> None:
         self._offered = list(runs)
         self._refresh()
 
     def _forget(self) -> None:
         self._signature = None
+        self._ranking.cancel()
+        self._show_fair(FairComparisons())
         self._timer.stop()
         self.chooser.show_groups([])
         self.read()
@@ -160,7 +191,7 @@ class ComparePage(QStackedWidget):
         """Read the ticked runs on a thread, and show them."""
         question = self.model.question(self.session.runs())
         if question is None:
-            self.right.setCurrentWidget(self.unticked)
+            self._show_unticked()
             self._reading.cancel()
             self._pairing.cancel()
             self.curves.forget()

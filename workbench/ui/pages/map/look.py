@@ -1,4 +1,4 @@
-"""How the map is drawn: size and opacity of points, names, thumbnails, stars; and the controls of these."""
+"""How the map is drawn: size and opacity of points, names, thumbnails, stars, contours; and the controls of these."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QWidget
@@ -18,6 +18,8 @@ class LookControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.proxies, self.names, self.pictures = QCheckBox(), QCheckBox("Class names"), QCheckBox("Thumbnails")
+        self.contours = QCheckBox("Density contours")
+        self.contours.setToolTip("Lines around the densest parts, which hold 10, 30, 50, 70 and 90 % of the points")
         self.point_size = _slider(SIZES, "Size of the points")
         self.point_opacity = _slider(OPACITIES, "Opacity of the points")
         self.size_words, self.opacity_words = label("", "caption"), label("", "caption")
@@ -26,7 +28,12 @@ class LookControls(QWidget):
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
-        rows = ((self.proxies, ""), (self.names, "at centroids"), (self.pictures, "when zoomed in"))
+        rows = (
+            (self.proxies, ""),
+            (self.names, "beside clusters"),
+            (self.pictures, "when zoomed in"),
+            (self.contours, ""),
+        )
         for row, (box, note) in enumerate(rows):
             grid.addWidget(box, row, 0, 1, 2 if note else 3)
             if note:
@@ -47,6 +54,7 @@ class LookControls(QWidget):
         self.proxies.setChecked(look.proxies)
         self.names.setChecked(look.names)
         self.pictures.setChecked(look.pictures)
+        self.contours.setChecked(look.contours)
         self.point_size.setValue(round(100 * look.size))
         self.point_opacity.setValue(round(100 * look.opacity))
         self.size_words.setText(f"{self.point_size.value()} %")
@@ -61,7 +69,7 @@ class LookControls(QWidget):
     def _changed(self) -> None:
         look = Look(
             self.proxies.isChecked(), self.names.isChecked(), self.pictures.isChecked(), self.point_size.value() / 100,
-            self.point_opacity.value() / 100,
+            self.point_opacity.value() / 100, self.contours.isChecked(),
         )  # fmt: skip
         self.show_look(look)
         self.changed.emit(look)

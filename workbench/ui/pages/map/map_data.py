@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.projection.axes import COMPONENT, PROXIES, Direction, axes
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
@@ -55,7 +56,13 @@ class MapData:
 
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
-        return self.class_names[label] if label < len(self.class_names) else str(label)
+        return name_of(self.class_names, label)
+
+    @property
+    def classes(self) -> list[tuple[int, str]]:
+        """Label and name of each class with a point on the map, in the order of labels."""
+        there = np.unique(self.labels[np.isfinite(self.points).all(1)]).tolist()
+        return [(label, self.class_name(label)) for label in there]
 
     def verdict(self, row: int) -> str:
         """Whether the first neighbour of a point is of its class, as a sign and words."""
@@ -93,14 +100,17 @@ class Groups:
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
-    """The map without waiting: the plane of two-dimensional embeddings if requested, else PCA.
+    """The map without waiting: the plane of two-dimensional embeddings or custom axes if requested, else PCA.
 
     Args:
         wanted: method, params and seed as the analysis process takes them, and perhaps `only`, ids of samples.
 
     Raises:
-        Problem: embeddings that are missing, not finite or, for the plane, of other than two dimensions.
+        Problem: embeddings that are missing, not finite or, for the plane, of other than two dimensions;
+            custom axes as `axes`.
     """
+    if wanted["method"] == "axes":
+        return by_axes(workspace, evaluation_id, wanted["params"], wanted.get("only"))
     make = by_plane if wanted["method"] == "plane" else by_pca
     return make(workspace, evaluation_id, wanted["params"]["metric"], wanted.get("only"))
 
@@ -135,6 +145,29 @@ def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: O
     stars = _stars(workspace, evaluation_id, metric, 2)
     how = "unit vectors" if metric == "cosine" else "as they are"
     return _data(workspace, evaluation_id, points, stars, f"the embeddings' own plane ({how})", "plane", 2)
+
+
+def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], only: Only = None) -> MapData:
+    """The embeddings along the parameters' directions `x` and `y`, by their `metric`. Raises Problem as `axes`."""
+    metric, x, y = params["metric"], Direction(*params["x"]), Direction(*params["y"])
+    embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
+    vectors, stored_proxies = prepared(embeddings, metric), workspace.proxies(evaluation_id)
+    stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
+    proxy_labels = np.empty(0, np.int64) if stored_proxies is None else stored_proxies[1]
+    found = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
+    names = _class_names(workspace, evaluation_id)
+    across, up = (_direction_words(direction, names) for direction in (x, y))
+    said = f"custom axes ({metric}): across {across}, up {up}; {found.angle:.0f}° between them"
+    points = among(found.transform(vectors), rows, count)
+    places = None if stars is None else found.transform(stars)
+    return _data(workspace, evaluation_id, points, places, said, "axes", vectors.shape[1])
+
+
+def _direction_words(direction: Direction, names: tuple[str, ...]) -> str:
+    if direction.kind == COMPONENT:
+        return f"principal component {direction.first + 1}"
+    ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
+    return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
 
 
 def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[np.ndarray, np.ndarray, int]:
@@ -208,7 +241,7 @@ def _data(
         labels=queries.labels,
         ap=queries.ap,
         right=queries.right,
-        class_names=() if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names,
+        class_names=_class_names(workspace, evaluation_id),
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
@@ -218,6 +251,17 @@ def _data(
         evaluation=evaluation_id,
         title=f"Run {run.id}: {run.name}, {epoch_name(evaluation.epoch)}",
     )
+
+
+def _class_names(workspace: Workspace, evaluation_id: int) -> tuple[str, ...]:
+    """Names by label; none where the data set is not known."""
+    dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    return () if dataset is None else workspace.dataset(dataset).class_names
+
+
+def name_of(names: tuple[str, ...], label: int) -> str:
+    """The name of a label; its number where the data set is not known."""
+    return names[label] if label < len(names) else str(label)
 
 
 def epoch_name(epoch: int) -> str:

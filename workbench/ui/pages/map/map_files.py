@@ -71,6 +71,7 @@ def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> Map
     paper.show_data(shown.data, groups, shown.hidden)
     paper.set_selected(shown.cloud.selected)
     paper.show_pictures(shown.thumbnails.loader)
+    paper.contours.show(shown.contours.shown)
     paper.marks.take_trails(shown.marks)
     paper.box.setRange(shown.box.viewRect(), padding=0)
     return paper

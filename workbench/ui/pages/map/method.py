@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.projection.axes import ACROSS, UP, Direction
 from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, mark
 from workbench.workspace.rows import Projection
 
-METHODS = {"umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "plane": "Plane"}
+METHODS = {"umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "plane": "Plane", "axes": "Custom axes"}
 METRICS = {"cosine": "Cosine", "l2": "L2"}
-AT_ONCE = ("pca", "plane")  # drawn without the analysis process
+AT_ONCE = ("pca", "plane", "axes")  # drawn without the analysis process
 NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter was there
 Request = dict[str, Any]  # method, params, seed, perhaps most and only: as the analysis process takes them
 
@@ -21,6 +22,7 @@ class MapMethod:
         method: key of METHODS. metric: key of METRICS.
         n_neighbors, min_dist: UMAP's. perplexity: t-SNE's.
         target_weight: UMAP's pull of the labels, 0..1; None: the labels are not used.
+        x, y: the directions of custom axes.
         max_points: UMAP and t-SNE lay out a sample of more images, stratified by class.
     """
 
@@ -32,6 +34,8 @@ class MapMethod:
     perplexity: float = 30.0
     max_points: int = MOST_POINTS
     seed: int = 0
+    x: Direction = ACROSS
+    y: Direction = UP
 
     def request(self, only: list[int] | None = None) -> Request:
         """What the analysis process is asked for; `only`: ids of the samples that are mapped, None for all."""
@@ -42,6 +46,8 @@ class MapMethod:
                 params["target_weight"] = self.target_weight
         elif self.method == "tsne":
             params["perplexity"] = self.perplexity
+        elif self.method == "axes":
+            params |= {"x": self.x.plain(), "y": self.y.plain()}
         limit = {"most": self.max_points} if self.method in LIMITED else {}
         isolated = {} if only is None else {"only": only}
         return {"method": self.method, "params": params, "seed": self.seed, **limit, **isolated}

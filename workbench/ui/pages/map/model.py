@@ -6,11 +6,13 @@ from enum import Enum, auto
 
 import numpy as np
 
+from workbench.projection.axes import ACROSS, UP
 from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.epochs.chain import Chain
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.map_data import Groups, MapData
 from workbench.ui.pages.map.method import MapMethod, Request
+from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 
@@ -44,6 +46,7 @@ class Look:
         proxies, names, pictures: whether stars, names of classes and thumbnails are drawn.
         size: of points, times the width that goes with their number.
         opacity: of points, 0..1.
+        contours: whether lines show where the points are dense.
     """
 
     proxies: bool = True
@@ -51,6 +54,7 @@ class Look:
     pictures: bool = True
     size: float = 1.0
     opacity: float = 0.7
+    contours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,10 @@ class MapModel:
         self.method = replace(self.method, metric=metric)
         self.isolated = []
         self.show_evaluation(evaluation)
+
+    def forget_classes(self) -> None:
+        """Custom axes lead along principal components again: another data set is shown, which has other classes."""
+        self.method = replace(self.method, x=ACROSS, y=UP)
 
     def show_evaluation(self, evaluation: int) -> None:
         """Request the map of another evaluation of the same run."""
@@ -260,6 +268,14 @@ class MapModel:
             visible &= ~np.isin(self.groups.of, list(self.hidden_groups))
         return visible
 
+    @property
+    def contoured(self) -> np.ndarray | None:
+        """The points [k, 2] whose density is drawn as contours; None for no contours: they are off, or points move."""
+        if not self.look.contours or self.map is None or self.drawn is not self.map:
+            return None
+        points: np.ndarray = self.map.points[self.visible]
+        return points
+
     # Selection and query
 
     def select(self, ids: np.ndarray, *, step: bool = True) -> None:
@@ -270,6 +286,11 @@ class MapModel:
         self.selected = self._rows.among(ids)
         self._tell(Change.SELECTION, Change.TRAILS)
         self._bring_one()
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """Where the selected points stand together on the map, the largest cluster first."""
+        return [] if self.map is None or not self.selected.any() else named_clusters(self.map, self.selected)
 
     def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:
         """Ids after rows are clicked or outlined: "replace" the selection, "add" to it or "remove" from it."""

@@ -17,6 +17,7 @@ from workbench.ui.pages.map.colours.colouring import COLOURINGS
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.doubts import DoubtsButton
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.contours import ContourMaker
 from workbench.ui.pages.map.drawing.true_links import TrueLinks
 from workbench.ui.pages.map.epochs.playback import Playback
 from workbench.ui.pages.map.epochs.time_bar import TimeBar
@@ -26,6 +27,7 @@ from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Change, MapModel
 from workbench.ui.pages.map.second_map import SecondMap
 from workbench.ui.pages.map.selecting.breadcrumb import Breadcrumb
+from workbench.ui.pages.map.selecting.cluster_names import words_of
 from workbench.ui.pages.map.selecting.history import MapHistory
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
@@ -43,6 +45,9 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
+CONTOURS = "map/contours"  # whether they are on, in the preferences
+CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
+
 
 class MapPage(QStackedWidget):
     """Draws a MapModel of the evaluation that is shown; selection and query are the session's."""
@@ -58,6 +63,7 @@ class MapPage(QStackedWidget):
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
         self.store = SelectionStore(session, self.undo_stack, self)
+        self.contours = ContourMaker(session, self.canvas.contours, self)
         self._draw = {
             Change.WANTED: self._make,
             Change.MAP: self._draw_map,
@@ -156,7 +162,8 @@ class MapPage(QStackedWidget):
 
     def _connect(self) -> None:
         session, commands, model = self.session, self.commands, self.model
-        model.listen(lambda change: self._draw[change]())
+        model.listen(self._changed)
+        model.draw_as(replace(model.look, contours=session.preferences.flag(CONTOURS)))
         self.hint.pressed.connect(lambda: session.show_page("train"))
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
@@ -213,6 +220,7 @@ class MapPage(QStackedWidget):
         dataset_id = None if run is None else run.dataset_id
         if dataset_id != self.store.dataset_id:
             self.store.show_dataset(dataset_id)
+            self.model.forget_classes()
         if run_id is None or evaluation_id is None:
             self._asked = None
             self.maker.forget()
@@ -249,6 +257,11 @@ class MapPage(QStackedWidget):
 
     # The model on the screen
 
+    def _changed(self, change: Change) -> None:
+        self._draw[change]()
+        if change in CONTOURED:
+            self.contours.make(self.model.contoured)
+
     def _draw_map(self) -> None:
         data = self.model.map
         self.problem.setText(self.model.problem)
@@ -259,6 +272,7 @@ class MapPage(QStackedWidget):
             self.legend.show_groups(None, frozenset())
         else:
             self.settings.set_width(data.width)
+            self.settings.set_classes(data.classes, data.stars > 0)
             self._draw_colours()
 
     def _draw_moment(self) -> None:
@@ -297,6 +311,7 @@ class MapPage(QStackedWidget):
         self.second.show_selection()
         if self.model.map is not None:
             self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
+        self.side.show_clusters(words_of(self.model.clusters))
         self.side.show_count(len(self.model.selection))
 
     def _draw_query(self) -> None:
@@ -315,6 +330,7 @@ class MapPage(QStackedWidget):
 
     def _draw_look(self) -> None:
         look = self.model.look
+        self.session.preferences.set_flag(CONTOURS, look.contours)
         self.legend.look.show_look(look)
         self.commands.pictures.setChecked(look.pictures)
         self.canvas.show_look(look)

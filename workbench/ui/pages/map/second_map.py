@@ -11,6 +11,7 @@ from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
+from workbench.ui.pages.map.drawing.contours import ContourMaker
 from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.map_data import Groups, MapData, epoch_name
 from workbench.ui.pages.map.map_maker import MapMaker
@@ -54,6 +55,7 @@ class SecondMap(QWidget):
             box.setMinimumContentsLength(8)
         self.canvas = MapCanvas()
         self.canvas.setAccessibleName("Second map of the test embeddings")
+        self.contours = ContourMaker(self.session, self.canvas.contours, self)
         self.problem = label("", "muted", wrap=True, parent=self.canvas)
         self.problem.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.problem.hide()
@@ -125,6 +127,7 @@ class SecondMap(QWidget):
         self._look = look
         if self._built:
             self.canvas.show_look(look)
+            self._contour()
 
     def fit(self) -> None:
         """Bring all points into view."""
@@ -212,8 +215,16 @@ class SecondMap(QWidget):
         if self.data is not None:
             groups = self.groups()
             self.canvas.show_data(self.data, groups, self._rows_hidden(groups))
+            self._contour()
             if fit:
                 self.canvas.fit()
+
+    def _contour(self) -> None:
+        data, groups = self.canvas.data, self.canvas.groups
+        if not self._look.contours or data is None or groups is None:
+            self.contours.make(None)
+        else:
+            self.contours.make(data.points[~np.isin(groups.of, list(self.canvas.hidden))])
 
     def groups(self, tokens: theme.Tokens | None = None) -> Groups:
         """The groups of its points on the first map's scale, in the colours of a theme: that on screen unless given."""
@@ -229,6 +240,7 @@ class SecondMap(QWidget):
     def _empty(self, sentence: str) -> None:
         self.data = None
         self.canvas.clear()
+        self.contours.make(None)
         self.caption.setText("")
         self.problem.setText(sentence)
         self.problem.setVisible(bool(sentence))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.projection.subset import MOST_POINTS
+from workbench.ui.pages.map.axis_editor import AxisEditor, Classes
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
@@ -21,7 +22,7 @@ from workbench.ui.widgets.labels import label
 
 
 class MapSettings(QObject):
-    """PCA, UMAP or t-SNE with their parameters and seed, or the plane of 2-D embeddings; each by cosine or L2.
+    """PCA, UMAP or t-SNE with their parameters and seed, the plane of 2-D embeddings, or custom axes; by cosine or L2.
 
     `parts` stand in the row of tools.
     """
@@ -33,7 +34,8 @@ class MapSettings(QObject):
         self.method = chooser(
             METHODS,
             "Method of the map",
-            "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions",
+            "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions. "
+            "Custom axes: where each embedding lies between two classes, or along a principal component",
         )
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
         self.more = button("", "sliders-horizontal")
@@ -60,12 +62,15 @@ class MapSettings(QObject):
         )
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
         self.seed.setToolTip("Another seed gives another map of the same data")
+        self.x, self.y = AxisEditor("Across"), AxisEditor("Up")
         self.more.setMenu(self._parameters())
         self.parts = (labelled("Method", self.method), labelled("Distance", self.distance), self.more)
         self.method.activated.connect(self._changed)
         self.distance.activated.connect(self._changed)
         self.supervised.toggled.connect(self.weight.setEnabled)
         self.supervised.toggled.connect(self._changed)
+        for axis in (self.x, self.y):
+            axis.changed.connect(self._changed)
         for box in (self.neighbours, self.min_dist, self.weight, self.perplexity, self.max_points, self.seed):
             box.setKeyboardTracking(False)
             box.valueChanged.connect(self._changed)
@@ -76,6 +81,8 @@ class MapSettings(QObject):
         self._form = QWidget()
         self._rows = QFormLayout(self._form)
         self._rows.setContentsMargins(12, 8, 12, 8)
+        self._rows.addRow(label("Across"), self.x)
+        self._rows.addRow(label("Up"), self.y)
         self._rows.addRow(self.supervised)
         for name, box in (
             ("target_weight", self.weight),
@@ -115,6 +122,8 @@ class MapSettings(QObject):
         self.perplexity.setValue(method.perplexity)
         self.max_points.setValue(method.max_points)
         self.seed.setValue(method.seed)
+        self.x.show_direction(method.x)
+        self.y.show_direction(method.y)
         self._show_rows()
         self.blockSignals(False)
 
@@ -130,6 +139,8 @@ class MapSettings(QObject):
             perplexity=round(self.perplexity.value(), 4),
             max_points=self.max_points.value(),
             seed=self.seed.value(),
+            x=self.x.direction,
+            y=self.y.direction,
         )
 
     def set_width(self, width: int) -> None:
@@ -140,13 +151,22 @@ class MapSettings(QObject):
         item.setEnabled(width in (0, 2))
         item.setToolTip("" if width in (0, 2) else f"These embeddings have {width:,} dimensions")
 
+    def set_classes(self, classes: Classes, proxies: bool) -> None:
+        """Offer the classes of the map, as label and name, for custom axes; `proxies`: the map has them."""
+        for axis in (self.x, self.y):
+            axis.offer(classes, proxies)
+
     def _changed(self) -> None:
         self._show_rows()
         self.changed.emit(self.chosen)
 
     def _show_rows(self) -> None:
         method = self.method.currentData()
-        self.more.setVisible(method not in AT_ONCE)
+        self.more.setVisible(method not in AT_ONCE or method == "axes")
+        for axis in (self.x, self.y):
+            self._rows.setRowVisible(axis, method == "axes")
+        for limit in (self.max_points, self.seed):
+            self._rows.setRowVisible(limit, method not in AT_ONCE)
         for box in (self.supervised, self.weight, self.neighbours, self.min_dist):
             self._rows.setRowVisible(box, method == "umap")
         self._rows.setRowVisible(self.perplexity, method == "tsne")

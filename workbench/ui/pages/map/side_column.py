@@ -9,9 +9,11 @@ from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.capped_text import CappedText
 
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # of the width, at least
+CLUSTER_LINES = 9
 TABS = ("Legend", "Classes", "Selection")
 SELECTION = 2
 
@@ -28,8 +30,11 @@ class SideColumn(QFrame):
         self.inspector = InspectorPanel(session)
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
+        self.clusters = CappedText("caption", CLUSTER_LINES)
+        self.clusters.said.setContentsMargins(16, 8, 16, 0)  # as the Inspector below it
+        self.clusters.said.setAccessibleName("Clusters of the selection")
         selection = QWidget()
-        in_column((self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
+        in_column(self.clusters, (self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for page, words in zip((self.legend, classes.panel, selection), TABS, strict=True):
@@ -48,6 +53,11 @@ class SideColumn(QFrame):
 
     def sizeHint(self) -> QSize:
         return QSize(self._width, super().sizeHint().height())
+
+    def show_clusters(self, words: str) -> None:
+        """Show what the clusters of the selection hold; nothing for no words."""
+        self.clusters.set_text(words)
+        self.clusters.setVisible(bool(words))
 
     def show_count(self, selected: int) -> None:
         """Show how many images are selected."""

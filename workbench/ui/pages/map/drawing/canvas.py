@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.drawing.contours import Contours
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.marks import Marks
 from workbench.ui.pages.map.drawing.origin import Origin
@@ -108,6 +109,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.outlined, self.box.clicked = self._outlined, self._clicked
         self.setCentralItem(self.box)
         self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
+        self.contours = Contours()
         self.thumbnails = Thumbnails(self.cloud)
         self.note = LevelNote(self)
         self._rest = QTimer(self, singleShot=True, interval=REST)
@@ -117,6 +119,7 @@ class MapCanvas(pg.GraphicsView):
         self.resized.connect(self.note.place)
         self.box.addItem(self.cloud)
         self.box.addItem(self.thumbnails, ignoreBounds=True)
+        self.box.addItem(self.contours, ignoreBounds=True)
         self.box.addItem(self.marks, ignoreBounds=True)
         self.box.addItem(self.names, ignoreBounds=True)
         self.origin = Origin(self.box)
@@ -138,7 +141,7 @@ class MapCanvas(pg.GraphicsView):
         self.marks.show(data, groups, hidden, self.cloud.boundingRect())
         self.names.show(data, groups, hidden, self.cloud.boundingRect())
         self._rest.start()
-        self.origin.show(data.method == "plane", self.marks.tokens)
+        self.origin.show(data.method in ("plane", "axes"), self.marks.tokens)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -189,7 +192,7 @@ class MapCanvas(pg.GraphicsView):
 
     def set_tokens(self, tokens: theme.Tokens) -> None:
         """Take the colours of a theme; points take theirs at the next `show_data`."""
-        self.cloud.tokens = self.marks.tokens = self.names.tokens = tokens
+        self.cloud.tokens = self.marks.tokens = self.names.tokens = self.contours.tokens = tokens
         self.box.colour = tokens.accent
         self.setBackground(QColor(tokens.plot_background))
 

@@ -1,22 +1,25 @@
-"""Names of classes on the map: each at the centre of its points, none over another."""
+"""Names of classes on the map: each at or beside its points, none over another or over a small cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
 MOST = 200  # names that are placed; of more classes, the largest
-REACHES = (0.0, 21.0, 33.0, 48.0, 78.0)  # px from the centre at which a free position is searched
+REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
+TOLERATED = 0.15  # of a cluster, hidden by a name near its centre
+FARTHER = 0.02  # of a cluster, that a name one reach farther away must hide less
 LEADER = 13.0  # px from the centre beyond which a line leads to it
 BACKGROUND = 224  # of 255
 APART = 2.0  # px between two names
@@ -41,8 +44,11 @@ class ClassNames(pg.GraphicsObject):
         self.wanted = True
         self.drawn: list[Name] = []  # at the last paint
         self._centres = np.empty((0, 2))
+        self._points = np.empty((0, 2))  # that no name shall hide
+        self._group = np.empty(0, np.int64)
         self._texts: list[str] = []
         self._colours: list[int] = []
+        self._covered: tuple[tuple[float, ...], Cover] | None = None  # for a view
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(8)
 
@@ -51,6 +57,7 @@ class ClassNames(pg.GraphicsObject):
         self.prepareGeometryChange()
         self._bounds = bounds
         self._centres, self._texts, self._colours = np.empty((0, 2)), [], []
+        self._covered = None
         if data is not None and groups is not None and groups.labels is not None and self.wanted:
             centres, counts = centres_of(data.points, groups.of, len(groups.names))
             order = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group]]
@@ -58,6 +65,8 @@ class ClassNames(pg.GraphicsObject):
             self._centres = centres[shown]
             self._texts = [groups.names[group] for group in shown]
             self._colours = groups.colours[shown].tolist()
+            seen = ~np.isin(groups.of, list(hidden))
+            self._points, self._group = data.points[seen], groups.of[seen]
         self.update()
 
     def boundingRect(self) -> QRectF:
@@ -84,7 +93,7 @@ class ClassNames(pg.GraphicsObject):
         metrics = QFontMetricsF(font)
         texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, WIDEST) for text in self._texts]
         widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
-        boxes = free_boxes(centres, widths, area)
+        boxes = free_boxes(centres, widths, area, self._cover(painter.worldTransform(), area))
         for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
             if box is not None:
                 self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
@@ -95,6 +104,14 @@ class ClassNames(pg.GraphicsObject):
         for name in self.drawn:
             self._draw(painter, name)
         painter.restore()
+
+    def _cover(self, transform: QTransform, area: QRectF) -> Cover:
+        """Where the points are on the screen, kept until they or the view move."""
+        view = (transform.m11(), transform.m22(), transform.dx(), transform.dy(), area.width(), area.height())
+        if self._covered is None or self._covered[0] != view:
+            places = on_screen(transform, self._points)
+            self._covered = view, Cover(places, self._group, (area.width(), area.height()))
+        return self._covered[1]
 
     def _draw(self, painter: QPainter, name: Name) -> None:
         edge, background = QColor.fromRgba(name.colour), QColor(self.tokens.surface)
@@ -118,26 +135,43 @@ def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.nd
     return sums / np.maximum(counts, 1)[:, None], counts
 
 
-def free_boxes(centres: np.ndarray, widths: Sequence[float], area: QRectF) -> list[QRectF | None]:
+def free_boxes(
+    centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None
+) -> list[QRectF | None]:
     """A box for each name, at its centre or near it, within `area` and over none before it; None where none is free.
 
+    Of the free ones it is the nearest that hides next to nothing, else the one that hides the least.
+
     Args:
-        centres: [g, 2] px. widths: [g] px.
+        centres: [g, 2] px. widths: [g] px. cover: what boxes hide; None: nothing.
     """
-    angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
-    steps = [(0.0, 0.0)] + [(reach * np.cos(angle), reach * np.sin(angle)) for reach in REACHES[1:] for angle in angles]
     boxes: list[QRectF | None] = []
     taken: list[QRectF] = []
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
-        box = None
-        if area.contains(x, y):
-            for across, down in steps[width > 2 * TALL :]:  # a long name would hide its points
-                left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
-                tried = QRectF(left, y + down - TALL / 2, width, TALL)
-                grown = tried.adjusted(-APART, -APART, APART, APART)
-                if area.contains(tried) and not any(grown.intersects(other) for other in taken):
-                    box = tried
-                    taken.append(tried)
-                    break
+        box, least = None, np.inf
+        for reach, tried in _positions(x, y, width) if area.contains(x, y) else ():
+            grown = tried.adjusted(-APART, -APART, APART, APART)
+            if not area.contains(tried) or any(grown.intersects(other) for other in taken):
+                continue
+            hidden = 0.0 if cover is None else cover.hidden(tried)
+            if hidden + FARTHER * reach < least:
+                box, least = tried, hidden + FARTHER * reach
+            if hidden <= TOLERATED:
+                box = tried
+                break
+        if box is not None:
+            taken.append(box)
         boxes.append(box)
     return boxes
+
+
+def _positions(x: float, y: float, width: float) -> Iterator[tuple[int, QRectF]]:
+    """Boxes of a name from its centre outwards, with the number of their reach; a long one is not at the centre."""
+    angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
+    for number, reach in enumerate(REACHES):
+        if not number and width > 2 * TALL:
+            continue  # it would hide its points
+        for angle in angles.tolist() if number else [0.0]:
+            across, down = reach * np.cos(angle), reach * np.sin(angle)
+            left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
+            yield number, QRectF(left, y + down - TALL / 2, width, TALL)

@@ -1,0 +1,44 @@
+"""The fair comparison on the Compare page: the ranking with its intervals, and what they mean."""
+
+import pytest
+
+from tests.unit.fair.test_table import PLAN, planted
+from workbench.fair.stored import FairComparisons
+from workbench.fair.table import compared
+from workbench.ui.pages.compare import page as compare_page
+from workbench.ui.pages.compare.fair_panel import FairPanel
+from workbench.ui.pages.compare.page import ComparePage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def comparison():
+    return compared(PLAN, [planted("ice", 0.5, 1), planted("ce", 0.6, 2)], {"psc": "It broke."})
+
+
+def test_each_method_has_a_row_with_its_rank_and_the_text_says_what_it_means(qtbot, comparison):
+    panel = FairPanel()
+    qtbot.addWidget(panel)
+    panel.show_comparisons([comparison])
+    rows = [[panel.model.index(row, column).data() for column in range(2)] for row in range(panel.model.rowCount())]
+    assert rows == [["ce", "1 (1 to 1)"], ["ice", "2 (2 to 2)"]]
+    assert "40 queries" in panel.conditions.text()
+    for words in ("bootstrap", "1 of 1 pairs differ", "psc is left out. It broke."):
+        assert words in panel.notes.text()
+    assert panel.box.isHidden(), "there is one comparison"
+    panel.show_comparisons([])
+    assert panel.model.rowCount() == 0
+
+
+def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comparison, monkeypatch):
+    read = FairComparisons(((1, "done"),), (comparison,))
+    monkeypatch.setattr(compare_page, "read_comparisons", lambda *_: read)
+    page = ComparePage(session)
+    qtbot.addWidget(page)
+    assert not page.tabs.isTabVisible(page.tabs.indexOf(page.fair))
+    page.show()
+    qtbot.waitUntil(lambda: page.right.currentWidget() is page.fair_alone)
+    assert page.tabs.isTabVisible(page.tabs.indexOf(page.fair))
+    session.workspace_changed.emit()
+    assert page.right.currentWidget() is not page.result

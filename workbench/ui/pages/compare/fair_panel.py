@@ -1,0 +1,73 @@
+"""The Fair ranking tab: the table of `workbench benchmark fair`, with rank intervals and what they mean."""
+
+from collections.abc import Sequence
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from workbench.fair.ranking import RESAMPLES
+from workbench.fair.table import Comparison, conditions, ranking_cells, verdicts
+from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.labels import label
+
+HEAD = (
+    "Method", "Rank (95%)", "MAP@R % (95%)", "Best held-out epoch % (95%)", "R@1 %", "s / run",
+    "Memory",
+)  # fmt: skip
+MEANING = (
+    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
+    f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
+    "Where two intervals overlap, the order of the two methods may be chance."
+)
+NOTES_LINES = 8
+
+
+class FairPanel(QWidget):
+    """One comparison at a time; a box chooses where the workspace holds several."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.comparisons: Sequence[Comparison] = ()
+        self.box = QComboBox()
+        self.box.setAccessibleName("Fair comparison")
+        self.box.currentIndexChanged.connect(self._show)
+        self.conditions = label("", "muted", wrap=True)
+        self.model = WordTable()
+        self.view = table_view(self.model, "Ranking of the methods that were tuned alike")
+        self.notes = CappedText("muted", NOTES_LINES)
+        self.notes.said.setAccessibleName("What the ranks mean")
+        in_column(self.box, self.conditions, (self.view, 1), self.notes, on=self, margins=8)
+
+    def show_comparisons(self, comparisons: Sequence[Comparison]) -> None:
+        """Show these, the newest first."""
+        self.comparisons = comparisons
+        before = self.box.currentText()
+        self.box.blockSignals(True)
+        self.box.clear()
+        self.box.addItems([_title(comparison) for comparison in comparisons])
+        self.box.setCurrentIndex(max(0, self.box.findText(before)) if comparisons else -1)
+        self.box.blockSignals(False)
+        self.box.setVisible(len(comparisons) > 1)
+        self._show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        fit_columns(self.view)
+
+    def _show(self) -> None:
+        if not 0 <= self.box.currentIndex() < len(self.comparisons):
+            self.model.show([], [])
+            return
+        comparison = self.comparisons[self.box.currentIndex()]
+        rows = [[method, rank, *others] for rank, method, *others in ranking_cells(comparison)]
+        self.conditions.setText(conditions(comparison))
+        self.model.show(HEAD, rows)
+        fit_columns(self.view)
+        self.notes.set_text("\n".join([MEANING, *verdicts(comparison)]))
+
+
+def _title(comparison: Comparison) -> str:
+    plan = comparison.plan
+    return f"{plan.bench}: {len(comparison.scores)} methods, {plan.trials} trials, {plan.seeds} seeds"

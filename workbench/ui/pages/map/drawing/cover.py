@@ -1,0 +1,43 @@
+"""How much of the points a box on the screen would hide."""
+
+import numpy as np
+from PySide6.QtCore import QRectF
+
+from workbench.projection.islands import islands
+
+CELL = 6  # px
+MOST = 20_000  # points that are looked at; of more, one in every so many
+
+
+class Cover:
+    """Counts cells with points, each by its share of the smallest thing that it belongs to: an island of points on the
+    screen, or a class. Hiding a whole cluster costs 1, however small it is; a part of a large one costs little.
+
+    Args:
+        places: [n, 2] px, points without coordinates NaN. group: [n] int. size: width and height of the screen in px.
+    """
+
+    def __init__(self, places: np.ndarray, group: np.ndarray, size: tuple[float, float]) -> None:
+        width, height = (int(side // CELL) + 1 for side in size)
+        every = max(1, -(-len(places) // MOST))
+        places, group = places[::every], group[::every]
+        seen = np.isfinite(places).all(1) & (places >= 0).all(1) & (places < size).all(1)
+        columns, rows = (places[seen] // CELL).astype(int).T
+        cost = np.zeros((height, width))
+        if len(columns):
+            filled = np.zeros((height, width), bool)
+            filled[rows, columns] = True
+            island = islands(filled)
+            cost = np.where(filled, 1 / np.bincount(island.ravel())[island], 0)
+            pairs = np.unique(np.stack([group[seen], rows * width + columns]), axis=1)
+            of_class = 1 / np.bincount(pairs[0])[pairs[0]]
+            np.maximum.at(cost.ravel(), pairs[1], of_class)
+        self._sums = np.pad(cost, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
+
+    def hidden(self, box: QRectF) -> float:
+        """What a box costs: 0 where it hides nothing."""
+        height, width = (side - 1 for side in self._sums.shape)
+        left, right = (min(max(int(x // CELL), 0), width) for x in (box.left(), box.right() + CELL))
+        top, bottom = (min(max(int(y // CELL), 0), height) for y in (box.top(), box.bottom() + CELL))
+        sums = self._sums
+        return float(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left])
