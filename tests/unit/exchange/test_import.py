@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from workbench.config import BadConfig, RunConfig
+from workbench.control import Cancelled
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
 from workbench.files import packages
@@ -49,6 +50,20 @@ def reference(vectors, labels):
         average.append((precision * right[:r]).sum() / r)
         recall.append(right[0])
     return float(np.mean(recall)), float(np.mean(average))
+
+
+def test_the_search_for_neighbours_says_how_far_it_is_and_can_be_cancelled(workspace, given):
+    told = []
+
+    def cancel(text, done, total):
+        told.append((text, done, total))
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        import_embeddings(workspace, given / "vectors.npy", given / "labels.npy", progress=cancel)
+    assert told[-1] == ("Finding the neighbours", 24, 24)
+    assert not workspace.runs()
 
 
 def test_the_metrics_are_those_of_the_formulas(workspace, given):
