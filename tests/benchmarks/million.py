@@ -57,7 +57,7 @@ def drawn(count: int, width: int, classes: int) -> tuple[np.ndarray, np.ndarray]
     return vectors, labels
 
 
-def near_in_classes(embeddings, labels, sample_ids, k=100, ks=(1, 2, 4, 8), distance="cosine", **_):  # noqa: ANN
+def near_in_classes(embeddings, labels, sample_ids, k=100, ks=(1, 2, 4, 8), distance="cosine", **_):
     """As `retrieve`, of the samples of the nearest classes alone; only for data of this script."""
     from workbench.evaluation.retrieval import Retrieval
 
@@ -176,7 +176,7 @@ class Driver:
         QTimer.singleShot(milliseconds, loop.quit)
         loop.exec()
 
-    def page(self, name: str):  # noqa: ANN201
+    def page(self, name: str):
         """A page of the window."""
         return self.window.pages.page(name)
 
