@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
@@ -141,16 +142,18 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
 def draw_map(data: Map, host: Host) -> None:
     """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
-    present = np.unique(data.labels)
+    present, of = np.unique(data.labels, return_inverse=True)
     many, named = len(present) > len(COLOURS), len(present) <= NAMED
-    for index, label in enumerate(present):
-        chosen = data.labels == label
-        colour = _spread(index, len(present)) if many else COLOURS[index]
-        name = _class_name(data, label)
-        axes.scatter(
-            data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=colour, linewidths=0, label=legend_name(name) if named else None, rasterized=len(data.points) > 3000,
-        )  # fmt: skip
+    colours = _spread(len(present)) if many else np.array([to_rgba(colour) for colour in COLOURS[: len(present)]])
+    look = {"s": max(1.0, min(8.0, 4000 / len(data.points))), "linewidths": 0, "rasterized": len(data.points) > 3000}
+    if named:
+        for index, label in enumerate(present):
+            chosen = of == index
+            name = legend_name(_class_name(data, label))
+            axes.scatter(data.points[chosen, 0], data.points[chosen, 1], color=colours[index], label=name, **look)
+    else:  # at once: thousands of classes would be thousands of looks at all points
+        order = np.argsort(of, kind="stable")
+        axes.scatter(data.points[order, 0], data.points[order, 1], color=colours[of[order]], **look)
     if data.proxies is not None:
         axes.scatter(
             data.proxies[:, 0],
@@ -169,11 +172,11 @@ def draw_map(data: Map, host: Host) -> None:
         axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
-def _spread(index: int, count: int) -> tuple[float, float, float, float]:
+def _spread(count: int) -> np.ndarray:
+    """Colours [count, 4] of many classes, evenly spread."""
     from matplotlib import colormaps
 
-    colour: tuple[float, float, float, float] = colormaps["turbo"](0.04 + 0.92 * index / max(1, count - 1))
-    return colour
+    return np.asarray(colormaps["turbo"](0.04 + 0.92 * np.arange(count) / max(1, count - 1)))
 
 
 def _sheet(cards: list[QueryCard], host: Host) -> None:
