@@ -289,3 +289,10 @@ def test_a_rebuilt_workspace_still_has_the_import(workspace, given, tmp_path):
         rebuild(again)
         assert again.run(run_id).best["MAP@R"] == workspace.run(run_id).best["MAP@R"]
         assert again.run(run_id).status == "done"
+
+
+def test_of_a_set_without_images_no_sample_is_read_for_its_pictures(workspace, given, monkeypatch):
+    run = workspace.run(import_embeddings(workspace, given / "vectors.npy", given / "labels.npy"))
+    monkeypatch.setattr(type(workspace), "samples", None)  # a million of them take half a minute
+    with pytest.raises(Problem, match="Imported without images"):
+        workspace.pictures(run.dataset_id).thumbnail(0)

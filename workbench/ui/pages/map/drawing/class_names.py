@@ -127,17 +127,21 @@ def free_boxes(centres: np.ndarray, widths: Sequence[float], area: QRectF) -> li
     angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
     steps = [(0.0, 0.0)] + [(reach * np.cos(angle), reach * np.sin(angle)) for reach in REACHES[1:] for angle in angles]
     boxes: list[QRectF | None] = []
-    taken: list[QRectF] = []
+    taken, count = np.empty((len(widths), 4)), 0  # left, top, right and bottom of each box with its distance to others
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
         box = None
         if area.contains(x, y):
-            for across, down in steps[width > 2 * TALL :]:  # a long name would hide its points
-                left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
-                tried = QRectF(left, y + down - TALL / 2, width, TALL)
-                grown = tried.adjusted(-APART, -APART, APART, APART)
-                if area.contains(tried) and not any(grown.intersects(other) for other in taken):
-                    box = tried
-                    taken.append(tried)
-                    break
+            across, down = np.transpose(steps[width > 2 * TALL :])  # a long name would hide its points
+            left, top = x + across - width / 2 + np.sign(across.round(6)) * width / 4, y + down - TALL / 2
+            free = (left >= area.left()) & (left + width <= area.right())
+            free &= (top >= area.top()) & (top + TALL <= area.bottom())
+            others = taken[:count, :, None]
+            over = (left < others[:, 2]) & (left + width > others[:, 0])
+            over &= (top < others[:, 3]) & (top + TALL > others[:, 1])
+            tried = np.flatnonzero(free & ~over.any(0))
+            if len(tried):
+                box = QRectF(left[tried[0]], top[tried[0]], width, TALL)
+                taken[count] = box.adjusted(-APART, -APART, APART, APART).getCoords()
+                count += 1
         boxes.append(box)
     return boxes
