@@ -437,8 +437,8 @@ def test(arguments):
     variables = dict(os.environ)
     variables.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.chdir(ROOT)
-    if not arguments:  # all of them, on a few processes of one thread each
-        arguments = ["-n", str(min(MOST_PROCESSES, os.cpu_count() or 1)), "--dist", "worksteal"]
+    if not arguments:  # all but the slow ones, on a few processes of one thread each
+        arguments = ["-m", "not slow", "-n", str(min(MOST_PROCESSES, os.cpu_count() or 1)), "--dist", "worksteal"]
         variables.setdefault("OMP_NUM_THREADS", "1")
     return hand_over(environment, ["-m", "pytest", *arguments], variables)
 

@@ -376,3 +376,13 @@ def test_trouble_is_one_sentence_and_no_traceback(monkeypatch, capsys, error, st
     monkeypatch.setattr(bootstrap, "prepare", fail)
     assert bootstrap.main(["run"]) == status
     assert capsys.readouterr().err == said
+
+
+def test_slow_tests_run_only_when_they_are_asked_for(monkeypatch):
+    calls = []
+    monkeypatch.setattr(bootstrap, "prepare", lambda *_, **__: None)
+    monkeypatch.setattr(bootstrap, "hand_over", lambda _environment, arguments, _variables: calls.append(arguments))
+    bootstrap.test([])
+    bootstrap.test(["-m", "slow"])
+    assert calls[0][:4] == ["-m", "pytest", "-m", "not slow"]
+    assert calls[1] == ["-m", "pytest", "-m", "slow"]

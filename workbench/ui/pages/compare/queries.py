@@ -95,7 +95,7 @@ class QueryDifferences(QWidget):
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
         head = in_row(self.kind, 1, self.openers)
-        in_column(head, self.count, self.hint, (self.table, 1), on=self, margins=8)
+        in_column(head, self.count, self.hint, (self.table, 1), 0, on=self, margins=8)
         self.kind.currentTextChanged.connect(self._filter)
         self.openers.asked.connect(self._open)
         self.show_comparison(None, {}, "")
@@ -108,6 +108,8 @@ class QueryDifferences(QWidget):
         self.count.setText("" if comparison is None else queries_told(comparison))
         self.hint.setText(hint)
         self.hint.setVisible(bool(hint))
+        for widget in (self.kind, self.openers):
+            widget.setVisible(not hint)
         self.table.setVisible(not hint)
         self.kind.setEnabled(not hint)
         fit_columns(self.table)

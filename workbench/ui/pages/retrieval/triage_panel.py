@@ -32,12 +32,13 @@ from workbench.ui.tasks import Task
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card, EmptyHint
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
-LIST_PX, SIDE_PX = 250, 210  # at 100% text
+LIST_PX, SIDE_PX = 260, 200  # at 100% text
 THUMBNAIL, NEAR_PX, LARGE_PX = 34, 60, 150
 PLACE_LIST, PLACE_NEAR = "triage-list", "triage-near"
 AHEAD = 20  # rows whose pictures are loaded with the visible one
@@ -115,7 +116,7 @@ class TriagePanel(QStackedWidget):
         self.new_class = QComboBox()
         self.new_class.setAccessibleName("Class that the image is relabelled to")
         self.new_class.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.new_class.setMinimumContentsLength(14)
+        self.new_class.setMinimumContentsLength(8)
         self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
         tools = QHBoxLayout()
         for widget in (self.map, self.queries):
@@ -125,8 +126,8 @@ class TriagePanel(QStackedWidget):
         relabelling.addWidget(caption("Relabel as", self.new_class))
         relabelling.addWidget(self.new_class, 1)
         text = QVBoxLayout()
-        for line in (self.title, self.claim, self.words):
-            text.addWidget(line)
+        text.addWidget(self.title)
+        text.addWidget(self.claim)
         text.addStretch(1)
         text.addLayout(relabelling)
         top = QHBoxLayout()
@@ -143,17 +144,16 @@ class TriagePanel(QStackedWidget):
             answers.addWidget(widget, at // 2, at % 2)
         self.near_titles = [label("", "strong"), label("", "strong")]
         self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
-        grid = QGridLayout()
-        grid.setSpacing(6)
-        for at, (title, pictures) in enumerate(zip(self.near_titles, self.near, strict=True)):
-            grid.addWidget(title, 2 * at, 0, 1, SHOWN + 1)
-            for place, picture in enumerate(pictures):
-                grid.addWidget(picture, 2 * at + 1, place)
-        grid.setColumnStretch(SHOWN, 1)
         whole.body.addLayout(top)
+        whole.body.addWidget(self.words)
         whole.body.addLayout(answers)
         whole.body.addLayout(tools)
-        whole.body.addLayout(grid)
+        for title, pictures in zip(self.near_titles, self.near, strict=True):
+            flow = FlowLayout(spacing=6)
+            for picture in pictures:
+                flow.addWidget(picture)
+            whole.body.addWidget(title)
+            whole.body.addLayout(flow)
         whole.body.addStretch(1)
         return whole
 
