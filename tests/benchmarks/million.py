@@ -143,7 +143,6 @@ class Driver:
         self.window.resize(1440, 900)
         self.window.show()
         self.window.make_ready()
-        self.garbage.settle()
 
     def _tick(self) -> None:
         now = perf_counter()
@@ -196,6 +195,9 @@ def show(args: argparse.Namespace) -> None:
     session, step = driver.session, driver.step
     made = partial(driver.window.findChildren, ReportPage)
     step("window and pages made", lambda: None, lambda: bool(made()))
+    import workbench.evaluation.retrieval  # noqa: F401 - and with it torch, as the program does after its first paint
+
+    driver.garbage.settle()
     step("open the run", lambda: session.show_run(session.workspace.runs()[0].id), lambda: bool(session.evaluation_id))
     page: MapPage = driver.page("map")
     model = page.model

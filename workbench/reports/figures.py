@@ -145,7 +145,11 @@ def draw_map(data: Map, host: Host) -> None:
     present, of = np.unique(data.labels, return_inverse=True)
     many, named = len(present) > len(COLOURS), len(present) <= NAMED
     colours = _spread(len(present)) if many else np.array([to_rgba(colour) for colour in COLOURS[: len(present)]])
-    look = {"s": max(1.0, min(8.0, 4000 / len(data.points))), "linewidths": 0, "rasterized": len(data.points) > 3000}
+    look: dict[str, Any] = {
+        "s": max(1.0, min(8.0, 4000 / len(data.points))),
+        "linewidths": 0,
+        "rasterized": len(data.points) > 3000,
+    }
     if named:
         for index, label in enumerate(present):
             chosen = of == index

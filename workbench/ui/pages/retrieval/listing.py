@@ -55,7 +55,7 @@ class Listing:
     def __init__(self) -> None:
         self._queries: Queries | None = None
         self._names: tuple[str, ...] = ()
-        self._rows = np.empty(0, np.int32)  # of the queries, in the order listed
+        self._rows: np.ndarray = np.empty(0, np.int32)  # of the queries, in the order listed
         self._in_order = InOrder([], {})
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering

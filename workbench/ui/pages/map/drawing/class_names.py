@@ -141,7 +141,8 @@ def free_boxes(centres: np.ndarray, widths: Sequence[float], area: QRectF) -> li
             tried = np.flatnonzero(free & ~over.any(0))
             if len(tried):
                 box = QRectF(left[tried[0]], top[tried[0]], width, TALL)
-                taken[count] = box.adjusted(-APART, -APART, APART, APART).getCoords()
+                grown = box.adjusted(-APART, -APART, APART, APART)
+                taken[count] = grown.left(), grown.top(), grown.right(), grown.bottom()
                 count += 1
         boxes.append(box)
     return boxes
