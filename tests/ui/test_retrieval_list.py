@@ -7,10 +7,13 @@ import pytest
 from PySide6.QtCore import Qt
 from small_run import store_run
 
+from workbench.progress import quiet
+from workbench.ui.pages.retrieval import listing as listing_module
 from workbench.ui.pages.retrieval import query_table
 from workbench.ui.pages.retrieval.filters import Filters
 from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.query_table import QueryTable
+from workbench.ui.pages.retrieval.reading import read_evaluation
 from workbench.ui.widgets import pictures
 from workbench.ui.widgets.pictures import as_image, shared_loader
 
@@ -202,3 +205,30 @@ def test_pictures_keep_their_shape_and_small_ones_their_pixels(qapp):
     two = np.array([[[0, 0, 0], [255, 255, 255]]] * 2, np.uint8)
     image = as_image(two, 100)
     assert {image.pixelColor(x, 50).lightness() for x in range(100)} == {0, 255}
+
+
+def test_what_was_listed_stays_for_a_thread_that_writes_it(shown, run):
+    listing = made_listing(shown, run, failures_only=True)
+    ids, rows = listing.sample_ids.tolist(), listing.all()
+    expected = [listing.query(position) for position in range(len(listing))]
+    listing.arrange(Filters())
+    assert [row.sample_id for row in expected] == ids
+    assert list(rows) == expected
+    listing.show(None, ())
+    listing.arrange(Filters())
+    assert list(listing.all()) == []
+
+
+def test_the_thread_that_reads_an_evaluation_puts_it_in_order(shown, run, monkeypatch):
+    read = read_evaluation(shown.workspace, run.evaluations[-1], quiet)
+    monkeypatch.setattr(listing_module, "in_order", None)  # what is shown needs no sorting any more
+    listing = Listing()
+    listing.show(read.queries, NAMES, read.sorted_by)
+    listing.arrange(Filters())
+    assert listing.sample_ids.tolist() == made_order(read.queries)
+
+
+def made_order(queries):
+    """Ids by rising AP, those without one last, of equals the lower id first."""
+    rows = np.lexsort((queries.sample_ids, np.where(queries.r == 0, 0, queries.ap), queries.r == 0))
+    return queries.sample_ids[rows].tolist()

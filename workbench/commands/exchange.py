@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from workbench.commands.terminal import ProgressLine
+from workbench.events import Ended, Status
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.importing import import_embeddings
 from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAST_SIZE, Epoch
@@ -83,7 +85,13 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:
-            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size)
+            line = ProgressLine(1)
+
+            def told(text: str, done: int, total: int) -> None:
+                line(Status(text, done, total))
+
+            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, told)
+            line(Ended("done"))
             run = workspace.run(run_id)
             scores = f"MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%}"
             click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")

@@ -37,6 +37,8 @@ class Pictures:
             KeyError: no such sample.
             Problem: neither the cache, undamaged, nor the original file is there any more.
         """
+        if not self._any_images:
+            raise Problem("Imported without images.")
         row = self._rows[sample_id]
         if self._pixels is not None and row < len(self._pixels) and self._whole(self._pixels, row):
             pixels: np.ndarray = self._pixels[row]
@@ -69,8 +71,6 @@ class Pictures:
 
     def _original(self, sample_id: int) -> np.ndarray:
         path = self.path(sample_id)
-        if not self._any_images:
-            raise Problem("Imported without images.")
         if path is None:
             raise Problem(
                 "The cache of decoded images is gone or damaged.",

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from workbench.evaluation.all_pairs import AllPairs, pairs_up
-from workbench.evaluation.conventions import Between
+from workbench.evaluation.conventions import Between, Told
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
 from workbench.evaluation.two_pass import TwoPass, pays
@@ -51,6 +51,7 @@ def retrieve(
     device: str | torch.device = "cpu",
     is_query: np.ndarray | None = None,
     between: Between = lambda: None,
+    told: Told = lambda done, total: None,
 ) -> Retrieval:
     """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
 
@@ -63,6 +64,7 @@ def retrieve(
         ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
         is_query: [n] bool, some true and some false.
         between: called after each block of queries; may raise Cancelled.
+        told: likewise, with how many queries are done and how many there are; not with `is_query`.
 
     Returns:
         Retrieval. When no class has two samples every metric is NaN and "queries" is 0.
@@ -74,7 +76,7 @@ def retrieve(
     if is_query is not None:
         return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device, between)
     gallery = Gallery(embeddings, sample_ids, distance, device)
-    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between)
+    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between, told)
     return _retrieval(ranked, _metrics(ranked, ks), sample_ids)
 
 
@@ -160,6 +162,7 @@ def _rank(
     own: np.ndarray | None,
     k: int,
     between: Between = lambda: None,
+    told: Told = lambda done, total: None,
 ) -> _Ranked:
     """Rank the gallery for every query, block by block."""
     if labels.shape != (len(queries),) or gallery_labels.shape != (gallery.count,):
@@ -177,6 +180,7 @@ def _rank(
         similarities=np.empty((len(labels), k), dtype=np.float32),
     )
     class_of_place = torch.from_numpy(gallery_classes[gallery.order]).to(gallery.device)
+    done = 0
     for part, best, rank_of_first in _searched(gallery, queries, own, depths, class_of_place, classes):
         places = gallery.places_of(best)
         wanted = torch.from_numpy(classes[part]).to(gallery.device)
@@ -187,7 +191,9 @@ def _rank(
         ranked.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
         ranked.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
         ranked.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
+        done = min(done + len(best), len(labels))  # a query that comes twice counts twice
         between()
+        told(done, len(labels))
     return ranked
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from typing import Any
 
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
@@ -24,10 +25,10 @@ def plain_cell(text: str) -> str:
     return text[1:] if text[:1] == "'" and text[1:2] in STARTS_A_FORMULA else text
 
 
-def csv_text(header: list[str], rows: list[list[Any]]) -> str:
+def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:
     """A CSV file as text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_cell(title) for title in header])
-    writer.writerows([[csv_cell(value) for value in row] for row in rows])
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
     return out.getvalue()

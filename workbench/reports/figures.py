@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
@@ -143,17 +144,20 @@ def _mark_trouble(axes: Axes, curve: Curve, whose: str = "") -> None:
 def draw_map(data: Map, host: Figure) -> None:
     """The points by class, and the proxies as stars, on new axes of `host`."""
     axes = host.add_subplot()
-    present = np.unique(data.labels)
-    named = len(present) <= NAMED
+    present, of = np.unique(data.labels, return_inverse=True)
     inks = [f"#{int(ink) & 0xFFFFFF:06X}" for ink in class_colours(len(present))]
-    for index, label in enumerate(present):
-        chosen = data.labels == label
-        name = _class_name(data, label)
-        axes.scatter(
-            data.points[chosen, 0], data.points[chosen, 1], s=max(1.0, min(8.0, 4000 / len(data.points))),
-            color=inks[index], linewidths=0, label=legend_name(name) if named else None,
-            rasterized=len(data.points) > 3000,
-        )  # fmt: skip
+    look: dict[str, Any] = {
+        "s": max(1.0, min(8.0, 4000 / len(data.points))), "linewidths": 0, "rasterized": len(data.points) > 3000,
+    }  # fmt: skip
+    named = len(present) <= NAMED
+    if named:
+        for index, label in enumerate(present):
+            chosen = of == index
+            name = legend_name(_class_name(data, label))
+            axes.scatter(data.points[chosen, 0], data.points[chosen, 1], color=inks[index], label=name, **look)
+    else:  # at once: thousands of classes would be thousands of looks at all points
+        order = np.argsort(of, kind="stable")
+        axes.scatter(data.points[order, 0], data.points[order, 1], color=to_rgba_array(inks)[of[order]], **look)
     if data.proxies is not None:
         axes.scatter(
             data.proxies[:, 0],

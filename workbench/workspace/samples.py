@@ -49,13 +49,15 @@ def read_samples(db: Connection, dataset_id: int) -> Samples:
     return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
 
 
-def pictures(data: Dataset, columns: Samples) -> "Pictures":
-    """Images of a data set by sample id: from the pixel cache, in full from the original file."""
+def pictures(data: Dataset, columns: Samples | None) -> "Pictures":
+    """Images of a data set by sample id: from the pixel cache, in full from the original file; None: it has none."""
     from workbench.datasets.pictures import Pictures
 
+    if columns is None:
+        return Pictures({}, None, {}, any_images=False)
     ids = columns.ids.tolist()
     files = dict(zip(ids, originals(data.root, columns.paths), strict=True)) if data.root else {}
-    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files, data.image_size > 0)
+    return Pictures(dict(zip(ids, columns.rows.tolist(), strict=True)), data.pixels, files)
 
 
 def store_dataset(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:

@@ -198,7 +198,8 @@ class Workspace(Store):
 
     def pictures(self, dataset_id: int) -> "Pictures":
         """Images of a data set by sample id: from the pixel cache, in full from the original file."""
-        return samples.pictures(self.dataset(dataset_id), self.samples(dataset_id))
+        data = self.dataset(dataset_id)
+        return samples.pictures(data, self.samples(dataset_id) if data.image_size else None)
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
         """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from workbench.config import BadConfig, RunConfig
+from workbench.control import Cancelled
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
 from workbench.files import packages
@@ -49,6 +50,20 @@ def reference(vectors, labels):
         average.append((precision * right[:r]).sum() / r)
         recall.append(right[0])
     return float(np.mean(recall)), float(np.mean(average))
+
+
+def test_the_search_for_neighbours_says_how_far_it_is_and_can_be_cancelled(workspace, given):
+    told = []
+
+    def cancel(text, done, total):
+        told.append((text, done, total))
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        import_embeddings(workspace, given / "vectors.npy", given / "labels.npy", progress=cancel)
+    assert told[-1] == ("Finding the neighbours", 24, 24)
+    assert not workspace.runs()
 
 
 def test_the_metrics_are_those_of_the_formulas(workspace, given):
@@ -274,3 +289,10 @@ def test_a_rebuilt_workspace_still_has_the_import(workspace, given, tmp_path):
         rebuild(again)
         assert again.run(run_id).best["MAP@R"] == workspace.run(run_id).best["MAP@R"]
         assert again.run(run_id).status == "done"
+
+
+def test_of_a_set_without_images_no_sample_is_read_for_its_pictures(workspace, given, monkeypatch):
+    run = workspace.run(import_embeddings(workspace, given / "vectors.npy", given / "labels.npy"))
+    monkeypatch.setattr(type(workspace), "samples", None)  # a million of them take half a minute
+    with pytest.raises(Problem, match="Imported without images"):
+        workspace.pictures(run.dataset_id).thumbnail(0)

@@ -29,3 +29,13 @@ def test_the_title_of_the_map_is_not_cut():
 def test_titles_apart_end_without_a_lone_bracket():
     assert apart(["Digits (loss ce)", "Digits (loss proxy_anchor)"]) == ["ce", "proxy_anchor"]
     assert apart(["ICE (d 64)"]) == ["ICE (d 64)"]
+
+
+def test_a_map_of_many_classes_is_drawn_at_once():
+    labels = np.arange(300) % 100
+    points = np.random.default_rng(0).normal(size=(300, 2))
+    figure = Drawing(partial(draw_map, Map(points, labels, None, (), "")), FULL, 4.6, ([], [])).figure()
+    (dots,) = figure.axes[0].collections
+    order = np.argsort(labels, kind="stable")
+    assert np.array_equal(dots.get_offsets(), points[order])
+    assert len(np.unique(dots.get_facecolors(), axis=0)) == 100

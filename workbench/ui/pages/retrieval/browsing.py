@@ -120,7 +120,7 @@ class Browsing:
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True
         self._query.forget()
-        self.listing.show(shown.queries, shown.class_names)
+        self.listing.show(shown.queries, shown.class_names, shown.sorted_by)
         self.filters.keep_class(self.listing.labels, self.listing.names, class_name)
         self._forget_evaluation(shown.tags)
         self.listing.arrange(self.filters)

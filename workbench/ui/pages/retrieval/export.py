@@ -1,6 +1,6 @@
 """The listed queries as CSV, with the suspected cause of each that failed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from workbench import files
@@ -17,7 +17,7 @@ CAUSES = ["cause", "other_causes", "nearest_sample_id", "nearest_class", "neares
 
 
 def written(
-    path: Path, listed: Sequence[ListedQuery], workspace: Workspace, evaluation_id: int, explained: FailedQueries | None
+    path: Path, listed: Iterable[ListedQuery], workspace: Workspace, evaluation_id: int, explained: FailedQueries | None
 ) -> Callable[[Progress], str]:
     """The work of writing one file, for a thread; it returns a sentence on what was written.
 
@@ -43,14 +43,18 @@ def written(
     return work
 
 
-def as_csv(listed: Sequence[ListedQuery], paths: dict[int, str], explained: FailedQueries | None) -> str:
+def as_csv(listed: Iterable[ListedQuery], paths: dict[int, str], explained: FailedQueries | None) -> str:
     """Queries as CSV text; cells are empty where there is no AP, no path and no cause."""
-    rows = []
+    return csv_text([*FACTS, *CAUSES], _rows(listed, paths, explained))
+
+
+def _rows(
+    listed: Iterable[ListedQuery], paths: dict[int, str], explained: FailedQueries | None
+) -> Iterator[list[object]]:
     for query in listed:
         ap = "" if query.ap != query.ap else query.ap
         facts = [query.sample_id, paths.get(query.sample_id, ""), query.class_name, ap, query.first_hit, query.r]
-        rows.append([*facts, *_causes(explained, query.sample_id)])
-    return csv_text([*FACTS, *CAUSES], rows)
+        yield [*facts, *_causes(explained, query.sample_id)]
 
 
 def _causes(explained: FailedQueries | None, sample_id: int) -> list[object]:

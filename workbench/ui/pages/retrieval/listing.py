@@ -1,5 +1,6 @@
 """The listed queries of an evaluation in their order, held in memory: sorting and filtering read nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from workbench.ui.pages.retrieval.filters import Filters
 from workbench.workspace.rows import Queries
 
 CLASS, AP, FIRST_HIT = range(1, 4)  # columns; column 0 is the picture
+BLOCK = 10_000  # queries that are made rows at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,31 +23,60 @@ class ListedQuery:
     r: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class InOrder:
+    """What listing needs of all queries of an evaluation, whatever is listed of them."""
+
+    labels: list[int]  # that occur
+    rows: dict[tuple[int, bool], np.ndarray]  # [n] int32 of all queries by column and whether it descends
+
+
+def in_order(queries: Queries) -> InOrder:
+    """Sort queries by each column, those without a value last, of equals the lower id first.
+
+    For a million queries a second or two: not for the window's thread.
+    """
+    by_id = np.argsort(queries.sample_ids)
+    lonely = (queries.r == 0)[by_id]
+    rows = {}
+    for column, values in ((CLASS, queries.labels), (AP, queries.ap), (FIRST_HIT, queries.first_hit)):
+        for descending in (False, True):
+            keys = values[by_id].astype(np.float64)
+            keys = -keys if descending else keys
+            if column != CLASS:
+                keys[lonely] = np.inf
+            rows[column, descending] = by_id[np.argsort(keys, kind="stable")].astype(np.int32)
+    return InOrder(np.unique(queries.labels).tolist(), rows)
+
+
 class Listing:
     """Queries that pass the filters, the worst first unless another order is chosen."""
 
     def __init__(self) -> None:
         self._queries: Queries | None = None
         self._names: tuple[str, ...] = ()
-        self._rows = np.empty(0, np.int64)  # of the queries, in the order listed
-        self._sorted: tuple[int, bool, np.ndarray] | None = None  # column, direction, and rows of all queries
+        self._rows: np.ndarray = np.empty(0, np.int32)  # of the queries, in the order listed
+        self._in_order = InOrder([], {})
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering
         self.sample_ids = np.empty(0, np.int64)  # as listed
 
-    def show(self, queries: Queries | None, class_names: tuple[str, ...]) -> None:
-        """Take the queries of another evaluation; `arrange` lists them."""
-        self._queries, self._names, self._sorted = queries, class_names, None
-        self.labels = [] if queries is None else np.unique(queries.labels).tolist()
+    def show(self, queries: Queries | None, class_names: tuple[str, ...], sorted_by: InOrder | None = None) -> None:
+        """Take the queries of another evaluation; `arrange` lists them.
+
+        Args:
+            sorted_by: of these queries, where a thread has made it.
+        """
+        self._queries, self._names = queries, class_names
+        self._in_order = sorted_by or (InOrder([], {}) if queries is None else in_order(queries))
+        self.labels = self._in_order.labels
 
     def arrange(self, filters: Filters) -> None:
         """List the queries that pass the filters, in the chosen order."""
         if self._queries is None:
             self._rows = self.sample_ids = np.empty(0, np.int64)
             return
-        if self._sorted is None or self._sorted[:2] != (self.column, self.descending):
-            self._sorted = (self.column, self.descending, self._order(self._queries))
-        order = self._sorted[2]
+        order = self._in_order.rows[self.column, self.descending]
         self._rows = order[filters.passing(self._queries)[order]]
         self.sample_ids = self._queries.sample_ids[self._rows]
 
@@ -64,7 +95,7 @@ class Listing:
 
     def class_name(self, label: int) -> str:
         """The name of a class; its number where there is none."""
-        return self._names[label] if 0 <= label < len(self._names) else str(label)
+        return _class_name(self._names, label)
 
     def sample_id(self, position: int) -> int | None:
         """The query at a position of the list, or None beyond its ends."""
@@ -84,9 +115,18 @@ class Listing:
             int(queries.first_hit[row]), int(queries.r[row]),
         )  # fmt: skip
 
-    def _order(self, queries: Queries) -> np.ndarray:
-        """Rows of all queries in the chosen order: those without a value last, of equals the lower id first."""
-        values = {AP: queries.ap, FIRST_HIT: queries.first_hit}.get(self.column, queries.labels).astype(np.float64)
-        unvalued = queries.r == 0 if self.column in (AP, FIRST_HIT) else np.zeros(len(values), bool)
-        values = np.where(unvalued, 0, values)
-        return np.lexsort((queries.sample_ids, -values if self.descending else values, unvalued))
+    def all(self) -> Iterator[ListedQuery]:
+        """The listed queries in their order, for a thread: the list may change meanwhile, and these stay."""
+        return _listed(self._queries, self._rows, self._names) if self._queries is not None else iter(())
+
+
+def _listed(queries: Queries, rows: np.ndarray, names: tuple[str, ...]) -> Iterator[ListedQuery]:
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        columns = (queries.sample_ids, queries.labels, queries.ap, queries.first_hit, queries.r)
+        for sample_id, label, ap, first_hit, r in zip(*(column[part].tolist() for column in columns), strict=True):
+            yield ListedQuery(sample_id, _class_name(names, label), ap, first_hit, r)
+
+
+def _class_name(names: tuple[str, ...], label: int) -> str:
+    return names[label] if 0 <= label < len(names) else str(label)

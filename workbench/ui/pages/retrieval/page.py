@@ -220,10 +220,9 @@ class RetrievalPage(QStackedWidget):
 
     def export_to(self, path: Path) -> None:
         """Write the listed queries in their order as CSV, with causes of failure, on a thread."""
-        shown, listing = self.browsing.shown, self.browsing.listing
+        shown, listed = self.browsing.shown, self.browsing.listing.all()
         if shown is None:
             return
-        listed = [listing.query(position) for position in range(len(listing))]
         explained = self.browsing.filters.explained
         work = written(path, listed, self.session.workspace, shown.evaluation.id, explained)
         self.session.run_in_thread("Export the listed queries", work, self.session.notify)

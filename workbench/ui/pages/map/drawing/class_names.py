@@ -1,6 +1,6 @@
 """Names of classes on the map: each at or beside its points, none over another or over a small cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,11 @@ FARTHER = 0.02  # of a cluster, that a name one reach farther away must hide les
 LEADER = 13.0  # px from the centre beyond which a line leads to it
 BACKGROUND = 224  # of 255
 APART = 2.0  # px between two names
+ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
+ACROSS, DOWN = np.concatenate(
+    [np.zeros((2, 1)), np.hstack([reach * np.stack([np.cos(ANGLES), np.sin(ANGLES)]) for reach in REACHES[1:]])], 1
+)
+REACHED = np.repeat(np.arange(len(REACHES)), [1] + [DIRECTIONS] * (len(REACHES) - 1))  # number of each position's reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,32 +151,34 @@ def free_boxes(
         centres: [g, 2] px. widths: [g] px. cover: what boxes hide; None: nothing.
     """
     boxes: list[QRectF | None] = []
-    taken: list[QRectF] = []
+    taken, count = np.empty((len(widths), 4)), 0  # left, top, right and bottom of each box with its distance to others
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
         box, least = None, np.inf
-        for reach, tried in _positions(x, y, width) if area.contains(x, y) else ():
-            grown = tried.adjusted(-APART, -APART, APART, APART)
-            if not area.contains(tried) or any(grown.intersects(other) for other in taken):
-                continue
-            hidden = 0.0 if cover is None else cover.hidden(tried)
-            if hidden + FARTHER * reach < least:
-                box, least = tried, hidden + FARTHER * reach
-            if hidden <= TOLERATED:
-                box = tried
-                break
+        if area.contains(x, y):
+            reach, left, top = _positions(x, y, width)
+            free = (left >= area.left()) & (left + width <= area.right())
+            free &= (top >= area.top()) & (top + TALL <= area.bottom())
+            others = taken[:count, :, None]
+            over = (left < others[:, 2]) & (left + width > others[:, 0])
+            over &= (top < others[:, 3]) & (top + TALL > others[:, 1])
+            for index in np.flatnonzero(free & ~over.any(0)):
+                tried = QRectF(left[index], top[index], width, TALL)
+                hidden = 0.0 if cover is None else cover.hidden(tried)
+                if hidden + FARTHER * reach[index] < least:
+                    box, least = tried, hidden + FARTHER * reach[index]
+                if hidden <= TOLERATED:
+                    box = tried
+                    break
         if box is not None:
-            taken.append(box)
+            grown = box.adjusted(-APART, -APART, APART, APART)
+            taken[count] = grown.left(), grown.top(), grown.right(), grown.bottom()
+            count += 1
         boxes.append(box)
     return boxes
 
 
-def _positions(x: float, y: float, width: float) -> Iterator[tuple[int, QRectF]]:
-    """Boxes of a name from its centre outwards, with the number of their reach; a long one is not at the centre."""
-    angles = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
-    for number, reach in enumerate(REACHES):
-        if not number and width > 2 * TALL:
-            continue  # it would hide its points
-        for angle in angles.tolist() if number else [0.0]:
-            across, down = reach * np.cos(angle), reach * np.sin(angle)
-            left = x + across - width / 2 + np.sign(round(across, 6)) * width / 4
-            yield number, QRectF(left, y + down - TALL / 2, width, TALL)
+def _positions(x: float, y: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of the reach, left and top [p] of a name's boxes, from its centre outwards; of a long one not there."""
+    start = int(width > 2 * TALL)  # it would hide its points
+    across, down = ACROSS[start:], DOWN[start:]
+    return REACHED[start:], x + across - width / 2 + np.sign(across.round(6)) * width / 4, y + down - TALL / 2
