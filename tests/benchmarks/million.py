@@ -4,8 +4,8 @@
         [--folder FOLDER] [--max-points 200000] [--limit 3600]
 
 Drawn embeddings of clustered classes are imported into a workspace in FOLDER (made once, by default for this call),
-then a window opens on it offscreen: Map (PCA, then UMAP of the sample that the page chooses by itself), Retrieval (all
-queries, the worst first; causes of failure; order, filter and scrolling) and Report (preview, then a written report).
+then a window opens on it offscreen: Map (PCA), Retrieval (all queries, the worst first; causes of failure; order,
+filter and scrolling), Report (preview, then a written report), and Map again (UMAP of a sample that it says).
 The import and the window are processes of their own; memory is resident memory (RSS), which counts files that are
 mapped, sampled ten times a second. "others" is the sum of the processes that the window starts.
 
