@@ -38,7 +38,7 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
-LIST_PX, SIDE_PX = 260, 200  # at 100% text
+LIST_PX, SIDE_PX = 280, 190  # at 100% text
 THUMBNAIL, NEAR_PX, LARGE_PX = 34, 60, 150
 PLACE_LIST, PLACE_NEAR = "triage-list", "triage-near"
 AHEAD = 20  # rows whose pictures are loaded with the visible one
@@ -172,8 +172,7 @@ class TriagePanel(QStackedWidget):
         done.body.addWidget(self.progress)
         changes = Card("What it changes")
         changes.body.addWidget(label(
-            "Nothing in the folder. The answers are an overlay: export them, and name the file as label decisions in "
-            "Set up. New runs then train with them, or are scored with them beside the labels as they are.",
+            "Images stay as they are. Export the answers, and name the file under Label decisions in Set up.",
             "muted", wrap=True,
         ))  # fmt: skip
         buttons = QGridLayout()

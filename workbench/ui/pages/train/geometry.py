@@ -24,6 +24,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
 from workbench.ui.widgets.painted_plot import PaintedPlot
 
+NOTHING_YET = "No evaluation yet: what the embeddings became is shown from the first one of the run on."
 READ_AFTER = 400  # ms after the last news
 CARDS = 4
 ROLES = {"ok": "right", "note": "warning", "bad": "wrong"}
@@ -68,9 +69,7 @@ class GeometryPanel(QStackedWidget):
         session.evaluation_changed.connect(self._draw)
 
     def _build(self) -> None:
-        self.hint = EmptyHint(
-            "No evaluation yet", "What the embeddings became is shown from the first evaluation of the run on."
-        )
+        self.hint = EmptyHint("Geometry of the embeddings", NOTHING_YET)
         self.cards = [AlarmCard() for _ in range(CARDS + 1)]  # the last is of the classes that fall
         self.rank = LinesPlot("Effective rank", "epoch")
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
@@ -116,6 +115,7 @@ class GeometryPanel(QStackedWidget):
         wanted = (run_id, tuple(evaluation.id for evaluation in self.session.evaluations()))
         if run_id is None or wanted == self._seen or not wanted[1] or self._task is not None:
             return
+        self.hint.say("Reading the evaluations…")
 
         def work(progress: Progress) -> Watched:
             return watch(workspace, run_id, progress)
@@ -143,6 +143,7 @@ class GeometryPanel(QStackedWidget):
         self.watched = watched
         if watched is None:
             self._seen = (None, ())
+            self.hint.say(NOTHING_YET)
         self.setCurrentIndex(1 if watched is not None and watched.evaluations else 0)
         self._draw()
 
