@@ -47,7 +47,7 @@ def _as_in_this_process(monkeypatch, tmp_path_factory):
 def test_killed_in_its_first_run_it_ends_as_if_it_had_not_been(tmp_path):
     said = asked(*START, "-w", tmp_path / "whole")
     assert "Sweep 1: 2 settings, 2 runs, by MAP@R." in said
-    assert "which flatters" in said
+    assert "Optimistic: " in said
     assert "| 2 | 0.05 |" in said
 
     said = asked(*START, "-w", tmp_path / "cut", "--detach")

@@ -11,7 +11,6 @@ from workbench.config import EmbeddingParams, RunConfig, TrainingParams
 from workbench.losses import build_loss, list_losses
 from workbench.problem import Problem
 from workbench.training.optimisers import build_optimiser, build_schedule
-from workbench.training.ranks import OneRank
 from workbench.training.trainer import Parts, train_step
 from workbench.training.two_passes import TwoPasses, refuse_batch_norm
 
@@ -75,7 +74,7 @@ def test_layers_that_draw_at_random_draw_the_same_numbers_twice():
     model.zero_grad()
     torch.manual_seed(1)
     passes = TwoPasses(model, images, 5, CPU, "float32")
-    passes.embeddings(OneRank(), len(images), 0).square().sum().backward()
+    passes.embeddings().square().sum().backward()
     passes.backward()
     assert torch.equal(torch.rand(3), after), "random numbers go on as after the first pass"
     for weight, gradient in zip(model.parameters(), expected, strict=True):
@@ -107,7 +106,7 @@ def test_a_frozen_backbone_is_not_computed_again():
     model.backbone.requires_grad_(False)
     images = torch.randn(6, 3, 2, 2)
     passes = TwoPasses(model, images, 2, CPU, "float32")
-    passes.embeddings(OneRank(), len(images), 0).square().sum().backward()
+    passes.embeddings().square().sum().backward()
     passes.backward()
     assert model.head[0].weight.grad is not None
     assert all(weight.grad is None for weight in model.backbone.parameters())

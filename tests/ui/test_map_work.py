@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QImage, QUndoStack
 from small_run import blobs, store_run
 
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
@@ -39,7 +39,7 @@ def page(qtbot, session, analysis, workspace):
 @pytest.fixture
 def edit(page, session):
     """The Undo and Redo of the frame, as they follow the page."""
-    made = UndoCommands(Commands(session.preferences, page), page)
+    made = UndoCommands(Commands(session.preferences, page), page, QUndoStack(page))
     made.follow(page)
     return made
 

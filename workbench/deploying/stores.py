@@ -81,8 +81,13 @@ def build(wanted: Kind, gallery: np.ndarray, fitted_on: np.ndarray, cosine: bool
     index = _index(wanted, dim, count)
     index.train(fitted_on)
     index.add(gallery)
-    decoded = None if wanted.approximate else index.reconstruct_n(0, count)
+    decoded = None if wanted.approximate else held(index, count)
     return Built(wanted, index, _as_is, decoded, _bytes(wanted, index, dim))
+
+
+def held(index: Any, count: int) -> np.ndarray:
+    """Vectors [count, e] float32 that the index holds; an array also where a library had faiss give torch's tensors."""
+    return np.asarray(index.reconstruct_n(0, count))
 
 
 def serialised(index: Any) -> bytes:

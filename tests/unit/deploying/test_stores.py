@@ -3,6 +3,7 @@
 import faiss
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from workbench.deploying import kinds
 from workbench.deploying.kinds import kind
 from workbench.deploying.measure import measure, scaled, search_of
 from workbench.deploying.ranking import nearest
-from workbench.deploying.stores import build, serialised
+from workbench.deploying.stores import build, held, serialised
 from workbench.evaluation.retrieval import retrieve
 from workbench.problem import Problem
 from workbench.results.stored import Stored, rows_of
@@ -98,6 +99,16 @@ def test_a_product_quantiser_holds_the_nearest_of_its_code_words():
     expected = naive_scores(search.queries.astype(np.float64), built.decoded.astype(np.float64), search)
     metrics = measure(search, [kind("pq4")])[1].metrics
     assert (metrics["MAP@R"], metrics["recall@1"]) == pytest.approx(expected, abs=1e-6)
+
+
+def test_what_an_index_holds_is_an_array_where_faiss_was_taught_to_give_tensors():
+    class Taught:
+        def reconstruct_n(self, start, count):
+            return torch.arange(2 * count, dtype=torch.float32).reshape(count, 2)[start:]
+
+    decoded = held(Taught(), 3)
+    assert isinstance(decoded, np.ndarray)
+    assert decoded.tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_signs_rescored_in_int8_are_int8_where_all_is_rescored():
