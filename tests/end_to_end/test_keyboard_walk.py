@@ -1,7 +1,7 @@
 """The main job by keys alone: a field, Start, the pages, the next query, the export. No mouse, no call of a slot."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -30,13 +30,33 @@ def window(qtbot, tmp_path, monkeypatch):
     with qtbot.waitExposed(made):
         made.show()
     made.activateWindow()
+    strays = Strays(made)
+    QApplication.instance().installEventFilter(strays)
     yield made
+    QApplication.instance().removeEventFilter(strays)
     session.close()
+    assert strays.shown == [], "a part of a page was shown as a window"
+
+
+class Strays(QObject):
+    """Notes widgets that are shown as windows and are neither dialogs nor menus, nor the window itself."""
+
+    def __init__(self, window):
+        super().__init__()
+        self._window, self.shown = window, []
+
+    def eventFilter(self, watched, event):  # noqa: N802
+        if event.type() != QEvent.Type.Show or not isinstance(watched, QWidget) or watched is self._window:
+            return False
+        if watched.isWindow() and watched.windowType() in (Qt.WindowType.Window, Qt.WindowType.Widget):
+            self.shown.append(repr(watched))
+        return False
 
 
 def press(window, key, modifiers=Qt.KeyboardModifier.NoModifier):
     """A key, wherever the keyboard focus is. The window stays the active one, as on a desktop."""
     window.activateWindow()
+    QApplication.processEvents()  # the offscreen platform activates in a turn of the event loop
     QTest.keyClick(window.focusWidget() or window, key, modifiers)
 
 

@@ -36,7 +36,7 @@ class Picture(QWidget):
         self._plot = plot
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(220, 140)
+        self.setMinimumSize(130, 140)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, shown = QPainter(self), theme.current()

@@ -39,6 +39,8 @@ class MapSettings(QObject):
         )
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
         self.more = button("", "sliders-horizontal")
+        if isinstance(parent, QWidget):
+            self.more.setParent(parent)  # without one it would be shown as a window
         self.more.setToolTip("Parameters of the method")
         self.more.setStyleSheet(
             "QPushButton::menu-indicator { width: 0; image: none; } QPushButton { padding: 4px 8px; }"

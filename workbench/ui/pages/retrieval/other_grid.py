@@ -18,7 +18,6 @@ class OtherGrid(QScrollArea):
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.row = CardRow(loader, PLACE, 1)  # with its own position in the order of Tab
-        self.row.show()
         self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)
         self.row.title.setProperty("role", "")
@@ -28,6 +27,7 @@ class OtherGrid(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Nearest neighbours in the evaluation compared with, best first")
         self.setWidget(self.row)
+        self.row.show()  # in here by now: before, it would be a window
         self.hide()
 
     def show_query(self, word: str, query: Query, near: list[Neighbour], beside: list[Neighbour]) -> None:
