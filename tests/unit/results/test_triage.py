@@ -12,7 +12,6 @@ from workbench.cli import cli
 from workbench.evaluation.retrieval import retrieve
 from workbench.problem import Problem
 from workbench.results import label_overlay, triage
-from workbench.results.cross_copies import cross_copies, small_grey
 from workbench.results.stored import Stored, rows_of
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import Decision, all_decisions, decide, forget
@@ -87,18 +86,6 @@ def test_nothing_is_suspect_in_one_class_or_without_neighbours():
     assert triage.queue(alone) == []
     empty = Stored(stored.sample_ids, stored.labels, stored.embeddings, stored.near[:, :0], stored.first_hit, stored.r)
     assert triage.queue(empty) == []
-
-
-def test_near_copies_across_halves_are_found_by_their_pixels():
-    rng = np.random.default_rng(0)
-    first, second = (rng.integers(0, 256, (count, 32, 32, 1), dtype=np.uint8) for count in (20, 30))
-    brighter = np.clip(second[7].astype(int) // 2 + 60, 0, 255)
-    first[4], first[11] = second[25], brighter
-    first[5] = 128  # flat: a copy of nothing
-    second[6] = 128
-    copies = cross_copies(small_grey(first), small_grey(second))
-    assert [(copy.row, copy.other) for copy in copies] == [(4, 25), (11, 7)]
-    assert cross_copies(small_grey(first)[:0], small_grey(second)) == []
 
 
 @pytest.mark.parametrize(("right", "count", "low", "high"), [(2, 4, 0.1500, 0.8500), (10, 10, 0.7225, 1.0)])
