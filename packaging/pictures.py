@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 SIZE = 1280, 800  # pixels of the window
 MOST_BYTES = 300_000  # of one picture
+PATIENCE = 900.0  # seconds that a map and its neighbours get
 DIGITS, NO_BATCH_NORM, PHOTOGRAPHS, MNIST = 1, 5, 6, 7  # numbers of runs in the workspace: the order of `trainings`
 
 
@@ -75,6 +76,7 @@ def take_pictures(workspace: Path) -> None:
     window.resize(*SIZE)
     window.show()
     window.make_ready()
+    window.status.show_device("cpu")
     camera = Photographer(window, DOCS, [])
     camera.wait()
     for photograph in (_digits, _ce_and_spce, _photographs):
@@ -123,8 +125,8 @@ def _show(window: "MainWindow", camera: "Photographer", name: str) -> Any:
     window.session.show_page(name)
     if name == "compare":
         window.session.comparison_offered.emit([run.id for run in window.session.runs() if run.id < NO_BATCH_NORM])
-    camera.wait(lambda: camera.settled(name))
-    camera.wait(lambda: camera.settled(name))
+    for _ in range(2):  # what is ready may ask for more: a map for its neighbours
+        camera.wait(lambda: camera.settled(name), most=PATIENCE)
     return window.pages.page(name)
 
 
@@ -135,15 +137,15 @@ def _at_full_size(plot: Any, camera: "Photographer") -> Any:
 
 
 def _save(widget: "QWidget", name: str) -> None:
-    """Write what the widget shows as docs/NAME.png, with at most 256 colours and as few as the size asks for."""
+    """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
     from PySide6.QtCore import QBuffer, QIODevice
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     widget.grab().save(buffer, "PNG")
     picture = Image.open(io.BytesIO(bytes(buffer.data().data()))).convert("RGB")
-    for colours in (256, 128, 64):
-        picture.quantize(colours, Image.Quantize.MAXCOVERAGE).save(DOCS / f"{name}.png", optimize=True)
+    for candidate in (picture, *(picture.quantize(colours) for colours in (256, 128, 64))):
+        candidate.save(DOCS / f"{name}.png", optimize=True)
         if (DOCS / f"{name}.png").stat().st_size < MOST_BYTES:
             return
     raise SystemExit(f"{name}.png is larger than {MOST_BYTES:,} bytes with 64 colours.")
@@ -159,10 +161,15 @@ def main() -> None:
         take_pictures(options.workspace)
         return
     with tempfile.TemporaryDirectory() as scratch:
-        workspace = (options.workspace or Path(scratch) / "workspace").resolve()
+        workspace = (options.workspace or Path(scratch) / "Workbench").resolve()
         if not (workspace / "workspace.db").exists():
             train(workspace, options.data.resolve())
-        env = os.environ | {"QT_QPA_PLATFORM": "offscreen", "WORKBENCH_SETTINGS": str(Path(scratch) / "settings.ini")}
+        # The status bar names the workspace from the home folder: no picture shows where it was taken.
+        env = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "WORKBENCH_SETTINGS": str(Path(scratch) / "settings.ini"),
+            "HOME": str(workspace.parent),
+        }
         command = [sys.executable, __file__, str(options.data), "--workspace", str(workspace), "--take"]
         subprocess.run(command, check=True, env=env)
 
