@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from workbench.ui.main_window import MainWindow
 
 DOCS = ROOT / "docs"
-SIZE = 1280, 800  # pixels of the window
+SIZE, LARGE = (1280, 800), (1600, 1100)  # pixels of the window; of that whose charts are shown without it
 MOST_BYTES = 300_000  # of one picture
 PATIENCE = 900.0  # seconds that a map and its neighbours get
 DIGITS, NO_BATCH_NORM, PHOTOGRAPHS, MNIST = 1, 5, 6, 7  # numbers of runs in the workspace: the order of `trainings`
@@ -101,8 +101,10 @@ def _ce_and_spce(window: "MainWindow", camera: "Photographer") -> None:
     _save(_at_full_size(page.curves.probe, camera), "ce-spce")
     page.curves.grid.show_all()
     page.views.setCurrentWidget(page.anatomy)
+    window.resize(*LARGE)
     camera.wait(lambda: camera.settled("train"))
     _save(page.anatomy, "anatomy")
+    window.resize(*SIZE)
     page.views.setCurrentWidget(page.curves)
     _show(window, camera, "map")
     _save(window, "map")
@@ -169,6 +171,7 @@ def main() -> None:
             "QT_QPA_PLATFORM": "offscreen",
             "WORKBENCH_SETTINGS": str(Path(scratch) / "settings.ini"),
             "HOME": str(workspace.parent),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
         }
         command = [sys.executable, __file__, str(options.data), "--workspace", str(workspace), "--take"]
         subprocess.run(command, check=True, env=env)
