@@ -4,8 +4,8 @@ from pathlib import Path
 
 from workbench.places.contract import Launcher
 from workbench.places.hosts import OpenSshHost
+from workbench.places.place import Place, SshPlace
 from workbench.places.processes import Processes
-from workbench.places.records import Place, SshPlace
 
 
 def launcher_of(place: Place) -> Launcher:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from workbench.places import host_files
 from workbench.places.contract import Ending, Finding, Host, Order, Part, Standing
-from workbench.places.records import SshPlace
+from workbench.places.place import SshPlace
 
 JOB = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 MOST_JOBS = 200  # in one request: the words of a command have a limit

@@ -4,60 +4,19 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
 import tomli_w
 from platformdirs import user_config_path
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ValidationError
 
 from workbench import files
 from workbench.entries.catalog import sentences
 from workbench.files.unreadable import refusing
+from workbench.places.place import NAME, Place, SshPlace
 from workbench.problem import Problem
 
-NAME = r"^[A-Za-z0-9]([A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$"
 LARGEST = 1 << 16  # bytes of a record
-FOLDER = "workbench-runs"
-PYTHON = "workbench-place/bin/python"  # where `workbench place install` puts it
-
-
-class Place(BaseModel):
-    """What every place has. Paths there are relative to the home folder there, or absolute."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: ClassVar[str] = ""
-
-    name: Annotated[str, Field(pattern=NAME, description="What you call it.")]
-    folder: str = Field(FOLDER, min_length=1, max_length=1000, description="Folder there that holds the run folders.")
-    python: str = Field(PYTHON, min_length=1, max_length=1000, description="The Python there that has Workbench.")
-    data: dict[str, str] = Field(default_factory=dict, description="Folders of data there, by the folder here.")
-
-    @field_validator("folder", "python")
-    @classmethod
-    def _in_home(cls, path: str) -> str:
-        """Without "~/": commands begin in the home folder. Raises ValueError for what no path is."""
-        path = path.removeprefix("~/").rstrip("/") or "/"
-        if path.startswith(("-", "~")) or any(not letter.isprintable() for letter in path):
-            raise ValueError("Name a path in the home folder there, or an absolute one.")
-        return path
-
-
-class SshPlace(Place):
-    """A machine that `ssh HOST` reaches."""
-
-    kind = "ssh"
-    host: str = Field(min_length=1, max_length=255, description="As in `ssh HOST`: an alias, or user@machine.")
-    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
-    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
-
-    @field_validator("host")
-    @classmethod
-    def _is_host(cls, host: str) -> str:
-        if host.startswith("-") or any(not letter.isprintable() or letter.isspace() for letter in host):
-            raise ValueError("Name a host as `ssh HOST` takes it.")
-        return host
-
-
 KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace,)}
 
 

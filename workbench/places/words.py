@@ -2,7 +2,7 @@
 
 from workbench.places.contract import Order
 from workbench.places.host_files import checked
-from workbench.places.records import Place
+from workbench.places.place import Place
 
 
 def run_words(place: Place, order: Order) -> list[str]:
