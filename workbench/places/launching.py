@@ -2,16 +2,24 @@
 
 from pathlib import Path
 
-from workbench.places.contract import Launcher
+from workbench.places.contract import Host, Launcher
 from workbench.places.hosts import OpenSshHost
 from workbench.places.place import Place, SshPlace
 from workbench.places.processes import Processes
+from workbench.problem import Problem
 
 
 def launcher_of(place: Place) -> Launcher:
     """What starts and follows runs at a place; nothing is asked of the place yet."""
     match place:
         case SshPlace():
-            config = Path(place.ssh_config).expanduser() if place.ssh_config else None
-            return Processes(OpenSshHost(place.host, config), place)
+            return Processes(host_of(place), place)
     raise ValueError(place.kind)
+
+
+def host_of(place: Place) -> Host:
+    """The machine at which a place takes commands. Raises Problem for a place that takes none."""
+    match place:
+        case SshPlace():
+            return OpenSshHost(place.host, Path(place.ssh_config).expanduser() if place.ssh_config else None)
+    raise Problem(f"{place.name} takes no commands.")
