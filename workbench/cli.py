@@ -16,6 +16,7 @@ from workbench.commands import (
     fair,
     geometry,
     ingest,
+    place,
     plugins,
     report,
     search,
@@ -83,6 +84,8 @@ def cli(debug: bool) -> None:
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
 )  # fmt: skip
+@click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
+@click.option("--detach", is_flag=True, help="With --place: do not follow it.")
 def run(
     config: str,
     folder: Path | None,
@@ -92,11 +95,18 @@ def run(
     quiet: bool,
     devices: str,
     alone: Path | None,
+    elsewhere: str,
+    detach: bool,
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     if alone is not None and (folder is not None or report):
         raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
+    if elsewhere and (alone is not None or resume or report or devices):
+        raise click.UsageError("--place goes with none of --folder, --resume, --report and --devices.")
     wanted = read_config(config, changes)
+    if elsewhere:
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
     if devices:
         parse_devices(devices)  # refused before a run is made
     if alone is not None:
@@ -206,7 +216,7 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> Non
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest):
+for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest, place):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 desktop.add_to(cli)

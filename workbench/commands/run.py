@@ -1,6 +1,9 @@
 """`workbench run`: all runs of one config, one after another, with a progress line and Ctrl+C."""
 
+import contextlib
+import os
 import signal
+from collections.abc import Iterator
 from math import nan
 from pathlib import Path
 
@@ -86,7 +89,8 @@ def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, d
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_folder_job(folder, control, line, resume=resume, device=devices)
-    ended = _finished(job, control, line)
+    with _obeying_signals(control):
+        ended = _finished(job, control, line)
     line.finish(f"The run in {folder} {ended.status}.")
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
@@ -97,6 +101,20 @@ def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, d
         click.echo(f"Go on with: workbench run CONFIG --folder {folder} --resume", err=True)
         return INTERRUPTED
     return 0
+
+
+@contextlib.contextmanager
+def _obeying_signals(control: Control) -> Iterator[None]:
+    """While a run works in a folder: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
+    obeyed = {signal.SIGTERM: control.interrupt}
+    if os.name == "posix":
+        obeyed[signal.SIGUSR1] = control.stop
+    before = {number: signal.signal(number, lambda *_, obey=obey: obey()) for number, obey in obeyed.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:

@@ -5,7 +5,7 @@ place's record and a job's number can ask again, from another process or after a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -57,7 +57,8 @@ class Order:
 
     Attributes:
         name: of its run folder, below the place's folder; letters, digits, "-" and "_".
-        files: what the folder holds at first, by name: config.toml, run.json, perhaps experiment.json.
+        files: what the folder holds at first, by name: config.toml, run.json, perhaps experiment.json; written again
+            where the run is resumed.
         title: of the run, for the engine's own lists.
         devices: as `workbench run --devices` takes them; empty for the config's.
     """
@@ -85,13 +86,13 @@ class Finding:
         what: what was looked at: "Connection", "Workbench there".
         said: the sentence.
         good: whether runs can work so.
-        facts: what was found, for a program: {"gpu": "..."}.
+        doubtful: whether the person should know of it before.
     """
 
     what: str
     said: str
     good: bool = True
-    facts: Mapping[str, str] = field(default_factory=dict)
+    doubtful: bool = False
 
 
 class Launcher(Protocol):
@@ -101,7 +102,7 @@ class Launcher(Protocol):
         """Write the run folders and start `run_words` in each; returns a job's number for each order.
 
         Orders of one call work one after another, or as the engine likes (an array job). One that was there before is
-        resumed: its files are left as they are. Raises Problem where the place refuses it.
+        resumed. Raises Problem where the place refuses it.
         """
 
     def states(self, jobs: Sequence[str]) -> list[Standing]:

@@ -3,8 +3,10 @@
 Every path is checked here and given as an argument: no shell reads it.
 """
 
+import io
 import re
-from collections.abc import Sequence
+import tarfile
+from collections.abc import Mapping, Sequence
 
 from workbench.places.contract import Answer, Host, Part, Unreachable
 from workbench.problem import Problem
@@ -22,8 +24,7 @@ READ = (
     'else printf "%23s\\n" none; fi; '
     "shift 3; done; exit 0"
 )
-# A place may have no folder yet.
-WRITE = 'mkdir -p -- "$1" && cat >"$2.part" && mv -f -- "$2.part" "$2"'
+WRITE = 'mkdir -p -- "$1" && tar -xf - -C "$1"'
 
 
 def read(host: Host, folder: str, parts: Sequence[Part]) -> list[bytes | None]:
@@ -45,12 +46,16 @@ def read(host: Host, folder: str, parts: Sequence[Part]) -> list[bytes | None]:
     return _unpacked(answer, parts)
 
 
-def write(host: Host, folder: str, path: str, content: bytes) -> None:
-    """As `Launcher.put`, below `folder`, which is made where it is missing."""
-    whole = f"{folder}/{checked(path)}"
-    answer = host.call(["sh", "-c", WRITE, "sh", whole.rpartition("/")[0], whole], content)
+def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
+    """Write small files below `folder` by their paths; folders are made where they are missing.
+
+    Raises:
+        Unreachable: the host did not answer; some of the files may be there.
+        Problem: a path is none of ours, or the host cannot write them.
+    """
+    answer = host.call(["sh", "-c", WRITE, "sh", folder], _packed(contents), seconds=120)
     if answer.status:
-        raise Problem(f"{whole} cannot be written there: {last_line(answer.errors)}.", kept="Nothing was started.")
+        raise Problem(f"{folder} cannot be written there: {last_line(answer.errors)}.", kept="Nothing was started.")
 
 
 def checked(path: str) -> str:
@@ -83,3 +88,14 @@ def _unpacked(answer: Answer, parts: Sequence[Part]) -> list[bytes | None]:
     if at != len(answer.out):
         raise Unreachable("The answer holds more than was asked for.")
     return contents
+
+
+def _packed(contents: Mapping[str, bytes]) -> bytes:
+    """The files as an archive, whose paths are checked."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for path, content in contents.items():
+            facts = tarfile.TarInfo(checked(path))
+            facts.size, facts.mode = len(content), 0o600
+            archive.addfile(facts, io.BytesIO(content))
+    return packed.getvalue()

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from platformdirs import user_runtime_path
-
 from workbench import files
 from workbench.jobs import run_tool
 from workbench.places.contract import Answer, Unreachable
@@ -62,10 +60,12 @@ class OpenSshHost:
 
     def _socket(self) -> Path:
         """The socket of the shared connection, in a folder of the person's alone; its name is short, as it must be."""
-        folder = user_runtime_path("workbench", appauthor=False) / "ssh"
+        runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
+        folder = Path(runtime) / "workbench" if runtime else Path.home() / ".ssh"
         files.make_folder(folder)
         folder.chmod(0o700)
-        return folder / blake2b(f"{self._host}\0{self._config}".encode(), digest_size=8).hexdigest()
+        named = f"{self._host}\0{self._config}".encode()
+        return folder / f"wb-{blake2b(named, digest_size=8).hexdigest()}"
 
 
 def _called(

@@ -94,15 +94,34 @@ class SlurmPlace(Place):
 
 
 class RayPlace(Place):
-    """A running Ray cluster, by its Jobs API."""
+    """A running Ray cluster, by its Jobs API; its nodes share a disk for the run folders."""
 
     kind = "ray"
     url: str = Field(
         max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
         description="Address of its dashboard, such as http://127.0.0.1:8265.",
     )  # fmt: skip
+    host: str = Field(
+        "", max_length=255, description="Machine, as in `ssh HOST`, that sees the folder; empty where this one does."
+    )
+    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
+    at_once: int = Field(4, ge=1, le=1000, description="Ray jobs of an experiment or sweep: each does its runs in turn.")
     cpus: float = Field(1, ge=0, le=1024, description="Cores that a run asks for.")
     gpus: float = Field(0, ge=0, le=64, description="GPUs that a run asks for.")
+
+    @field_validator("host")
+    @classmethod
+    def _is_host(cls, host: str) -> str:
+        return checked_host(host) if host else host
+
+    @field_validator("folder", "python")
+    @classmethod
+    def _is_absolute(cls, path: str) -> str:
+        """Jobs of Ray begin in no home folder."""
+        if not path.startswith("/"):
+            raise ValueError("Name a whole path, from / on, that every node of the cluster has.")
+        return path
 
 
 def checked_host(host: str) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from workbench.places import host_files
-from workbench.places.arriving import write_folders
+from workbench.places import checks, host_files
 from workbench.places.contract import Answer, Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import SlurmPlace
@@ -55,7 +54,8 @@ class Slurm:
         """As `Launcher.submit`: an array job, in parts where the cluster takes no array as long."""
         if not orders:
             return []
-        write_folders(self._host, self._place.folder, orders)
+        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
+        host_files.write_all(self._host, self._place.folder, contents)
         longest = self._longest_array() if len(orders) > 1 else 1
         parts = [orders[first : first + longest] for first in range(0, len(orders), longest)]
         return [number for part in parts for number in self._submit_array(part)]
@@ -91,7 +91,7 @@ class Slurm:
 
     def put(self, path: str, content: bytes) -> None:
         """As `Launcher.put`."""
-        host_files.write(self._host, self._place.folder, path, content)
+        host_files.write_all(self._host, self._place.folder, {path: content})
 
     def check(self) -> list[Finding]:
         """Whether sbatch is there, answers, and would take a run with the fields of this place."""
@@ -109,7 +109,8 @@ class Slurm:
         lines = waiting.out.decode("utf-8", "replace").splitlines()
         queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
         taken = Finding("Queue", f"{last_line(trial.errors).removeprefix('sbatch: ')}.{queue}", good=not trial.status)
-        return [Finding("Slurm", f"{name} answers.", facts={"slurm": name}), taken]
+        slurm = Finding("Slurm", f"{name} answers.", facts={"slurm": name})
+        return [slurm, taken, *checks.look(self._host, self._place)]
 
     def _waiting(self) -> list[str]:
         words = ["squeue", "-h", "-t", "PENDING", "-o", "%i"]
@@ -126,8 +127,8 @@ class Slurm:
         title = re.sub(r"[^A-Za-z0-9._-]+", "-", orders[0].title)[:60].strip("-.")
         job_name = f"{title or 'workbench'}-{mark}"
         text = script(self._place, orders, batch, job_name)
-        self.put(f"{batch}/orders", names.encode())
-        self.put(f"{batch}/script", text.encode())
+        own = {f"{batch}/orders": names.encode(), f"{batch}/script": text.encode()}
+        host_files.write_all(self._host, self._place.folder, own)
         answer = self._shell(SUBMIT, job_name, given=text.encode())
         number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
         if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
