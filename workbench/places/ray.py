@@ -123,7 +123,7 @@ class Ray:
         except (Unreachable, Problem) as problem:
             return [Finding("Ray", str(problem), good=False)]
         name = re.sub(r"[^0-9A-Za-z.]", "", str(version.get("ray_version")))[:20] if isinstance(version, dict) else ""
-        ray = Finding("Ray", f"Ray {name} answers.", facts={"ray": name})
+        ray = Finding("Ray", f"Ray {name} answers.")
         return [ray, *checks.look(self._host, self._place)]
 
     def _last_of(self, number: Number) -> bool:

@@ -109,7 +109,7 @@ class Slurm:
         lines = waiting.out.decode("utf-8", "replace").splitlines()
         queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
         taken = Finding("Queue", f"{last_line(trial.errors).removeprefix('sbatch: ')}.{queue}", good=not trial.status)
-        slurm = Finding("Slurm", f"{name} answers.", facts={"slurm": name})
+        slurm = Finding("Slurm", f"{name} answers.")
         return [slurm, taken, *checks.look(self._host, self._place)]
 
     def _waiting(self) -> list[str]:
