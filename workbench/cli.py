@@ -27,6 +27,7 @@ from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
@@ -38,7 +39,10 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
-DEVICES = "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU."
+DEVICES = (
+    "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU, "
+    "env this process and others that srun or torchrun started."
+)
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -107,8 +111,8 @@ def run(
     if elsewhere:
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
-    if devices:
-        parse_devices(devices)  # refused before a run is made
+    if devices and parse_devices(devices) == (LAUNCHED,) and alone is None:  # refused before a run is made
+        raise click.UsageError(f"--devices {LAUNCHED} goes with --folder alone.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:

@@ -79,7 +79,7 @@ class SlurmPlace(Place):
     @classmethod
     def _can_be_quoted(cls, path: str) -> str:
         if '"' in path or "\\" in path:
-            raise ValueError("Slurm cannot write below a folder with \" or \\ in its name.")
+            raise ValueError('Slurm cannot write below a folder with " or \\ in its name.')
         return path
 
     @field_validator("lines", "before")
@@ -106,7 +106,9 @@ class RayPlace(Place):
     )
     ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
     devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
-    at_once: int = Field(4, ge=1, le=1000, description="Ray jobs of an experiment or sweep: each does its runs in turn.")
+    at_once: int = Field(
+        4, ge=1, le=1000, description="Ray jobs of an experiment or sweep: each does its runs in turn."
+    )
     cpus: float = Field(1, ge=0, le=1024, description="Cores that a run asks for.")
     gpus: float = Field(0, ge=0, le=64, description="GPUs that a run asks for.")
 

@@ -143,7 +143,7 @@ class Ray:
         return [job for job in jobs if isinstance(job, dict)]
 
     def _request(self, path: str, asked: dict[str, Any] | None = None) -> Any:
-        """What the dashboard answers: to a GET, or to a POST of `asked`. Raises Unreachable, or Problem where refused."""
+        """The answer to a GET, or to a POST of `asked`. Raises Unreachable, or Problem where it is refused."""
         url = self._place.url.rstrip("/") + path
         body = None if asked is None else json.dumps(asked).encode()
         request = urllib.request.Request(url, body, {"Content-Type": "application/json"})

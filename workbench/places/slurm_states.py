@@ -19,7 +19,7 @@ WAITS_FOR = {
     "Priority": "other jobs come first", "Resources": "nothing is free", "BeginTime": "Slurm takes it up again soon",
     "JobArrayTaskLimit": "as many of its array work as may", "Dependency": "another job has to end first",
     "ReqNodeNotAvail": "its nodes are down or kept free", "PartitionDown": "the partition is down",
-    "PartitionTimeLimit": "the partition allows no run as long", "JobHeldUser": "it is held", "JobHeldAdmin": "it is held",
+    "PartitionTimeLimit": "the partition allows no run as long", "JobHeldUser": "it is held",
 }  # fmt: skip
 
 
