@@ -14,6 +14,7 @@ from workbench.commands import (
     desktop,
     exchange,
     fair,
+    gallery,
     geometry,
     ingest,
     plugins,
@@ -206,7 +207,7 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> Non
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest):
+for commands in (exchange, compare, search, gallery, deploy, triage, geometry, sweep, report, ingest):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 desktop.add_to(cli)
