@@ -1,6 +1,6 @@
 """The process that searches galleries: `python -m workbench.searching.server`; jobs/serving.py has its protocol.
 
-faiss runs here, never beside torch. Ops: describe, build, search.
+faiss runs here, never beside torch. Ops: ready, build, search.
 """
 
 from pathlib import Path
@@ -19,9 +19,10 @@ def folder(request: Message) -> Path:
     return folder_of(Path(field(request, "workspace", str)), field(request, "run", int))
 
 
-def describe(request: Message, progress: Progress) -> Message:
-    """Facts of a run's gallery: workspace, run."""
-    return searcher.describe(folder(request))
+def ready(request: Message, progress: Progress) -> Message:
+    """Make the first search faster: workspace, run."""
+    searcher.make_ready(folder(request))
+    return {}
 
 
 def build(request: Message, progress: Progress) -> Message:
@@ -37,7 +38,7 @@ def search(request: Message, progress: Progress) -> Message:
     )  # fmt: skip
 
 
-OPS: Ops = {"describe": describe, "build": build, "search": search}
+OPS: Ops = {"ready": ready, "build": build, "search": search}
 
 if __name__ == "__main__":
     serving.run(OPS)
