@@ -14,6 +14,7 @@ from workbench.commands import (
     desktop,
     exchange,
     fair,
+    gallery,
     geometry,
     ingest,
     place,
@@ -220,7 +221,7 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> Non
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest, place):
+for commands in (exchange, compare, search, gallery, deploy, triage, geometry, sweep, report, ingest, place):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 desktop.add_to(cli)

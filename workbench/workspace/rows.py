@@ -63,6 +63,11 @@ class Run:
         """Whether it ended before its last epoch; it can resume if it has a checkpoint."""
         return self.status in RESUMABLE
 
+    @property
+    def only_searched(self) -> bool:
+        """Whether its embeddings were imported without metrics, to be searched by workspace/galleries.py."""
+        return "gallery" in self.environment
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
