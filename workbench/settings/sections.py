@@ -96,6 +96,11 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    keep_features: bool = param(
+        False, label="Features once",
+        help="Compute what a frozen backbone makes of each image once, in evaluation mode, and train the head on it. "
+        "Needs a backbone learning rate of 0 and no augmentation; the features are kept in the cache.",
+    )  # fmt: skip
     label_decisions: str = param(
         "", label="Label decisions", path="file", optional=True,
         help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
