@@ -3,7 +3,7 @@
     python -m tests.benchmarks.rankmi_updates --data DIR --workspace DIR [--set FIELD=VALUE]
 
 Takes RankMI's best setting from a fair comparison on Omniglot that the workspace holds, and trains it over its seeds
-for so many steps more that the embeddings are changed as often as those of the other losses; also without its order loss.
+for so many steps more that the embeddings change as often as those of the other losses; also without its order loss.
 """
 
 import argparse

@@ -78,6 +78,7 @@ class Evaluator:
             retrieval.metrics.update(metrics)
         self._emit_curves(retrieval.metrics)
         proxies, proxy_labels = self._proxies()
+        training = self._embed(self._feed) if settings.store_training else None
         self._emit(
             Evaluated(
                 epoch,
@@ -94,6 +95,8 @@ class Evaluator:
                 retrieval.similarities,
                 proxies,
                 proxy_labels,
+                None if training is None else self._data.images.sample_ids[self._data.split.train],
+                training,
             )
         )
         return retrieval.metrics
@@ -117,6 +120,8 @@ class Evaluator:
             self._embed_validation(self._data.split.validation)
         if self._config.evaluation.linear_probe and epoch == self._config.training.epochs:
             self._embed_features()
+        if self._config.evaluation.store_training:
+            self._embed(self._feed)
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """What is measured beside retrieval by the run's own distance, where the config asks for it."""

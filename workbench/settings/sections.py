@@ -120,6 +120,11 @@ class EvaluationParams(Params):
         help="Epochs between evaluations; the last is always evaluated.",
     )  # fmt: skip
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    store_training: bool = param(
+        False, label="Store training half",
+        help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
+        "triage looks for near-copies across the halves. Costs their embedding in each evaluation, and their size.",
+    )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
         help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",
