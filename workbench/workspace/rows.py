@@ -91,6 +91,12 @@ def recalls(evaluations: list["Evaluation"]) -> list[str]:
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
 
 
+def wider_labels(evaluations: list["Evaluation"]) -> list[str]:
+    """The names of R@1 and MAP@R by labels above the classes, such as "level/genus/MAP@R", sorted."""
+    names = {name for evaluation in evaluations for name in evaluation.metrics if name.startswith("level/")}
+    return sorted(name for name in names if name.endswith(("/recall@1", "/MAP@R")))
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high"."""
