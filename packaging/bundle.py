@@ -50,7 +50,7 @@ def make_folder(to: Path) -> Path:
     work = to / "work"
     icon = work / "icon.png"
     draw_icon(icon)
-    words = ["--noconfirm", "--distpath", str(to), "--workpath", str(work), "--log-level", "WARN"]
+    words = ["--noconfirm", "--distpath", str(to), "--workpath", str(work), "--log-level", "INFO"]
     subprocess.run(
         [sys.executable, "-m", "PyInstaller", *words, str(contents.ROOT / "packaging" / "workbench.spec")],
         env={**os.environ, "WORKBENCH_BUNDLE_ICON": str(icon)},

@@ -43,6 +43,10 @@ class Place:
         """A path of theirs as this process finds it."""
         return Path(f"{self.root}{path}") if self.before else Path(path)
 
+    def is_bundle(self) -> bool:
+        """Whether the program has its packages beside it, those of all formats included."""
+        return (self.seen_from_here(self.program).parent / "_internal").is_dir()
+
     def call(self, *words: str, program: str = "") -> str:
         """What a program prints; ends this one with all it said where it fails."""
         began, busy = time.monotonic(), children_time()
@@ -92,10 +96,11 @@ def by_command(place: Place) -> None:
     expect(next(written.glob("*.pdf")).read_bytes().startswith(b"%PDF"), "the report is written as HTML and PDF")
     place.call("run", "sample-digits", "--set", "training.epochs=1", "--devices", "cpu,cpu", "--workspace", space)
     expect("2" in place.call("list", "runs", "--workspace", space), "two processes train one run")
-    words = ("--format", "parquet", "--format", "onnx", "--format", "npy", "--out", f"{place.home}/exported")
-    place.call("export", "1", *words, "--workspace", space)
+    formats = ("npy", "parquet", "onnx") if place.is_bundle() else ("npy",)
+    words = [word for name in formats for word in ("--format", name)]
+    place.call("export", "1", *words, "--out", f"{place.home}/exported", "--workspace", space)
     exported = {path.suffix for path in place.seen_from_here(f"{place.home}/exported").rglob("*")}
-    expect({".parquet", ".onnx", ".npy"} <= exported, "a run is exported as Parquet, ONNX and NumPy")
+    expect({f".{name}" for name in formats} <= exported, f"a run is exported as {', '.join(formats)}")
 
 
 def of_plugins(place: Place) -> None:
@@ -273,7 +278,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("program", type=Path, help="`workbench`, or the bundle's folder for debian")
     parser.add_argument("root", type=Path, nargs="?", help="of the Debian")
     parser.add_argument("--pictures", type=Path, default=Path("dist") / "pictures")
-    parser.add_argument("--part", choices=("all", "command", "window", "starts"), default="all")
+    parser.add_argument("--part", choices=("all", "command", "plugins", "starts", "window"), default="all")
     return parser.parse_args(words)
 
 
@@ -281,7 +286,7 @@ def try_all(place: Place, display: str, options: argparse.Namespace) -> None:
     """The parts that are asked for; the window's where there is a display."""
     if options.part in ("all", "command"):
         by_command(place)
-    if options.part in ("all", "command") and getattr(options, "how", "") != "here":
+    if options.part in ("all", "plugins") and place.is_bundle():
         of_plugins(place)
     if options.part in ("all", "starts"):
         starts(place)

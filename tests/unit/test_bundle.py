@@ -84,14 +84,22 @@ def test_an_appdir_starts_the_window_with_a_config_and_else_the_command_line(bun
 
 def test_what_the_definition_names_is_there(bundle):
     contents = sys.modules["contents"]
-    assert [name for name in (*contents.BY_NAME, *contents.WITH_DATA) if find_spec(name) is None] == []
     assert contents.ICON.is_file()
     assert contents.START.is_file()
     assert workbench.__version__ == contents.VERSION
-    carried = contents.packages()
-    assert {"torch", "pyside6-essentials", "typst"} <= set(carried)
-    assert not {"pytest", "mypy", "triton"} & set(carried)
+    assert [name for name in contents.QT_MODULES if find_spec(name) is None] == []
     compile((PACKAGING / "workbench.spec").read_text("utf-8"), "workbench.spec", "exec")
+
+
+def test_a_bundle_carries_what_workbench_asks_for_and_no_tool(bundle):
+    contents = sys.modules["contents"]
+    assert {"torch", "pyside6-essentials", "typst"} <= set(contents.packages())
+    inside = {path for _, path in contents.package_files()}
+    assert {"torch/__init__.py", "workbench/app.py", "workbench/resources/catalog.json"} <= inside
+    assert {"torch", "numpy", "workbench"} <= contents.carried_names()
+    assert not {"pytest", "mypy", "triton", "PySide6"} & contents.carried_names()
+    assert [path for path in inside if path.startswith(("/", "..")) or path.endswith(".h")] == []
+    assert any(path.startswith("pyside6_essentials-") and path.endswith("metadata") for path in map(str.lower, inside))
 
 
 def test_the_picture_for_icons_is_drawn(bundle, qapp, tmp_path):
