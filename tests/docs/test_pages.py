@@ -29,7 +29,8 @@ CLASSES, IMAGES = 34, 3  # of `birds`: more classes than a batch of the photogra
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A person's folder: nothing outside it is written."""
     for name, folder in (("WORKBENCH_WORKSPACE", "workspace"), ("WORKBENCH_PLUGINS", "plugins/folders.txt"),
-                         ("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache"), ("XDG_CONFIG_HOME", "config")):  # fmt: skip
+                         ("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache"),
+                         ("XDG_CONFIG_HOME", "config")):  # fmt: skip
         monkeypatch.setenv(name, str(tmp_path / folder))
     monkeypatch.chdir(tmp_path)
     return tmp_path

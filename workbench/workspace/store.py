@@ -11,7 +11,7 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
-from workbench.workspace.paths import inside, is_file, whole
+from workbench.workspace.paths import inside, is_file
 from workbench.workspace.run_folders import folder_of
 from workbench.workspace.schema import check_schema
 
