@@ -3,13 +3,15 @@
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 TOOL_LIMIT = 60.0  # seconds that a program of the system gets
 MOST_SAID = 1 << 16  # bytes of a program's errors that are read
 BLOCK = 1 << 16  # bytes
+LOOK_EVERY = 0.1  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class Done:
         status: its exit status, negative for a signal.
         out: what it printed.
         errors: what it printed as errors, the first 64 KiB as text.
-        cut: why it was ended before its time: "time" or "size"; empty otherwise.
+        cut: why it was ended before its time: "time", "size" or "cancelled"; empty otherwise.
     """
 
     status: int
@@ -39,7 +41,7 @@ def call_tool(words: list[str]) -> bool:
 
 def run_tool(
     words: Sequence[str], given: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
-    folder: Path | None = None,
+    folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False,
 ) -> Done:  # fmt: skip
     """Run a program to its end.
 
@@ -49,6 +51,7 @@ def run_tool(
         seconds: after which it is killed.
         most: bytes that it may print; with one more it is killed.
         folder: where it works; here when it is not given.
+        cancelled: asked often, on another thread; the program is killed as soon as it says so.
 
     Raises:
         OSError: it is not installed, or cannot be started.
@@ -58,27 +61,33 @@ def run_tool(
         source.write(given)
         source.seek(0)
         process = subprocess.Popen(list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
+        ended, cut = threading.Event(), list[str]()
+        watch = threading.Thread(target=_watch, args=(process, seconds, cancelled, ended, cut), daemon=True)
+        watch.start()
         try:
             out = _read(process, most)
             status = process.wait()
         finally:
-            timer.cancel()
-            timer.join()
+            ended.set()
+            watch.join()
             process.kill()
             process.wait()
         errors.seek(0)
         said = errors.read(MOST_SAID).decode("utf-8", "replace")
-    cut = "time" if late.is_set() else "size" if len(out) > most else ""
-    return Done(status, out[:most], said, cut)
+    return Done(status, out[:most], said, cut[0] if cut else "size" if len(out) > most else "")
+
+
+def _watch(
+    process: "subprocess.Popen[bytes]", seconds: float, cancelled: Callable[[], bool], ended: threading.Event,
+    cut: list[str],
+) -> None:  # fmt: skip
+    """Kill the process when its time is over or nobody wants its answer; `cut` gets the reason."""
+    limit = monotonic() + seconds
+    while not ended.wait(LOOK_EVERY):
+        if cancelled() or monotonic() > limit:
+            cut.append("cancelled" if cancelled() else "time")
+            process.kill()
+            return
 
 
 def _read(process: "subprocess.Popen[bytes]", most: int) -> bytes:

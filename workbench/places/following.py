@@ -126,14 +126,14 @@ class Following:
 
     def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
         """End the following of jobs that have ended and of which all has come."""
-        for placement in placed:
-            standing, mirror = standings[placement.run_id], self._mirrors[placement.run_id]
+        for known in placed:
+            placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
-                placement.wanted = ""
-                self._store(replace(placement, state=standing.state, words=standing.words))
+                placement = replace(placement, wanted="", state=standing.state, words=standing.words)
+                self._store(placement)
                 self._fetch([placement], looked)
             if mirror.wants_more():
                 continue
@@ -172,15 +172,13 @@ class Following:
                 continue  # written down when all has come
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
             if not same or _age(placement.reached) > REACHED_EVERY:
-                placement.state, placement.words, placement.silent = standing.state, standing.words, ""
-                placement.reached = now()
-                self._store(placement)
+                said = {"state": standing.state, "words": standing.words, "silent": "", "reached": now()}
+                self._store(replace(placement, **said))
 
     def _note_silence(self, placed: list[Placement], sentence: str) -> None:
         for placement in placed:
             if placement.silent != sentence:
-                placement.silent = sentence
-                self._store(placement)
+                self._store(replace(placement, silent=sentence))
 
     def _store(self, placement: Placement) -> None:
         with self._workspace.writing() as db:

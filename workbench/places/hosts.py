@@ -2,11 +2,12 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from workbench import files
+from workbench.control import Cancelled
 from workbench.jobs import run_tool
 from workbench.places.contract import Answer, Unreachable
 from workbench.places.host_files import last_line
@@ -15,6 +16,7 @@ from workbench.problem import Problem
 CONNECT = 10  # seconds to connect
 SILENT = 5  # seconds between two signs of life of a connection; three missing ones end it
 SSH_FAILED = 255  # exit status of ssh itself
+Asked = Callable[[], bool]
 
 
 class LocalHost:
@@ -22,14 +24,15 @@ class LocalHost:
 
     Args:
         home: where commands begin; the person's home folder when it is not given.
+        cancelled: asked while a command runs; it ends with Cancelled then.
     """
 
-    def __init__(self, home: Path | None = None) -> None:
-        self._home = home or Path.home()
+    def __init__(self, home: Path | None = None, cancelled: Asked = lambda: False) -> None:
+        self._home, self._cancelled = home or Path.home(), cancelled
 
     def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
-        return _called(list(words), given, seconds, most, "This machine", self._home)
+        return _called(list(words), given, seconds, most, "This machine", self._home, self._cancelled)
 
 
 class OpenSshHost:
@@ -38,15 +41,16 @@ class OpenSshHost:
     Args:
         host: as in `ssh HOST`: an alias of the person's config, or user@machine.
         config: another file than the person's own config.
+        cancelled: asked while a command runs; it ends with Cancelled then.
     """
 
-    def __init__(self, host: str, config: Path | None = None) -> None:
-        self._host, self._config = host, config
+    def __init__(self, host: str, config: Path | None = None, cancelled: Asked = lambda: False) -> None:
+        self._host, self._config, self._cancelled = host, config, cancelled
 
     def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
-        answer = _called(command, given, seconds, most, self._host, None)
+        answer = _called(command, given, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
             raise Unreachable(f"{self._host} is not reached: {last_line(answer.errors)}.")
         return answer
@@ -69,14 +73,17 @@ class OpenSshHost:
 
 
 def _called(
-    words: list[str], given: bytes, seconds: float, most: int, who: str, folder: Path | None
-) -> Answer:  # fmt: skip
+    words: list[str], given: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
+) -> Answer:
     try:
-        done = run_tool(words, given, seconds=seconds, most=most, folder=folder)
+        done = run_tool(words, given, seconds=seconds, most=most, folder=folder, cancelled=cancelled)
     except OSError as error:
         raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo="Is it installed?") from None
-    if done.cut == "time":
-        raise Unreachable(f"{who} gave no answer in {seconds:.0f} s.")
-    if done.cut == "size":
-        raise Problem(f"{who} answered with over {most:,} bytes, more than was asked for.", kept="It was not used.")
+    match done.cut:
+        case "cancelled":
+            raise Cancelled
+        case "time":
+            raise Unreachable(f"{who} gave no answer in {seconds:.0f} s.")
+        case "size":
+            raise Problem(f"{who} answered with over {most:,} bytes, more than was asked for.", kept="It was not used.")
     return Answer(done.status, done.out, done.errors)

@@ -17,8 +17,16 @@ class Place(BaseModel):
     kind: ClassVar[str] = ""
 
     name: Annotated[str, Field(pattern=NAME, description="What you call it.")]
-    folder: str = Field(FOLDER, min_length=1, max_length=1000, description="Folder there that holds the run folders.")
-    python: str = Field(PYTHON, min_length=1, max_length=1000, description="The Python there that has Workbench.")
+    folder: str = Field(
+        FOLDER,
+        title="Folder there",
+        min_length=1,
+        max_length=1000,
+        description="Folder there that holds the run folders.",
+    )
+    python: str = Field(
+        PYTHON, title="Python there", min_length=1, max_length=1000, description="The Python there that has Workbench."
+    )
     data: dict[str, str] = Field(default_factory=dict, description="Folders of data there, by the folder here.")
 
     @field_validator("folder", "python")
@@ -36,7 +44,9 @@ class SshPlace(Place):
 
     kind = "ssh"
     host: str = Field(min_length=1, max_length=255, description="As in `ssh HOST`: an alias, or user@machine.")
-    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    ssh_config: str = Field(
+        "", title="SSH config", max_length=1000, description="Another file than your own SSH config."
+    )
     devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
 
     @field_validator("host")

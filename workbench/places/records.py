@@ -51,17 +51,22 @@ def named(name: str) -> Place:
 
 def made(values: dict[str, Any]) -> Place:
     """The place of these values, one of which is its kind. Raises Problem with a sentence per wrong field."""
-    rest = {field: value for field, value in values.items() if field != "kind"}
+    place, errors = checked(values)
+    if place is None:
+        said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
+        raise Problem(f"The place cannot be used. {said}", kept="Nothing was changed.")
+    return place
+
+
+def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
+    """As `made`: the place, or None and a sentence per wrong field."""
     kind = KINDS.get(str(values.get("kind")))
     if kind is None:
-        raise Problem(
-            f"The place cannot be used. kind: Must be one of {', '.join(KINDS)}.", kept="Nothing was changed."
-        )
+        return None, {"kind": f"Must be one of {', '.join(KINDS)}."}
     try:
-        return kind.model_validate(rest)
+        return kind.model_validate({field: value for field, value in values.items() if field != "kind"}), {}
     except ValidationError as error:
-        said = " ".join(f"{field}: {sentence}" for field, sentence in sentences(error).items())
-        raise Problem(f"The place cannot be used. {said}", kept="Nothing was changed.") from None
+        return None, sentences(error)
 
 
 def store(place: Place) -> None:

@@ -17,7 +17,7 @@ TABLE = (
 COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Placement:
     """One run that works, or has worked, elsewhere.
 
@@ -60,8 +60,8 @@ def of_run(db: Connection, run_id: int) -> Placement | None:
 
 
 def every(db: Connection) -> list[Placement]:
-    """All of them, by run."""
-    return _read(db, "1", ())
+    """All of them, by run; none in an older workspace that is open for reading only."""
+    return _read(db, "1", ()) if _is_kept(db) else []
 
 
 def at_work(db: Connection, place: str) -> list[Placement]:
@@ -71,7 +71,8 @@ def at_work(db: Connection, place: str) -> list[Placement]:
 
 def places_at_work(db: Connection) -> list[str]:
     """The names of places from which something may still come."""
-    return [name for (name,) in db.execute("select distinct place from placements where open = 1 order by place")]
+    sql = "select distinct place from placements where open = 1 order by place"
+    return [name for (name,) in db.execute(sql)] if _is_kept(db) else []
 
 
 def end(db: Connection, run_id: int, status: str, problem: str) -> bool:
@@ -97,3 +98,8 @@ def required(db: Connection, run_id: int) -> Placement:
 def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placement]:
     rows = db.execute(f"select {COLUMNS} from placements where {where} order by run_id", values)
     return [Placement(*row[:-1], open=bool(row[-1])) for row in rows]
+
+
+def _is_kept(db: Connection) -> bool:
+    """Whether the workspace has such rows: an older one that is open for reading only has not."""
+    return db.execute("select 1 from sqlite_master where type = 'table' and name = 'placements'").fetchone() is not None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.events import LIVE, RESUMABLE
+from workbench.workspace.placements import Placement
 
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 
@@ -50,6 +51,7 @@ class Run:
     trashed: str | None = None
     experiment_id: int | None = None
     unread: str = ""  # a sentence about columns of its row that could not be read
+    placement: Placement | None = None  # where it works, unless it is this machine
 
     @property
     def live(self) -> bool:
