@@ -87,6 +87,11 @@ def wait(db: Connection, run_id: int) -> None:
     db.execute("update runs set status = 'queued', problem = '', phase = '', ended = null where id = ?", (run_id,))
 
 
+def want(db: Connection, run_id: int, files: str) -> None:
+    """Ask for files of a run beside those that come by themselves: "checkpoints"."""
+    db.execute("update placements set wanted = ?, open = 1 where run_id = ?", (files, run_id))
+
+
 def required(db: Connection, run_id: int) -> Placement:
     """As `of_run`. Raises Problem for a run that works nowhere else."""
     placement = of_run(db, run_id)
