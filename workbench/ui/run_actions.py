@@ -83,9 +83,9 @@ class RunActions(QObject):
         self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
-            self.rename, self.tags, self.note, self.colour, _line(self),
-            self.duplicate, self.resume, self.places.fetch, self.folder,
-            self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
+            self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
+            self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
