@@ -13,7 +13,6 @@ from workbench.problem import Problem
 from workbench.workspace import checksums, lease
 from workbench.workspace.connection import Connection, explained_errors, no_workspace, open_reader, open_writer, writing
 from workbench.workspace.lease import Lease
-from workbench.workspace.migrations import migrate
 from workbench.workspace.paths import inside, is_file
 from workbench.workspace.run_folders import folder_of
 from workbench.workspace.schema import check_schema
@@ -60,8 +59,10 @@ class Store:
             self._db = open_writer(self.database, create=create, wal=not self.shared_disk)
         try:
             with explained_errors(self._db):
-                check_schema(self._db, self.database)
-            if not self.read_only:
+                newest = check_schema(self._db, self.database)
+            if not self.read_only and not newest:
+                from workbench.workspace.migrations import migrate  # late, for the window's start
+
                 migrate(self._db, self.database)
         except BaseException:
             self._db.close()
