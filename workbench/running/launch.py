@@ -13,6 +13,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
+from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
@@ -103,7 +104,7 @@ def _train(
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(recorder.config)
     names = _names(recorder.device)
-    if len(names) == 1:
+    if len(names) == 1 and names != (LAUNCHED,):
         config = config.model_copy(update={"device": names[0]})
     with together(names, config, recorder.folder) as ranks:
         _run(recorder, config, control, emit, ranks, name, changed, resume=resume)

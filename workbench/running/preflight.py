@@ -34,6 +34,7 @@ class Preflight:
     image_size: int
     device: str
     parameters: int
+    features: int  # of the backbone, before the embedding layer
     steps_per_epoch: int
     seconds_per_step: float
     seconds_per_epoch: float
@@ -42,6 +43,7 @@ class Preflight:
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    licence: str = ""  # of pretrained weights, where it is known
     kept: str = ""  # how the images are kept, in words
     bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
@@ -116,6 +118,8 @@ def preflight(
         image_size=images.image_size,
         device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
+        features=engine.parts.model.backbone.feature_dim,
+        licence=getattr(engine.parts.model.backbone, "licence", ""),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,

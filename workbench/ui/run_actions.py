@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 from workbench.problem import Problem
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
+from workbench.ui.places.actions import PlaceActions
 from workbench.ui.run_config import offer_settings
 from workbench.ui.run_queue import OWN_PROCESS
 from workbench.ui.session import Session
@@ -68,6 +69,7 @@ class RunActions(QObject):
         self.colour.setMenu(self._colours())
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
         self.exchange = ExchangeActions(session, commands, window)
+        self.places = PlaceActions(session, commands, window)
         self.sweeps = SweepActions(session, commands, window)
         self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
@@ -81,7 +83,8 @@ class RunActions(QObject):
         self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.sweeps.show]
         self.of_list = [
             self.compare, _line(self),
-            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
+            self.rename, self.tags, self.note, self.colour, _line(self),
+            self.duplicate, self.resume, self.places.fetch, self.folder,
             self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
@@ -97,11 +100,12 @@ class RunActions(QObject):
         control = self._session.control(run.id) if run else None
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
-        self.pause.setEnabled(working)
+        self.pause.setEnabled(control is not None and control.can_pause)
         self.pause.setText(CONTINUE if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
+        self.places.refresh()
         self.compare.setEnabled(there or bool(self.ticked))
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):

@@ -15,9 +15,12 @@ from workbench.workspace.paths import regular
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
 else:
-    # The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo
-    # each other's file locks, so everything takes it from here.
-    from sqlite_utils.utils import sqlite3
+    # The SQLite that sqlite-utils takes: two SQLite libraries in one process undo each other's file locks, so all
+    # modules take it from here. sqlite-utils itself takes a twentieth of a second to load: it comes with a new schema.
+    try:
+        import pysqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window

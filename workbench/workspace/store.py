@@ -11,12 +11,11 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.workspace import checksums
 from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
-from workbench.workspace.migrations import migrate
-from workbench.workspace.paths import inside, is_file, whole
+from workbench.workspace.paths import inside, is_file
+from workbench.workspace.run_folders import folder_of
 from workbench.workspace.schema import check_schema
 
 DATABASE = "workspace.db"
-RUNS = "runs"  # the folder of the runs' folders
 
 
 class Store:
@@ -45,8 +44,10 @@ class Store:
             self._db = open_writer(self.database, create=create)
         try:
             with explained_errors(self._db):
-                check_schema(self._db, self.database)
-            if not self.read_only:
+                newest = check_schema(self._db, self.database)
+            if not self.read_only and not newest:
+                from workbench.workspace.migrations import migrate  # late, for the window's start
+
                 migrate(self._db, self.database)
         except BaseException:
             self._db.close()
@@ -77,7 +78,7 @@ class Store:
 
     def folder(self, run_id: int) -> Path:
         """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
-        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}")
+        return folder_of(self.path, run_id)
 
     def file(self, run_id: int, name: str) -> Path:
         """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""

@@ -15,6 +15,7 @@ from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
+from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
@@ -71,8 +72,9 @@ class RetrievalPage(QStackedWidget):
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
         self.views = RetrievalViews(self.session, content)
-        self.addWidget(self.hint)
-        self.addWidget(self.views)
+        self.gallery = GalleryPanel(self.session)
+        for part in (self.hint, self.views, self.gallery):
+            self.addWidget(part)
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:
@@ -113,6 +115,8 @@ class RetrievalPage(QStackedWidget):
         session.theme.changed.connect(self._fit_text)
         self._fit_text()
         session.evaluation_changed.connect(self._show_evaluation)
+        session.run_changed.connect(self._show_evaluation)
+        session.runs_changed.connect(self._show_evaluation)
         session.evaluations_changed.connect(self.browsing.look_for_evaluations)
         session.query_changed.connect(self._show_query)
         session.selection_changed.connect(self._show_selection)
@@ -131,11 +135,19 @@ class RetrievalPage(QStackedWidget):
     def _show_evaluation(self) -> None:
         """Browse another evaluation, as soon as the page is visible."""
         evaluation_id = self.session.evaluation_id
-        self.setCurrentIndex(0 if evaluation_id is None else 1)
+        gallery = self._gallery_of_run() if evaluation_id is None else None
+        self.setCurrentIndex(1 if evaluation_id is not None else 0 if gallery is None else 2)
+        if gallery is None or self.isVisible():
+            self.gallery.show_run(gallery)
         if evaluation_id is None or self.isVisible():
             self._show_selection()
             self.browsing.show_evaluation(self.session.workspace, evaluation_id)
             self._show_query()
+
+    def _gallery_of_run(self) -> int | None:
+        """The shown run, where it was imported only to be searched."""
+        run = self.session.run()
+        return run.id if run is not None and run.only_searched else None
 
     def _show_query(self) -> None:
         if self.isVisible():
