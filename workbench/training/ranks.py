@@ -5,7 +5,9 @@ every rank, and gradients are averaged. They are those of one rank on the whole 
 """
 
 import contextlib
+import ctypes
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +23,8 @@ from workbench.training.lines import LONGEST, Lines
 from workbench.training.shared_norm import SharedNorm
 
 PATIENCE = 1800.0  # seconds that rank 0 waits for the others; WORKBENCH_RANK_PATIENCE changes it
+KEPT = 512 << 20  # bytes of freed memory that a rank on the CPU keeps for its next step
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
 Value = TypeVar("Value")
 
@@ -113,6 +117,8 @@ class Ranks(OneRank):
         self._flat: dict[torch.dtype, Tensor] = {}  # all gradients, one after another
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         stay_on_this_machine()
+        if device.type == "cpu":
+            keep_memory()
         where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
         try:
             with losing():
@@ -299,3 +305,13 @@ def stay_on_this_machine() -> None:
         if any(address.address == "127.0.0.1" for address in addresses):
             os.environ["GLOO_SOCKET_IFNAME"] = name
             return
+
+
+def keep_memory() -> None:
+    """Let glibc keep the memory of one step for the next: else the system clears it anew, page by page."""
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        library = ctypes.CDLL(None)
+        for option, size in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, KEPT)):
+            library.mallopt(option, size)
