@@ -80,7 +80,7 @@ class Worker:
         if sweep.state != "active":
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
-        chosen = [launch.device_named(name) for name in self._devices] or [launch.device_of(config)]
+        chosen = [launch.device_named(name) for name in self._devices or config.device.split(",")]
         devices = list(dict.fromkeys(chosen))
         sweep_worker.take(self._workspace, self._id, ",".join(devices))
         locks = [DeviceLock(device) for device in devices]

@@ -203,13 +203,12 @@ class RunQueue(QObject):
 
     def _next(self) -> None:
         """Give each free device the first run in line."""
-        devices = self._devices()
+        devices, path = self._devices(), self._workspace.path
         while self._waiting and (lane := self._free_lane(devices)) is not None:
             entry = self._waiting.pop(0)
             device = devices[lane] if devices and not entry.alone else ""
             work = AtWork(entry.run_id, entry.control, entry.resume, lane, device)
             self._at_work.append(work)
-            path = self._workspace.path
             begin, fail = partial(self._begin, work), partial(self._fail, work)
             work.opening = Task("open", lambda progress: Workspace(path), begin, fail, None, self)
             work.opening.start()
