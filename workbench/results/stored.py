@@ -67,10 +67,11 @@ def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
         Problem: a file of the evaluation is missing, damaged or of other samples.
     """
     evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
-    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
+    vectors = workspace.vectors(evaluation_id)
+    proxies, proxy_labels = workspace.proxies(evaluation_id) or (None, None)
     return Stored(
         ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
-        evaluation.distance, *(proxies or (None, None)), read_training_half(workspace, evaluation_id),
+        evaluation.distance, proxies, proxy_labels, read_training_half(workspace, evaluation_id),
     )  # fmt: skip
 
 

@@ -201,12 +201,12 @@ def _suspect(
     names: np.ndarray, other: int | None = None,
 ) -> Suspect:  # fmt: skip
     voted, label = stored.labels[stored.near[row, :VOTERS]], int(stored.labels[row])
-    proxies: Sequence[float | None] = (None, None)
+    own_proxy = other_proxy = None
     if close is not None:
-        proxies = [float(close[row, np.searchsorted(names, name)]) for name in (label, suggested)]
+        own_proxy, other_proxy = (float(close[row, np.searchsorted(names, name)]) for name in (label, suggested))
     return Suspect(
         int(stored.sample_ids[row]), kind, label, suggested, suspicion, int((voted == suggested).sum()),
-        int((voted == label).sum()), len(voted), other, *proxies,
+        int((voted == label).sum()), len(voted), other, own_proxy, other_proxy,
     )  # fmt: skip
 
 
