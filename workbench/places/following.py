@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
@@ -19,6 +20,7 @@ from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, placements
 from workbench.workspace.ingest import ingest
+from workbench.workspace.moved_images import find_images
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
@@ -118,11 +120,28 @@ class Following:
         if not mirror.changed:
             return
         with self._reporting(run_id, looked):
+            before = self._workspace.run(run_id).dataset_id
             taken = ingest(self._workspace, mirror.folder)
             mirror.taken_in()
+            dataset = self._workspace.run(run_id).dataset_id
+            if before is None and dataset is not None:
+                self._find_images(dataset)
             if taken.doubts:
                 said = "; ".join(taken.doubts)
                 looked.problems += (f"Run {run_id}: {said}.",)
+
+    def _find_images(self, dataset_id: int) -> None:
+        """Show the copy here of a data set that no run here has read, where the person said which folder is which.
+
+        Raises:
+            Problem: none of its images is there.
+        """
+        root = self._workspace.dataset(dataset_id).root
+        for here, there in self._place.data.items():
+            path, folder = PurePosixPath(root), PurePosixPath(there)
+            if root and (path == folder or folder in path.parents) and Path(here).is_dir():
+                find_images(self._workspace, dataset_id, Path(here, *path.relative_to(folder).parts))
+                return
 
     def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
         """End the following of jobs that have ended and of which all has come."""
