@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from time import monotonic
 
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
@@ -28,6 +29,7 @@ AT_ONCE = 16 << 20  # bytes of one request
 PARTS_AT_ONCE = 200  # files of one request: the words of a command have a limit
 ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
+STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
 
 
@@ -62,6 +64,7 @@ class Following:
     def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
+        self._quiet, self._states_due = True, 0.0
 
     def look(self) -> Looked:
         """Ask for the states of all runs and for what they wrote since, and take it in.
@@ -78,15 +81,23 @@ class Following:
             if not placed:
                 return looked
             try:
-                standings = self._standings(placed)
+                standings = self._standings(placed) if self._states_are_due() else {}
                 self._note_states(placed, standings)
                 self._fetch(placed, looked)
                 self._conclude(placed, standings, looked)
+                self._quiet = not looked.received
             except Unreachable as problem:
-                looked.silent = str(problem)
+                looked.silent, self._quiet = str(problem), True
                 self._note_silence(placed, looked.silent)
             looked.left = len(self._placed())
             return looked
+
+    def _states_are_due(self) -> bool:
+        """Whether to ask for states, too: runs that write work, and their points come sooner without the question."""
+        if not self._quiet and monotonic() < self._states_due:
+            return False
+        self._states_due = monotonic() + STATES_EVERY
+        return True
 
     def _placed(self) -> list[Placement]:
         with self._workspace.reading() as db:
@@ -146,6 +157,8 @@ class Following:
     def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
         """End the following of jobs that have ended and of which all has come."""
         for known in placed:
+            if known.run_id not in standings:
+                continue
             placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
                 continue
@@ -186,7 +199,8 @@ class Following:
 
     def _note_states(self, placed: list[Placement], standings: dict[int, Standing]) -> None:
         for placement in placed:
-            standing = standings[placement.run_id]
+            if (standing := standings.get(placement.run_id)) is None:
+                continue
             if not standing.state.live and not placement.silent:
                 continue  # written down when all has come
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
