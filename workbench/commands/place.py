@@ -97,21 +97,32 @@ def _add_records(group: click.Group) -> None:
     @click.option(
         "--ssh", "host", metavar="HOST", help="As in `ssh HOST`: an alias of your SSH config, or user@machine."
     )
+    @click.option(
+        "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
+    )
+    @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster, http://127.0.0.1:8265.")
     @click.option("--folder", default=FOLDER, show_default=True, help="Folder there for the runs.")
     @click.option("--python", default=PYTHON, show_default=True, help="The Python there that has Workbench.")
     @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
     @click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
     def add(
-        name: str, host: str | None, folder: str, python: str, fields: tuple[str, ...], no_check: bool
+        name: str, host: str | None, login: str | None, url: str | None, folder: str, python: str,
+        fields: tuple[str, ...], no_check: bool,
     ) -> None:  # fmt: skip
         """Write down a place, or change one, and check it."""
-        values: dict[str, Any] = {"kind": "ssh", "name": name, "folder": folder, "python": python}
-        if host is None:
-            raise click.UsageError("Name the machine: --ssh HOST.")
-        values["host"] = host
+        reached = {"ssh": host, "slurm": login, "ray": url}
+        kinds = [kind for kind, address in reached.items() if address is not None]
+        if len(kinds) != 1:
+            raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
+        address = "" if login == "here" else reached[kinds[0]]
+        values: dict[str, Any] = {"kind": kinds[0], "name": name, "folder": folder, "python": python}
+        values["url" if url else "host"] = address
         for field in fields:
             key, _, value = field.partition("=")
-            values[key] = value
+            if key in ("lines", "before"):
+                values.setdefault(key, []).append(value)
+            else:
+                values[key] = value
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
         if not no_check:

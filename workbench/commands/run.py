@@ -57,10 +57,20 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
 
     One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
     """
-    from workbench.running import folds_and_seeds
+    from workbench.running import folds_and_seeds, rank
+    from workbench.running.launched_ranks import LAUNCHED, launched
 
     children = folds_and_seeds.children(config)
     folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]
+    if devices == LAUNCHED:
+        if len(children) > 1:
+            raise Problem(
+                "Ranks that srun or torchrun started train one run, and the config asks for several.",
+                kept="Nothing was started.", todo="Start each in a folder of its own: --set seeds=1 --set seed=N.",
+            )  # fmt: skip
+        if (own := launched()).rank:
+            rank.train_launched(own, config, folder)
+            return 0
     if not resume:
         group = None
         if len(children) > 1:

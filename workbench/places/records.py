@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from workbench import files
 from workbench.entries.catalog import sentences
 from workbench.files.unreadable import refusing
-from workbench.places.place import NAME, Place, SshPlace
+from workbench.places.place import NAME, Place, RayPlace, SlurmPlace, SshPlace
 from workbench.problem import Problem
 
 LARGEST = 1 << 16  # bytes of a record
-KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace,)}
+KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace, SlurmPlace, RayPlace)}
 
 
 def folder() -> Path:
