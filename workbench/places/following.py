@@ -27,6 +27,7 @@ PARTS_AT_ONCE = 200  # files of one request: the words of a command have a limit
 ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
 LOG_READ = 1 << 16  # bytes
+IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 
 
 @dataclass(slots=True)
@@ -60,9 +61,12 @@ class Following:
     def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
+        self._last_read = 0  # the run at which the turn ended
 
-    def look(self) -> Looked:
+    def look(self, shown: int = 0) -> Looked:
         """Ask for the states of all runs and for what they wrote since, and take it in.
+
+        Of very many runs, a part is read each time, in turn, and `shown`, the run that the person sees, always.
 
         Raises:
             Problem: the workspace cannot be written.
@@ -78,13 +82,23 @@ class Following:
             try:
                 standings = self._standings(placed)
                 self._note_states(placed, standings)
-                self._fetch(placed, looked)
-                self._conclude(placed, standings, looked)
+                some = self._in_turn(placed, shown)
+                self._fetch(some, looked)
+                self._conclude(some, standings, looked)
             except Unreachable as problem:
                 looked.silent = str(problem)
                 self._note_silence(placed, looked.silent)
             looked.left = len(self._placed())
             return looked
+
+    def _in_turn(self, placed: list[Placement], shown: int) -> list[Placement]:
+        """The runs that this look reads."""
+        if len(placed) <= IN_TURN:
+            return placed
+        later = [placement for placement in placed if placement.run_id > self._last_read]
+        turn = [*later, *(placement for placement in placed if placement not in later)][:IN_TURN]
+        self._last_read = turn[-1].run_id
+        return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
     def _placed(self) -> list[Placement]:
         with self._workspace.reading() as db:
