@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ NO_DISPLAY = (
     "Workbench cannot open its window: there is no display. "
     "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
 )
+BEFORE_QT = ("running.folds_and_seeds", "entries.catalog")  # with all that they load: PySide reads what comes after it
 SWITCH = 0.0003  # seconds that another thread may hold the interpreter while the window waits for it
 
 
@@ -53,6 +55,8 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
+    for module in BEFORE_QT:
+        import_module(f"workbench.{module}")
     from workbench.ui import crashes
     from workbench.ui.defects import log_file, log_folder, start_log
 

@@ -78,7 +78,7 @@ class Worker:
         """
         sweep = self._active()
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
-        chosen = [launch.device_named(name) for name in self._devices] or [launch.device_of(config)]
+        chosen = [launch.device_named(name) for name in self._devices or config.device.split(",")]
         devices = list(dict.fromkeys(chosen))
         sweep_worker.take(self._workspace, self._id, ",".join(devices))
         locks = [DeviceLock(device) for device in devices]

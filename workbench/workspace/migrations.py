@@ -18,9 +18,9 @@ from workbench.workspace.connection import (
     writing,
 )
 from workbench.workspace.packed import NEIGHBOURS_VIEW
+from workbench.workspace.schema import READABLE_UP_TO, SET
 
-migration = Migrations("workbench")
-READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
+migration = Migrations(SET)
 
 FIRST = """
 create table datasets (

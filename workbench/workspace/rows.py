@@ -63,6 +63,11 @@ class Run:
         """Whether it ended before its last epoch; it can resume if it has a checkpoint."""
         return self.status in RESUMABLE
 
+    @property
+    def only_searched(self) -> bool:
+        """Whether its embeddings were imported without metrics, to be searched by workspace/galleries.py."""
+        return "gallery" in self.environment
+
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
@@ -84,6 +89,12 @@ def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""
     names = {name for evaluation in evaluations for name in evaluation.metrics if RECALL.fullmatch(name)}
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
+
+
+def wider_labels(evaluations: list["Evaluation"]) -> list[str]:
+    """The names of R@1 and MAP@R by labels above the classes, such as "level/genus/MAP@R", sorted."""
+    names = {name for evaluation in evaluations for name in evaluation.metrics if name.startswith("level/")}
+    return sorted(name for name in names if name.endswith(("/recall@1", "/MAP@R")))
 
 
 @dataclass(frozen=True, slots=True)

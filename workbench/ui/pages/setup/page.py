@@ -56,6 +56,7 @@ class SetupPage(QWidget):
         self._add_actions()
         self._begin()
         self.session.read_places()
+        self.groups.rows_made.connect(self._order_tabs)  # of the first rows the window does it, with all regions
 
     def _build(self) -> None:
         self.chooser = PresetChooser()
@@ -83,7 +84,6 @@ class SetupPage(QWidget):
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
         self.contents.chosen.connect(self.groups.show_heading)
-        self.groups.rows_made.connect(self._order_tabs)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
         self.groups.offer_taken.connect(self._take_offer)

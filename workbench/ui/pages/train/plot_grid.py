@@ -18,15 +18,13 @@ class PlotGrid(QObject):
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
-        self._plots = list(plots)
+        self._plots, self._grid = list(plots), grid
         grid.setSpacing(8)
         for index, plot in enumerate(plots):
             grid.addWidget(plot, index // COLUMNS, index % COLUMNS)
             plot.canvas.pointed.connect(partial(self._point, plot))
             plot.full_size_asked.connect(partial(self._toggle, plot))
-        for line in range(COLUMNS):
-            grid.setRowStretch(line, 1)
-            grid.setColumnStretch(line, 1)
+        self._stretch()
         self._back = QShortcut(QKeySequence(Qt.Key.Key_Escape), owner, self.show_all)
         self._back.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._back.setEnabled(False)
@@ -36,6 +34,7 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
         for plot in self._plots:
             plot.setVisible(True)
+        self._stretch()
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
         """Mark the best epoch in every plot; None removes the mark."""
@@ -47,12 +46,19 @@ class PlotGrid(QObject):
             if plot is not pointed and plot.x_title == pointed.x_title:
                 plot.show_values(step)
 
+    def _stretch(self, alone: int | None = None) -> None:
+        """Give all lines the same room, or all of it to those of one plot: empty lines that stretch take room, too."""
+        for line in range(COLUMNS):
+            self._grid.setRowStretch(line, int(alone is None or line == alone // COLUMNS))
+            self._grid.setColumnStretch(line, int(alone is None or line == alone % COLUMNS))
+
     def _toggle(self, wanted: CurvePlot) -> None:
         if self._back.isEnabled():
             self.show_all()
             return
         for plot in self._plots:
             plot.setVisible(plot is wanted)
+        self._stretch(self._plots.index(wanted))
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
 

@@ -49,11 +49,15 @@ class StepBar(QWidget):
 
 
 class SystemPanel(QWidget):
-    """A verdict, one step as a bar, and curves. Give it scalars as they arrive."""
+    """A verdict, one step as a bar, and curves. Give it scalars as they arrive.
+
+    Args:
+        gpus: what shows the GPUs of this machine.
+    """
 
     failed = Signal(object)  # Problem, of saving a plot
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, gpus: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.step = CurvePlot(
             "Parts of a step, ms", [Series(name, title, COLOURS[name]) for name, title in PARTS.items()]
@@ -68,17 +72,19 @@ class SystemPanel(QWidget):
         self._times = QWidget()
         self._entries = FlowLayout(self._times, spacing=12)
         self._live = True
-        self._build()
+        self._build(gpus)
         for plot in self.plots:
             plot.failed.connect(self.failed)
         self.clear()
 
-    def _build(self) -> None:
+    def _build(self, gpus: QWidget | None) -> None:
         card = Card()
         card.body.setContentsMargins(12, 8, 12, 8)
         card.body.setSpacing(4)
         for line in (self.verdict, self.advice, self.whole, self.bar, self._times, self.device):
             card.body.addWidget(line)
+        if gpus is not None:
+            card.body.addWidget(gpus)
         grid = QGridLayout()
         self.grid = PlotGrid(self.plots, grid, self)
         grid.setRowStretch(1, 0)
