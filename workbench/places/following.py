@@ -143,6 +143,7 @@ class Following:
         for known in placed:
             placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
+                self._wait_again(placement, standing)
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
@@ -161,6 +162,12 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _wait_again(self, placement: Placement, standing: Standing) -> None:
+        """A run that saved itself before its time limit, and is in the line again, has not ended."""
+        if standing.state is JobState.QUEUED and not self._workspace.run(placement.run_id).live:
+            with self._workspace.writing() as db:
+                placements.wait(db, placement.run_id)
 
     def _last_words(self, placement: Placement, standing: Standing) -> str:
         """The last line that a failed run printed."""
