@@ -31,6 +31,7 @@ ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
 STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
+IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 
 
 @dataclass(slots=True)
@@ -65,9 +66,12 @@ class Following:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
         self._quiet, self._states_due = True, 0.0
+        self._last_read = 0  # the run at which the turn ended
 
-    def look(self) -> Looked:
+    def look(self, shown: int = 0) -> Looked:
         """Ask for the states of all runs and for what they wrote since, and take it in.
+
+        Of very many runs, a part is read each time, in turn, and `shown`, the run that the person sees, always.
 
         Raises:
             Problem: the workspace cannot be written.
@@ -83,8 +87,9 @@ class Following:
             try:
                 standings = self._standings(placed) if self._states_are_due() else {}
                 self._note_states(placed, standings)
-                self._fetch(placed, looked)
-                self._conclude(placed, standings, looked)
+                some = self._in_turn(placed, shown)
+                self._fetch(some, looked)
+                self._conclude(some, standings, looked)
                 self._quiet = not looked.received
             except Unreachable as problem:
                 looked.silent, self._quiet = str(problem), True
@@ -98,6 +103,15 @@ class Following:
             return False
         self._states_due = monotonic() + STATES_EVERY
         return True
+
+    def _in_turn(self, placed: list[Placement], shown: int) -> list[Placement]:
+        """The runs that this look reads."""
+        if len(placed) <= IN_TURN:
+            return placed
+        later = [placement for placement in placed if placement.run_id > self._last_read]
+        turn = [*later, *(placement for placement in placed if placement not in later)][:IN_TURN]
+        self._last_read = turn[-1].run_id
+        return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
     def _placed(self) -> list[Placement]:
         with self._workspace.reading() as db:
@@ -161,6 +175,7 @@ class Following:
                 continue
             placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
+                self._wait_again(placement, standing)
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
@@ -179,6 +194,12 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _wait_again(self, placement: Placement, standing: Standing) -> None:
+        """A run that saved itself before its time limit, and is in the line again, has not ended."""
+        if standing.state is JobState.QUEUED and not self._workspace.run(placement.run_id).live:
+            with self._workspace.writing() as db:
+                placements.wait(db, placement.run_id)
 
     def _last_words(self, placement: Placement, standing: Standing) -> str:
         """The last line that a failed run printed."""
