@@ -153,7 +153,9 @@ class Ray:
         except urllib.error.HTTPError as error:
             with error:
                 said = last_line(error.read(1 << 16).decode("utf-8", "replace"))
-            if error.code >= 500:
+            if error.code == 404 and path.endswith("/stop"):  # it has ended, and Ray has forgotten it
+                return None
+            if asked is None or not 400 <= error.code < 500:
                 raise Unreachable(f"Ray at {self._place.url} cannot answer now: {said}.") from None
             raise Problem(f"Ray at {self._place.url} refused it: {said}.", kept="Nothing was started.") from None
         except (OSError, HTTPException) as error:
