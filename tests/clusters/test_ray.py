@@ -30,10 +30,12 @@ def test_a_run_is_sent_ended_and_resumed(place, tmp_path):
         looked(following, workspace, run_id, lambda run: steps(workspace, run_id) > 0)
         working.end(workspace, run_id, Ending.SAVED)
         run = looked(following, workspace, run_id, lambda run: not run.placement.open)
-        assert run.resumable and run.placement.state == JobState.INTERRUPTED
+        assert run.resumable
+        assert run.placement.state == JobState.INTERRUPTED
         reached = steps(workspace, run_id)
         working.resume(workspace, run_id)
         looked(following, workspace, run_id, lambda run: steps(workspace, run_id) > reached)
         working.end(workspace, run_id, Ending.AFTER_EPOCH)
         run = looked(following, workspace, run_id, lambda run: not run.placement.open)
-        assert run.status in ("done", "stopped") and workspace.evaluations(run_id)
+        assert run.status in ("done", "stopped")
+        assert workspace.evaluations(run_id)

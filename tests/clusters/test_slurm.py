@@ -50,7 +50,8 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace):
     subprocess.run(["scancel", "--batch", "--signal=USR1", task], check=True)  # what Slurm sends before the time limit
     working.end(workspace, saved, Ending.SAVED)
     run = looked(following, workspace, saved, lambda run: not run.placement.open)
-    assert run.resumable and run.placement.state == JobState.INTERRUPTED
+    assert run.resumable
+    assert run.placement.state == JobState.INTERRUPTED
     reached = {run_id: steps(workspace, run_id) for run_id in (requeued, saved)}
     working.resume(workspace, saved)
     for run_id in reached:
@@ -76,4 +77,5 @@ def test_one_run_on_two_nodes_gives_the_losses_of_one_process(cluster, workspace
         assert run.status == "done", run.problem
         curves.append(workspace.scalars(run_id, "batch/loss")[1])
     two, one = curves
-    assert two[:5] == pytest.approx(one[:5], rel=1e-5) and two == pytest.approx(one, rel=0.1)
+    assert two[:5] == pytest.approx(one[:5], rel=1e-5)
+    assert two == pytest.approx(one, rel=0.1)

@@ -96,7 +96,9 @@ def test_a_run_is_told_by_its_exit_status_then_by_its_job(ray, server, tmp_path)
     assert states(ray, jobs) == [JobState.FINISHED, JobState.LOST]
 
 
-@pytest.mark.parametrize("how, word", [(Ending.AFTER_EPOCH, "USR1"), (Ending.SAVED, "TERM"), (Ending.AT_ONCE, "KILL")])
+@pytest.mark.parametrize(
+    ("how", "word"), [(Ending.AFTER_EPOCH, "USR1"), (Ending.SAVED, "TERM"), (Ending.AT_ONCE, "KILL")]
+)
 def test_a_run_is_asked_to_end_by_a_word_in_its_folder(ray, server, tmp_path, how, word):
     (job,) = ray.submit(orders(1))
     (tmp_path / "runs/run0/begun").touch()
@@ -138,7 +140,7 @@ def test_a_refusal_and_a_dead_address_are_sentences(ray, server):
     assert [finding.good for finding in gone.check()] == [False]
 
 
-@pytest.mark.parametrize("field, value", [("url", "file:///etc/passwd"), ("url", "http://a b"), ("folder", "runs")])
+@pytest.mark.parametrize(("field", "value"), [("url", "file:///etc/passwd"), ("url", "http://a b"), ("folder", "runs")])
 def test_a_field_that_cannot_be_used_is_refused(field, value):
     values = {"kind": "ray", "name": "r", "url": "http://a:1", "folder": "/a", "python": "/p"}
     with pytest.raises(Problem, match=field):
