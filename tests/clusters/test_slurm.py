@@ -61,7 +61,8 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace):
     assert "Restarts=1 " in said
     for run_id in (requeued, saved):
         run = looked(following, workspace, run_id, lambda run: not run.placement.open)
-        assert run.status in ("done", "stopped") and workspace.evaluations(run_id), run
+        assert run.status in ("done", "stopped"), run.problem
+        assert workspace.evaluations(run_id)
 
 
 def test_one_run_on_two_nodes_gives_the_losses_of_one_process(cluster, workspace):

@@ -72,7 +72,7 @@ class Ray:
         contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
         host_files.write_all(self._host, folder, contents)
         self._host.call(["sh", "-c", FRESH, "sh", folder, *(order.name for order in orders)])
-        numbers = {}
+        numbers: dict[str, str] = {}
         for first in range(min(self._place.at_once, len(orders))):
             line = orders[first :: self._place.at_once]
             submission = f"workbench-{uuid.uuid4().hex}"

@@ -63,7 +63,7 @@ def orders(*names):
 def test_the_fields_of_the_place_become_options_and_its_own_lines_come_last():
     place = SlurmPlace(
         name="cl", partition="gpu", account="lab", gres="gpu:2", time="1-12", cpus=4, memory="16G", at_once=8,
-        lines=["--qos=long"], before=["module load cuda"], folder="my runs",
+        lines="--exclusive --qos=long", before="module load cuda", folder="my runs",
     )  # fmt: skip
     lines = script(place, orders("a", "b"), "array-1", "w").splitlines()
     for option in (
@@ -87,7 +87,7 @@ def test_several_machines_are_ranks_that_srun_starts():
     ("field", "value"),
     [
         ("partition", "gpu; rm -rf ~"), ("account", "a b"), ("time", "soon"), ("gres", "gpu:1\n#SBATCH --x"),
-        ("lines", ["rm -rf ~"]), ("lines", ["--a\n--b"]), ("host", "-oProxyCommand=x"), ("folder", 'a"b'),
+        ("lines", "rm -rf ~"), ("lines", "--a\n--b"), ("host", "-oProxyCommand=x"), ("folder", 'a"b'),
     ],
 )  # fmt: skip
 def test_a_field_that_sbatch_would_misread_is_refused_in_a_sentence(field, value):
