@@ -226,8 +226,8 @@ class Following:
                 continue  # written down when all has come
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
             if not same or _age(placement.reached) > REACHED_EVERY:
-                said = {"state": standing.state, "words": standing.words, "silent": "", "reached": now()}
-                self._store(replace(placement, **said))
+                state, words = standing.state, standing.words
+                self._store(replace(placement, state=state, words=words, silent="", reached=now()))
 
     def _note_silence(self, placed: list[Placement], sentence: str) -> None:
         for placement in placed:
