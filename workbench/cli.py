@@ -28,6 +28,7 @@ from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
@@ -199,13 +200,19 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
 @click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
-def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> None:
+@click.option(
+    "--take-over", is_flag=True,
+    help="Make a workspace on a network disk this machine's, after no sign of life of the one that had it came.",
+)  # fmt: skip
+def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
     from workbench.commands.doctor import look
     from workbench.commands.machine import Finding
-    from workbench.workspace import going_back
+    from workbench.workspace import going_back, lease
     from workbench.workspace.repair import repair as repair_workspace
 
+    if take_over:
+        lease.take_over(folder or default_workspace(), _say_once())
     if go_back:
         click.echo(going_back.go_back(folder or default_workspace()))
         return
@@ -226,6 +233,19 @@ for commands in (exchange, compare, search, gallery, deploy, triage, geometry, s
 plugins.add_to(cli)
 desktop.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)
+
+
+def _say_once() -> Progress:
+    """A Progress that prints a text when it is new."""
+    told = ""
+
+    def say(text: str, done: int, total: int) -> None:
+        nonlocal told
+        if text != told:
+            told = text
+            click.echo(f"{text}, {total} s", err=True)
+
+    return say
 
 
 def _say(text: str, done: int, total: int) -> None:

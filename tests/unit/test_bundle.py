@@ -51,6 +51,15 @@ def test_a_bundle_finds_packages_of_the_person(tmp_path):
     assert printed("/opt/workbench", "-m", "brought", XDG_CONFIG_HOME=str(tmp_path)) == "brought along\n"
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has LD_LIBRARY_PATH")
+def test_programs_of_the_system_get_their_own_libraries(tmp_path):
+    (tmp_path / "workbench" / "site-packages").mkdir(parents=True)
+    shown = tmp_path / "workbench" / "site-packages" / "shown.py"
+    shown.write_text("import os\nprint(os.environ.get('LD_LIBRARY_PATH'))", "utf-8")
+    inside = {"LD_LIBRARY_PATH": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    assert printed("/opt/workbench", "-m", "shown", LD_LIBRARY_PATH_ORIG="/before", **inside) == "/before\n"
+
+
 def test_a_bundle_puts_itself_into_the_menu(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "workbench"))
@@ -93,7 +102,9 @@ def test_what_the_definition_names_is_there(bundle):
 
 def test_a_bundle_carries_what_workbench_asks_for_and_no_tool(bundle):
     contents = sys.modules["contents"]
-    assert {"torch", "pyside6-essentials", "typst"} <= set(contents.packages())
+    carried = contents.packages()
+    assert {"torch", "pyside6-essentials", "typst"} <= set(carried)
+    assert {other for asked in carried.values() for other in asked} <= set(carried), "the bill of materials names them"
     inside = {path for _, path in contents.package_files()}
     assert {"torch/__init__.py", "workbench/app.py", "workbench/resources/catalog.json"} <= inside
     assert {"torch", "numpy", "workbench"} <= contents.carried_names()

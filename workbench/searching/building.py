@@ -40,6 +40,7 @@ class Stages:
     progress: Progress
     costs: dict[str, float]
     done: float = 0.0
+    told: int = 0
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
@@ -48,7 +49,9 @@ class Stages:
         whole = sum(self.costs.values())
 
         def tell(done: int, total: int) -> None:
-            self.progress(name, round(PARTS * (self.done + cost * done / max(1, total)) / whole), PARTS)
+            part = self.done + cost * min(1.0, done / max(1, total))
+            self.told = max(self.told, round(PARTS * part / whole))  # what is tried again takes none of it back
+            self.progress(name, self.told, PARTS)
 
         tell(0, 1)
         yield tell
@@ -113,8 +116,11 @@ def build_index(gallery: Gallery, progress: Progress) -> IndexNote:
 
 
 def lists_for(count: int) -> int:
-    """How many clusters: the power of two nearest to the square root of the number of rows."""
-    return int(2 ** round(log2(max(1.0, sqrt(count)))))
+    """How many clusters: the power of two nearest to half the square root of the number of rows.
+
+    More would make a query faster, which takes milliseconds anyway, and the index slower to build.
+    """
+    return int(2 ** round(log2(max(1.0, sqrt(count) / 2))))
 
 
 def clusters(sample: np.ndarray, lists: int, cosine: bool, tell: Callable[[int, int], None]) -> np.ndarray:

@@ -65,7 +65,7 @@ class Index:
     """Searches a gallery. Read-only, for one thread at a time."""
 
     def __init__(self, gallery: Gallery, lists: Lists, probed: int) -> None:
-        self._gallery, self._lists, self.probed = gallery, lists, probed
+        self._gallery, self.lists, self.probed = gallery, lists, probed
         self._l2 = gallery.note.distance == "l2"
         self._numbers = np.empty((AT_ONCE, gallery.note.dim), np.float32)
 
@@ -88,14 +88,14 @@ class Index:
         if len(scores) > wanted:
             picked = np.argpartition(scores, -wanted)[-wanted:]
             places = places[picked]
-        rows = np.sort(self._lists.rows[places].astype(np.int64))
+        rows = np.sort(self.lists.rows[places].astype(np.int64))
         if len(rows) and (rows[0] < 0 or rows[-1] >= self._gallery.note.count):
             raise Problem("The index is damaged: it names rows that are not there.", todo="Build it again.")
         return best_of(self._gallery, query, rows, k, own)
 
     def _scanned(self, query: np.ndarray, probed: int) -> tuple[np.ndarray, np.ndarray]:
         """Places [m] in the lists looked into, and their rough scores [m], higher is nearer."""
-        lists = self._lists
+        lists = self.lists
         near = lists.centroids @ query
         if self._l2:
             near = 2 * near - np.einsum("ij,ij->i", lists.centroids, lists.centroids)
@@ -112,7 +112,7 @@ class Index:
         return places, scores
 
     def _scores(self, codes: np.ndarray, query: np.ndarray) -> np.ndarray:
-        low, step = self._lists.steps
+        low, step = self.lists.steps
         numbers = self._numbers[: len(codes)]
         np.copyto(numbers, codes)
         if not self._l2:

@@ -26,7 +26,8 @@ def ready(request: Message, progress: Progress) -> Message:
 
 
 def build(request: Message, progress: Progress) -> Message:
-    """Build the index of a run's gallery: workspace, run."""
+    """Build the index of a run's gallery: workspace, run. The process is of use for little else afterwards."""
+    serving.step_back()
     return searcher.build(folder(request), progress)
 
 
@@ -41,4 +42,4 @@ def search(request: Message, progress: Progress) -> Message:
 OPS: Ops = {"ready": ready, "build": build, "search": search}
 
 if __name__ == "__main__":
-    serving.run(OPS)
+    serving.run(OPS, awaited=True)

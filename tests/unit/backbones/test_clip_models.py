@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from safetensors.torch import save_file
 
+from tests.tiny_clip import BARE, clip_run, make_weights
 from workbench.backbones.model import build_model
 from workbench.cli import cli
-from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.config import EmbeddingParams, RunConfig
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
@@ -20,24 +20,12 @@ from workbench.running.text_search import refusal, search_texts
 from workbench.workspace import Workspace
 
 open_clip = pytest.importorskip("open_clip", reason="an optional package (extra clip)")
-BARE = EmbeddingParams(dim=0, batch_norm=False)
-TINY = {
-    "embed_dim": 12,
-    "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
-    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 8, "heads": 1, "layers": 1},
-}
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     """A model of two small towers that open_clip knows, and its weights in a file."""
-    folder = tmp_path_factory.mktemp("clip")
-    (folder / "tiny-clip.json").write_text(json.dumps(TINY))
-    open_clip.add_model_config(folder)
-    torch.manual_seed(0)
-    whole = open_clip.create_model("tiny-clip")
-    save_file(whole.state_dict(), folder / "weights.safetensors")
-    return whole.eval(), folder / "weights.safetensors"
+    return make_weights(tmp_path_factory.mktemp("clip"))
 
 
 def made(path, channels=3, **params):
@@ -88,15 +76,6 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     monkeypatch.setattr("workbench.backbones.clip_models.find_spec", lambda name: None)
     with pytest.raises(Problem, match=r"metric-workbench\[clip\]"):
         build_model("clip", {}, BARE, 3)
-
-
-def clip_run(path, **changes):
-    params = {"model": "tiny-clip", "weights": "file", "weights_file": str(path), "frozen": True}
-    return RunConfig(
-        name="tower", device="cpu", backbone=Choice(name="clip", params=params | changes.pop("backbone", {})),
-        embedding=changes.pop("embedding", BARE), training=TrainingParams(epochs=1, batch_size=256),
-        evaluation=EvaluationParams(probe_size=0, neighbours=2, untrained=False, **changes),
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
