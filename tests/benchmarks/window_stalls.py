@@ -1,10 +1,11 @@
 """How long the window's event loop stands still while a run trains, a map is made and retrieval pages load at once.
 
-    python tests/benchmarks/window_stalls.py [--seconds 40] [--epochs 400]
+    python tests/benchmarks/window_stalls.py [--seconds 40] [--epochs 400] [--only thread | process]
 
 A 5 ms timer ticks on the window's thread; the gap between two ticks, less its interval, is a stall. The pages are made
 and the engine is warm before the clock starts, as the program does it after the first paint. Prints the longest stall,
-percentiles, and the pages of the longest.
+percentiles, and the pages of the longest: for a run on a thread of the window, then for one in a process of its own, with
+the seconds from Start to the first point of its curves.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from workbench.app import SWITCH
 from workbench.settings.presets import presets
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
+from workbench.ui.run_queue import OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
@@ -47,6 +49,9 @@ class Stalls(QObject):
         self._last = perf_counter()
         self._timer.start()
 
+    def stop(self) -> None:
+        self._timer.stop()
+
     def tick(self) -> None:
         now = perf_counter()
         self.gaps.append(((now - self._last) * 1000 - TICK, self.doing))
@@ -62,16 +67,10 @@ def wait(seconds: float, until=lambda: False) -> None:
         loop.exec()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=40)
-    parser.add_argument("--epochs", type=int, default=400)
-    args = parser.parse_args()
-    sys.setswitchinterval(SWITCH)
-    app = QApplication(sys.argv[:1])
-    garbage = Garbage(app)
-    app.setStyle("Fusion")
+def measure(args: argparse.Namespace, garbage: Garbage, *, apart: bool) -> np.ndarray:
+    """Stalls, ms, of a window of its own whose run trains on a thread or in a process; prints what was seen."""
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
+    session.preferences.set_flag(OWN_PROCESS, apart)
     from workbench.entries import catalog
 
     session.set_catalog(catalog.current())
@@ -81,13 +80,42 @@ def main() -> None:
     window.make_ready()
     config = presets()[0].config
     longer = config.model_copy(update={"training": config.training.model_copy(update={"epochs": args.epochs})})
+    scalars: list[float] = []
+    session.scalars_arrived.connect(lambda points: scalars.append(perf_counter()))
+    begun = perf_counter()
     session.start(longer)
-    wait(90, lambda: len(session.evaluations()) >= 3)  # engine warm, evaluations there
+    wait(180, lambda: bool(scalars))
+    to_first = perf_counter() - begun
+    wait(180, lambda: len(session.evaluations()) >= 3)  # engine warm, evaluations there
     garbage.settle()
+    stalls = turn_pages(args.seconds, session, window)
+    gaps = np.array([gap for gap, _ in stalls.gaps])
+    run = session.run()
+    print(
+        f"{'process' if apart else 'thread'}: first step after {to_first:.1f} s; {len(gaps)} ticks in "
+        f"{args.seconds:.0f} s while training ({run.images_per_second if run else 0:.0f} img/s), "
+        f"load {os.getloadavg()[0]:.1f}"
+    )
+    print(
+        f"stall ms: median {np.median(gaps):.1f}  p99 {np.percentile(gaps, 99):.1f}  "
+        f"p99.9 {np.percentile(gaps, 99.9):.1f}  longest {gaps.max():.1f}"
+    )
+    for gap, doing in sorted(stalls.gaps, reverse=True)[:8]:
+        print(f"  {gap:7.1f} ms on page {doing}")
+    session.end_run(session.run_id or 0)
+    wait(60, lambda: not session.busy)
+    session.close()
+    window.close()
+    window.deleteLater()
+    return gaps
+
+
+def turn_pages(seconds: float, session: Session, window: MainWindow) -> Stalls:
+    """Show one page after another, and scroll its tables."""
     tables = window.findChildren(QTableView)
     stalls = Stalls()
     stalls.start()
-    end, turn = perf_counter() + args.seconds, 0
+    end, turn = perf_counter() + seconds, 0
     pages = ("train", "map", "retrieval", "train", "retrieval", "map", "report", "setup")
     while perf_counter() < end:
         stalls.doing = pages[turn % len(pages)]
@@ -98,17 +126,24 @@ def main() -> None:
                     table.verticalScrollBar().setValue((turn * 97) % max(1, table.verticalScrollBar().maximum()))
         wait(1.5)
         turn += 1
-    gaps = np.array([gap for gap, _ in stalls.gaps])
-    print(f"{len(gaps)} ticks in {args.seconds:.0f} s while training ({session.run().images_per_second:.0f} img/s)")
-    print(
-        f"stall ms: median {np.median(gaps):.1f}  p99 {np.percentile(gaps, 99):.1f}  "
-        f"p99.9 {np.percentile(gaps, 99.9):.1f}  longest {gaps.max():.1f}"
-    )
-    for gap, doing in sorted(stalls.gaps, reverse=True)[:8]:
-        print(f"  {gap:7.1f} ms on page {doing}")
-    session.end_run(session.run_id)
-    session.close()
-    window.close()
+    stalls.stop()
+    return stalls
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--epochs", type=int, default=400)
+    parser.add_argument("--only", choices=("thread", "process"), help="where the run trains; by default both in turn")
+    args = parser.parse_args()
+    sys.setswitchinterval(SWITCH)
+    app = QApplication(sys.argv[:1])
+    garbage = Garbage(app)
+    app.setStyle("Fusion")
+    ways = [args.only] if args.only else ["thread", "process"]
+    p99 = {way: np.percentile(measure(args, garbage, apart=way == "process"), 99) for way in ways}
+    if len(p99) == 2:
+        print(f"p99 with the process is {p99['process'] / p99['thread']:.2f} of that with the thread")
 
 
 if __name__ == "__main__":

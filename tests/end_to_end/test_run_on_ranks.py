@@ -133,3 +133,32 @@ def test_a_gpu_that_is_not_there_is_refused_before_a_process_is_started(workspac
     _, ended = trained(workspace, "7,98")
     assert ended.status == "failed"
     assert "GPUs that it can use" in ended.problem
+
+
+def test_a_config_may_name_the_devices_that_train_together():
+    assert RunConfig(device="0, 1", training={"batch_size": 64}).device == "cuda:0,cuda:1"
+    with pytest.raises(ValueError, match="'gpu' is no device"):
+        RunConfig(device="0,gpu")
+
+
+def test_devices_of_a_config_get_equal_shares_of_a_batch(known):
+    uneven = CONFIG.model_copy(update={"device": "cpu,cpu"})
+    assert uneven.check(known) == {
+        "training.batch_size": "2 devices do not get equal shares of 65 images: take 64, say."
+    }
+
+
+@pytest.mark.slow
+def test_the_devices_of_a_config_are_the_ranks_of_its_run(workspace):
+    training = CONFIG.training.model_copy(update={"batch_size": 64, "epochs": 1})
+    number = prepare_run(CONFIG.model_copy(update={"device": "cpu,cpu", "training": training}), workspace)
+    ranks = []
+
+    def count(event):
+        if isinstance(event, Progress):
+            ranks.append(len(other_ranks()))
+
+    job = make_job(workspace, number, Control(), count)
+    assert job.start().join(HANG)
+    assert job.ended.status == "done", job.ended
+    assert set(ranks) == {1}

@@ -432,3 +432,13 @@ def test_a_workspace_whose_database_is_gone_is_told_once_and_followed_when_it_is
     work.say(Scalar("batch/loss", 1, 0.5))
     session.follower.look()
     assert runs
+
+
+def test_a_plot_at_full_size_has_all_the_room(page, qtbot):
+    page.setCurrentIndex(1)
+    curves = page.curves
+    for plot in curves.plots:
+        plot.full_size_asked.emit()
+        qtbot.waitUntil(lambda plot=plot: plot.size() == curves.size())
+        curves.grid.show_all()
+        qtbot.waitUntil(lambda plot=plot: plot.width() < 0.6 * curves.width() and plot.height() < 0.6 * curves.height())

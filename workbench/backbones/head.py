@@ -33,7 +33,16 @@ class EmbeddingHead(nn.Module):
         self.bounded, self.normalise = params.bounded, params.normalise
 
     def forward(self, features: Tensor) -> Tensor:
-        embeddings = self.dropout(self.linear(features))
+        return self.of_all(self.of_each(features))
+
+    def of_each(self, features: Tensor) -> Tensor:
+        """The linear part [n, d], which looks at each image alone: ranks of a run share it."""
+        linear: Tensor = self.linear(features)
+        return linear
+
+    def of_all(self, linear: Tensor) -> Tensor:
+        """What follows the linear part; with batch-norm it looks at all images together."""
+        embeddings = self.dropout(linear)
         with torch.autocast(embeddings.device.type, enabled=False):
             embeddings = self.norm(embeddings.float())
             if self.bounded:

@@ -13,6 +13,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
+from workbench.running.gpus import gpus
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.going_back import copies, steps_ahead
 from workbench.workspace.repair import missing
@@ -82,9 +83,14 @@ def _device() -> Finding:
 
 
 def _gpus() -> list[Finding]:
-    from workbench.training.device import gpus
+    from workbench.training import device
 
-    return [Finding("GPU", described) for described in gpus()]
+    loads = {gpu.number: gpu.load for gpu in gpus()}
+    findings = []
+    for number, described in enumerate(device.gpus()):
+        load = loads.get(number)
+        findings.append(Finding("GPU", described if load is None else f"{described}, load {load} %"))
+    return findings
 
 
 def plugin_findings() -> list[Finding]:
@@ -107,8 +113,10 @@ def _workspace(folder: Path) -> list[Finding]:
             findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not finding.good for finding in findings) or "none"
             whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
+            shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
             return [
                 whole,
+                *([Finding("Workspace", shared)] if workspace.shared_disk else []),
                 *upgrade,
                 *_copies(folder),
                 *lost,

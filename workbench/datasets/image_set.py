@@ -16,6 +16,15 @@ NAMED = 5  # classes of a note
 ID_BITS = 52  # an id is exact in JSON and JavaScript, too
 
 
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Labels above the classes, such as the genus of a species; all images of a class share one of them."""
+
+    name: str
+    labels: np.ndarray  # [n] int64, index into `class_names`
+    class_names: list[str]
+
+
 @dataclass(frozen=True)
 class ImageSet:
     """Images by relative path, with labels; nothing is decoded yet.
@@ -34,6 +43,7 @@ class ImageSet:
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
         unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
+        levels: labels above the classes, from the widest to the narrowest; scored beside the classes.
         packed_in: the files that hold the images where `root` is None and they are read one by one.
 
     Raises:
@@ -54,6 +64,7 @@ class ImageSet:
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
     packed_in: list[Path] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -126,6 +137,7 @@ class ImageSet:
             official=None if self.official is None else [self.official[row] for row in kept],
             read=lambda index: read(int(kept[index])),
             problems=problems,
+            levels=[replace(level, labels=level.labels[kept]) for level in self.levels],
         )
 
 

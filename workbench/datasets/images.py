@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +16,7 @@ FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
+READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would hand the interpreter on each time
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
 Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn up to twice its limit; `decode` refuses before any pixel is read
@@ -49,7 +51,7 @@ def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarr
         raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
     try:
         with open(path, "rb") as file:  # our own handle: Pillow leaks it on errors
-            return decode(file, channels, size)
+            return decode(BytesIO(file.read()) if facts.st_size <= READ_AT_ONCE else file, channels, size)
     except OSError as error:
         raise BadImage(f"cannot be read ({error.strerror or error})") from None
 

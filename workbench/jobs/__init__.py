@@ -5,16 +5,17 @@ from workbench.jobs.processes import (
     Answer,
     RankProcesses,
     ToldProcess,
-    call_tool,
     printed_by,
     serve_rank,
     start_detached,
 )
 from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
+from workbench.jobs.tools import Done, call_tool, run_tool
 
 __all__ = [
     "AnalysisProcess",
     "Answer",
+    "Done",
     "Job",
     "RankProcesses",
     "ToldProcess",
@@ -25,6 +26,7 @@ __all__ = [
     "meanwhile",
     "printed_by",
     "repeating",
+    "run_tool",
     "serve_rank",
     "start_daemon",
     "start_detached",

@@ -13,6 +13,7 @@ from workbench.control import Cancelled, Control
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.environment import shared_images
+from workbench.running.gpus import gpus
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -34,6 +35,7 @@ class Preflight:
     image_size: int
     device: str
     parameters: int
+    features: int  # of the backbone, before the embedding layer
     steps_per_epoch: int
     seconds_per_step: float
     seconds_per_epoch: float
@@ -42,10 +44,12 @@ class Preflight:
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    licence: str = ""  # of pretrained weights, where it is known
     kept: str = ""  # how the images are kept, in words
     bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
+    gpus: list[str] = field(default_factory=list)  # of this machine, each in words
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, evaluated and in draws of training
@@ -82,13 +86,15 @@ def preflight(
         progress(text, done, total)
 
     runs = folds_and_seeds.children(config)
-    config = runs[0].config
+    first, *others = runs[0].config.device.split(",")
+    config = runs[0].config.model_copy(update={"device": first})  # the steps are tried on one device
     data = load_data(config, tell)
     classes = len(training_classes(data))
     counted(classes)
     shared = shared_images(data, tell)
     chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
     several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
+    spread = f"The steps were tried on one device; the run shares each batch among {1 + len(others)}" if others else ""
     tell("Trying a few steps", 0, 0)
     engine = Engine(config, data, Path(), Control(), lambda event: None)
     since = perf_counter()
@@ -116,6 +122,8 @@ def preflight(
         image_size=images.image_size,
         device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
+        features=engine.parts.model.backbone.feature_dim,
+        licence=getattr(engine.parts.model.backbone, "licence", ""),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,
@@ -128,7 +136,8 @@ def preflight(
         bound="probe" if looking > training else times.bound,
         seconds_for_feed=times.feed,
         seconds_for_loss=times.loss,
-        note=" ".join(_sentence(words) for words in (several, data.split.note, chosen, shared) if words),
+        gpus=[gpu.words for gpu in gpus()],
+        note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],

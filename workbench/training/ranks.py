@@ -5,11 +5,15 @@ every rank, and gradients are averaged. They are those of one rank on the whole 
 """
 
 import contextlib
+import ctypes
 import os
+import socket
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import psutil
 import torch
@@ -17,9 +21,12 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from workbench.problem import Problem
+from workbench.training.lines import LONGEST, Lines
 from workbench.training.shared_norm import SharedNorm
 
 PATIENCE = 1800.0  # seconds that rank 0 waits for the others; WORKBENCH_RANK_PATIENCE changes it
+KEPT = 512 << 20  # bytes of freed memory that a rank on the CPU keeps for its next step
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
 Value = TypeVar("Value")
 
@@ -48,9 +55,14 @@ class OneRank:
         embeddings: Tensor = model(images)
         return embeddings
 
-    def gather(self, own: Tensor, n: int) -> Tensor:
-        """All n rows of a batch from this rank's share of them, with the gradient that `average` needs."""
-        return own
+    def headed(self, head: nn.Module, own: Tensor, n: int) -> Tensor:
+        """Embeddings [n, d] of a whole batch, with gradients, from the features of this rank's share.
+
+        A head may have two parts: `of_each` looks at each image alone and draws nothing at random, `of_all` may look at
+        all of them. Ranks then share the first. One without them is computed by every rank on the whole batch.
+        """
+        embeddings: Tensor = head(own)
+        return embeddings
 
     def drawing_apart(self, step: int) -> contextlib.AbstractContextManager[object]:
         """While it is entered, random draws differ from rank to rank; afterwards the random state is as before.
@@ -87,7 +99,7 @@ class Ranks(OneRank):
     seconds, raises Lost on rank 0; the others wait as long as rank 0 lives.
 
     Args:
-        meeting: file that all ranks use to find each other; new for each run.
+        meeting: file that all ranks use to find each other, new for each run; or an address, as torch takes it.
         rank: of this process, from 0.
         count: of ranks.
         device: of this rank.
@@ -95,7 +107,7 @@ class Ranks(OneRank):
     """
 
     def __init__(
-        self, meeting: Path, rank: int, count: int, device: torch.device, *, shared_norm: bool = True
+        self, meeting: Path | str, rank: int, count: int, device: torch.device, *, shared_norm: bool = True
     ) -> None:  # fmt: skip
         if not dist.is_available():
             raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
@@ -103,27 +115,43 @@ class Ranks(OneRank):
             raise Problem("Another run of this program trains on several devices.", todo="Wait for its end.")
         self.rank, self.count, self.shared_norm = rank, count, shared_norm
         self.device: torch.device = device
+        self._lines: Lines | None = None
+        self._flat: dict[torch.dtype, Tensor] = {}  # all gradients, one after another
         wait = timedelta(seconds=patience()) if self.first else FOREVER
-        stay_on_this_machine()
-        where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+        if isinstance(meeting, str):
+            where = meeting
+            talk_to(meeting)
+        else:
+            where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+            stay_on_this_machine()
+        if device.type == "cpu":
+            keep_memory()
         try:
             with losing():
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
                 self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
+                if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
+                    self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
         except Lost:
             self.leave()
             raise
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
-        """Embeddings [n, d] of the whole batch: features of each rank's share, and the head on all of them."""
+        """Embeddings [n, d] of the whole batch: features of each rank's share, and the head as `headed` says."""
         halves = cast(Any, model) if hasattr(model, "features") else None
         norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
         with self.drawing_apart(step), norm:
             own = model(images) if halves is None else halves.features(images)
-        gathered = self.gather(own, n)
-        return gathered if halves is None else cast(Tensor, halves.head(gathered))
+        return self._gathered(own, n) if halves is None else self.headed(halves.head, own, n)
 
-    def gather(self, own: Tensor, n: int) -> Tensor:
+    def headed(self, head: nn.Module, own: Tensor, n: int) -> Tensor:
+        """Embeddings [n, d] from the features of this rank's share."""
+        if not hasattr(head, "of_each"):
+            return cast(Tensor, head(self._gathered(own, n)))
+        halves = cast(Any, head)
+        return cast(Tensor, halves.of_all(self._gathered(halves.of_each(own), n)))
+
+    def _gathered(self, own: Tensor, n: int) -> Tensor:
         """All n rows from this rank's share; with its gradient times the number of ranks, which `average` undoes."""
         gathered: Tensor = _Gather.apply(own, self, n)
         return gathered
@@ -140,23 +168,33 @@ class Ranks(OneRank):
                     torch.cuda.manual_seed(seed)
             yield
 
+    @torch.no_grad()
     def average(self, weights: Sequence[Tensor]) -> None:
-        """Give every weight the mean of the ranks' gradients."""
-        gradients = [weight.grad for weight in weights if weight.grad is not None]
-        for dtype in dict.fromkeys(gradient.dtype for gradient in gradients):
-            alike = [gradient for gradient in gradients if gradient.dtype == dtype]
-            flat = torch.cat([gradient.reshape(-1) for gradient in alike])
+        """Give every weight the mean of the ranks' gradients, in memory that the next call uses again."""
+        with_gradients = [weight for weight in weights if weight.grad is not None]
+        for dtype in dict.fromkeys(weight.dtype for weight in with_gradients):
+            alike = [weight for weight in with_gradients if weight.dtype == dtype]
+            orders = [_memory_order(weight) for weight in alike]
+            own = [cast(Tensor, one.grad).permute(order).reshape(-1) for one, order in zip(alike, orders, strict=True)]
+            flat = self._flat.get(dtype)
+            if flat is None or len(flat) != sum(map(len, own)):
+                flat = self._flat[dtype] = torch.cat(own)
+            else:
+                torch.cat(own, out=flat)
             with losing():
                 dist.all_reduce(flat, group=self._data)
             flat /= self.count
-            parts = flat.split([gradient.numel() for gradient in alike])
-            for gradient, part in zip(alike, parts, strict=True):
-                gradient.copy_(part.view(gradient.shape))
+            parts = flat.split([len(gradient) for gradient in own])
+            for weight, order, part in zip(alike, orders, parts, strict=True):
+                back = sorted(range(weight.ndim), key=order.__getitem__)
+                weight.grad = part.view([weight.shape[dim] for dim in order]).permute(back)
 
     def same(self, value: Value) -> Value:
         """Rank 0's value; Lost where rank 0 does not hear the others."""
         with losing():
             if isinstance(value, bool):  # asked in every step: nothing is pickled
+                if self._lines is not None:
+                    return cast(Value, self._lines.flag(value))
                 flag = torch.tensor([value])
                 dist.broadcast(flag, src=0)
                 return cast(Value, bool(flag.item()))
@@ -167,12 +205,9 @@ class Ranks(OneRank):
     @torch.no_grad()
     def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
         """The rows of all ranks, whose numbers of rows are `sizes`."""
-        most = max(sizes)
-        padded = own.new_zeros(most, *own.shape[1:])
+        padded = own.new_zeros(max(sizes), *own.shape[1:])
         padded[: len(own)] = own
-        parts = [torch.empty_like(padded) for _ in sizes]
-        with losing():
-            dist.all_gather(parts, padded, group=self._data)
+        parts = self._of_each(padded)
         return torch.cat([part[:size] for part, size in zip(parts, sizes, strict=True)])
 
     def start_alike(self, device: torch.device) -> None:
@@ -207,15 +242,19 @@ class Ranks(OneRank):
 
     def leave(self) -> None:
         """End this process's part, whatever state the other ranks are in."""
+        if self._lines is not None:
+            self._lines.close()
         with contextlib.suppress(RuntimeError, ValueError):
             dist.destroy_process_group()
 
     def _of_each(self, own: Tensor) -> Tensor:
-        """Vectors [k, m] of all ranks."""
-        parts = [torch.empty_like(own) for _ in range(self.count)]
+        """Tensors [k, ...] of all ranks."""
         with losing():
-            dist.all_gather(parts, own, group=self._data)
-        return torch.stack(parts)
+            if self._lines is not None and own.nbytes <= LONGEST:
+                return self._lines.of_each(own)
+            parts = own.new_empty((self.count, *own.shape))
+            dist.all_gather(list(parts), own.contiguous(), group=self._data)
+            return parts
 
 
 class _Gather(torch.autograd.Function):
@@ -234,6 +273,12 @@ class _Gather(torch.autograd.Function):
         return gradients[0][ctx.part] * ctx.times, None, None
 
 
+def _memory_order(weight: Tensor) -> list[int]:
+    """Dimensions of a weight as they lie in memory, the same on every rank; its gradient is copied without leaps."""
+    order = sorted(range(weight.ndim), key=lambda dim: -weight.stride(dim))
+    return order if weight.permute(order).is_contiguous() else list(range(weight.ndim))
+
+
 class Lost(Problem):
     """Another rank does not take part any more; `late` where it lives and does not answer."""
 
@@ -244,10 +289,10 @@ class Lost(Problem):
 
 @contextlib.contextmanager
 def losing() -> Iterator[None]:
-    """Errors of torch.distributed in the block as Lost."""
+    """Errors of torch.distributed and of sockets in the block as Lost."""
     try:
         yield
-    except RuntimeError as error:  # dist.DistError is one
+    except (RuntimeError, OSError) as error:  # dist.DistError and TimeoutError are such
         reason = str(error).strip().partition("\n")[0]
         late = any(words in reason.lower() for words in ("timed out", "timeout"))
         raise Lost(reason[:200], late) from error
@@ -260,9 +305,32 @@ def patience() -> float:
 
 def stay_on_this_machine() -> None:
     """Let ranks talk over the loopback interface, unless the person named another one."""
+    _talk_over("127.0.0.1")
+
+
+def talk_to(meeting: str) -> None:
+    """Let ranks talk over the interface from which `meeting` is reached, unless the person named another one."""
+    parts = urlsplit(meeting)
+    host, port = parts.hostname or os.environ.get("MASTER_ADDR", ""), parts.port or 9
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((host, port))  # nothing is sent
+        _talk_over(probe.getsockname()[0])
+
+
+def _talk_over(own_address: str) -> None:
     if "GLOO_SOCKET_IFNAME" in os.environ or os.name == "nt":
         return
     for name, addresses in psutil.net_if_addrs().items():
-        if any(address.address == "127.0.0.1" for address in addresses):
+        if any(address.address == own_address for address in addresses):
             os.environ["GLOO_SOCKET_IFNAME"] = name
             return
+
+
+def keep_memory() -> None:
+    """Let glibc keep the memory of one step for the next: else the system clears it anew, page by page."""
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        library = ctypes.CDLL(None)
+        for option, size in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, KEPT)):
+            library.mallopt(option, size)

@@ -62,8 +62,7 @@ class TwoPasses:
                 parts.append(self._model.features(images))
         self._features = torch.cat(parts).requires_grad_()
         with self._autocast():
-            embeddings: Tensor = self._model.head(self._ranks.gather(self._features, n or len(self._features)))
-        return embeddings
+            return self._ranks.headed(self._model.head, self._features, n or len(self._features))
 
     def backward(self) -> None:
         """Add the backbone's part to the gradients, from the one that the loss left on the features."""

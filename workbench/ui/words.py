@@ -1,5 +1,6 @@
 """Numbers and states in the words of the window."""
 
+from datetime import datetime
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from workbench import progress
 from workbench.files.archives import ENDINGS
 from workbench.workspace.numbers import words_of
+from workbench.workspace.placements import Placement
 from workbench.workspace.rows import Run
 
 STATES = {
@@ -34,15 +36,33 @@ def state_word(status: str) -> str:
     return STATES.get(status, (status.capitalize(), "", ""))[0]
 
 
+def where(placement: Placement) -> str:
+    """Where a run works and how that place stands: "at box", "box is not reached since 14:02"."""
+    if placement.silent and placement.open:
+        if placement.reached is None:
+            return f"{placement.place} is not reached"
+        moment = datetime.fromisoformat(placement.reached).astimezone()
+        today = moment.date() == datetime.now().astimezone().date()
+        return f"{placement.place} is not reached since {moment:%H:%M}" + ("" if today else f" on {moment:%d %b}")
+    return ", ".join(filter(None, (f"at {placement.place}", placement.words if placement.open else "")))
+
+
 def epoch_at_work(run: Run) -> int:
     """The epoch that a run works on, counted from 1; the last that it finished once it has ended."""
     return min(run.epoch + (run.status in ("running", "waiting")), run.epochs)
 
 
 def device_of(run: Run) -> str:
-    """What a run worked on: "CPU", "cuda:0"; empty before it is known."""
+    """What a run worked on: "CPU", "NVIDIA H200 (cuda:1)"; empty before it is known."""
     device = str(run.environment.get("device", ""))
-    return device.upper() if device == "cpu" else device
+    named = device.upper() if device == "cpu" else device
+    places = places_of(run)
+    return f"{named} ({places})" if named and places and places != device else named
+
+
+def places_of(run: Run) -> str:
+    """The devices that a run had, by number: "cpu", "cuda:1", "cuda:0,cuda:1"; empty before it is known."""
+    return str(run.environment.get("devices", ""))
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -46,6 +46,7 @@ class Wanted:
     precision: str = "float64"
     optimiser: str = "adam"
     chunk: int = 0  # images at a time; above 0 the network has no batch-norm but in its head
+    parted_head: bool = True
     apart: float = 0.0  # what the weights of other ranks are changed by when they are compared
 
 
@@ -59,10 +60,22 @@ class Trained:
     kept: dict[str, Any]  # buffers and other state of model and loss
 
 
+class Head(nn.Sequential):
+    """A head of two parts, as the product's."""
+
+    def of_each(self, features: Tensor) -> Tensor:
+        linear: Tensor = self[0](features)
+        return linear
+
+    def of_all(self, linear: Tensor) -> Tensor:
+        embeddings: Tensor = self[1:](linear)
+        return embeddings
+
+
 class Net(nn.Module):
     """Convolutions, batch-norm of both kinds and dropout in the head, as the product's models have them."""
 
-    def __init__(self, dtype: torch.dtype) -> None:
+    def __init__(self, dtype: torch.dtype, parted: bool) -> None:
         super().__init__()
         convolutions = [
             nn.Conv2d(1, 6, 3, padding=1, bias=False),
@@ -71,7 +84,8 @@ class Net(nn.Module):
             nn.Conv2d(6, 8, 3, bias=False),
         ]
         self.backbone = nn.Sequential(*convolutions, nn.BatchNorm2d(8), nn.ReLU(), nn.AvgPool2d(3), nn.Flatten())
-        self.head = nn.Sequential(nn.Linear(32, DIM, bias=False), nn.Dropout(0.2), nn.BatchNorm1d(DIM, affine=False))
+        head = Head if parted else nn.Sequential
+        self.head = head(nn.Linear(32, DIM, bias=False), nn.Dropout(0.2), nn.BatchNorm1d(DIM, affine=False))
         self.dtype = dtype
         self.to(dtype)
 
@@ -102,7 +116,7 @@ def trained(wanted: Wanted, ranks: OneRank) -> Trained:
     pixels = (rng.integers(0, 120, (72, 8, 8, 1)) + 20 * labels[:, None, None, None]).astype(np.uint8)
     feed = Feed(pixels, np.arange(72), labels, CPU)
     torch.manual_seed(0)
-    model = Net(getattr(torch, wanted.precision))
+    model = Net(getattr(torch, wanted.precision), wanted.parted_head)
     if wanted.chunk:
         model.backbone[1], model.backbone[4] = nn.Identity(), nn.Identity()
     loss = build_loss(wanted.loss, num_classes=CLASSES, embedding_dim=DIM, **SHORT.get(wanted.loss, {})).to(model.dtype)

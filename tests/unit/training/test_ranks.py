@@ -81,6 +81,12 @@ def test_two_ranks_train_as_one_with_every_other_loss(name, ranks):
 
 
 @two_ranks
+def test_a_head_without_two_parts_is_computed_on_the_whole_batch(ranks):
+    wanted = Wanted("supcon", parted_head=False)
+    assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < 1e-12
+
+
+@two_ranks
 def test_in_float32_they_differ_by_its_rounding(ranks):
     wanted = Wanted("ce", precision="float32", optimiser="sgd")
     assert farthest(trained(wanted, OneRank()), together(wanted, ranks)) < 1e-6

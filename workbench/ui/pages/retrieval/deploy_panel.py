@@ -216,8 +216,8 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}: on new images they "
-            "may keep less.",
+            f"dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}"
+            + ("." if measured["fitted_on"] == "the training half" else ": on new images they may keep less."),
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()

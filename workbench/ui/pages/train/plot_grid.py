@@ -45,9 +45,7 @@ class PlotGrid(QObject):
             plot.setVisible(plot in self._shown)
         for index, plot in enumerate(self._shown):
             self._grid.addWidget(plot, index // columns, index % columns)
-        for line in range(max(columns, self._grid.columnCount(), self._grid.rowCount())):
-            self._grid.setRowStretch(line, int(line * columns < len(self._shown)))
-            self._grid.setColumnStretch(line, int(line < columns))
+        self._stretch()
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
@@ -55,6 +53,7 @@ class PlotGrid(QObject):
         self._back.setEnabled(False)
         for plot in self._shown:
             plot.setVisible(True)
+        self._stretch()
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
         """Mark the best epoch in every plot; None removes the mark."""
@@ -66,12 +65,22 @@ class PlotGrid(QObject):
             if plot is not pointed and plot.x_title == pointed.x_title:
                 plot.show_values(step)
 
+    def _stretch(self, alone: int | None = None) -> None:
+        """Give all lines the same room, or all of it to those of one plot: empty lines that stretch take room, too."""
+        columns, count = self._columns, len(self._shown)
+        for line in range(max(columns, self._grid.columnCount(), self._grid.rowCount())):
+            in_row = line * columns < count if alone is None else line == alone // columns
+            in_column = line < columns if alone is None else line == alone % columns
+            self._grid.setRowStretch(line, int(in_row))
+            self._grid.setColumnStretch(line, int(in_column))
+
     def _toggle(self, wanted: CurvePlot) -> None:
         if self._back.isEnabled():
             self.show_all()
             return
         for plot in self._shown:
             plot.setVisible(plot is wanted)
+        self._stretch(self._shown.index(wanted))
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
 

@@ -55,12 +55,15 @@ class SystemPanel(QScrollArea):
     """A verdict, one step as a bar, and charts of the machine. Give it scalars as they arrive.
 
     A chart is made once there is something in it and the tab is in sight: plots are slow to make.
+
+    Args:
+        gpus: what shows the GPUs of this machine.
     """
 
     failed = Signal(object)  # Problem, of saving a plot
     made = Signal(object)  # a CurvePlot that is new
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, gpus: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.curves = {name: Curve() for chart in CHARTS for name, *_ in chart.curves}  # as stored
         self._limits: dict[str, float] = {}
@@ -75,15 +78,17 @@ class SystemPanel(QScrollArea):
         self._live = True
         self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._make_next)
-        self._build()
+        self._build(gpus)
         self.clear()
 
-    def _build(self) -> None:
+    def _build(self, gpus: QWidget | None) -> None:
         card = Card()
         card.body.setContentsMargins(12, 8, 12, 8)
         card.body.setSpacing(4)
         for line in (self.verdict, self.advice, self.whole, self.bar, self._times, self.device):
             card.body.addWidget(line)
+        if gpus is not None:
+            card.body.addWidget(gpus)
         self.nothing = label(NO_LOAD, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         inside = QWidget()
