@@ -20,9 +20,7 @@ def fair_blocks(comparisons: Sequence[Comparison]) -> list[Block]:
         caption, numbers = "Methods that were tuned alike, by mean MAP@R.", frozenset(range(1, len(HEAD)))
         blocks += [
             said(conditions(comparison)),
-            Table(
-                f"fair-{number}", "Methods that were tuned alike, by mean MAP@R at the last epoch.", HEAD, rows, numbers
-            ),
+            Table(f"fair-{number}", caption, HEAD, rows, numbers),
             *(said(sentence.removeprefix("- ")) for sentence in verdicts(comparison)),
         ]
     return [*blocks, said(MEANING, muted=True)]
