@@ -49,7 +49,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     problems += [(path, too_high) for path in image_paths if path.count("/") <= last]
     paths = image_paths if not problems else [path for path in image_paths if path.count("/") > last]
-    levels = [Level(str(count), *_named_by(paths, depth, count)) for count in range(1, params.levels)]
+    levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
     labels, names = _named_by(paths, depth, params.levels)
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
