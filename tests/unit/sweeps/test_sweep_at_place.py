@@ -85,7 +85,8 @@ def test_a_grid_is_sent_in_one_request_and_its_results_come_home(workspace, ther
     assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
     assert there.sent == [3]
     trials = sweeps.trials(workspace, number)
-    assert [trial.state for trial in trials] == ["done"] * 3 and all(trial.objective == 0.7 for trial in trials)
+    assert [trial.state for trial in trials] == ["done"] * 3
+    assert all(trial.objective == 0.7 for trial in trials)
     configs = [RunConfig.recorded(workspace.run(trial.run_id).config) for trial in trials]
     assert [config.training.lr for config in configs] == [0.01, 0.02, 0.03]
     (experiment,) = experiments.every(workspace)
@@ -96,7 +97,8 @@ def test_a_grid_is_sent_in_one_request_and_its_results_come_home(workspace, ther
 def test_a_bayesian_sweep_has_so_many_runs_there_and_no_more(workspace, there):
     number = sweep_of(workspace, "bayes", "1e-4..1e-1:log", trials=5)
     assert PlaceWorker(workspace, number, PLACE, there, workers=2).run() == "done"
-    assert sum(there.sent) == 5 and max(there.sent) <= 2
+    assert sum(there.sent) == 5
+    assert max(there.sent) <= 2
 
 
 def test_a_place_that_does_not_answer_is_asked_again(workspace, there):
@@ -108,7 +110,8 @@ def test_a_place_that_does_not_answer_is_asked_again(workspace, there):
         there.gone = ""
 
     assert PlaceWorker(workspace, number, PLACE, there, say).run() == "done"
-    assert said[0] == "The cluster is not reached." and states(workspace, number) == ["done"] * 3
+    assert said[0] == "The cluster is not reached."
+    assert states(workspace, number) == ["done"] * 3
 
 
 def test_a_place_that_refuses_pauses_the_sweep_with_its_sentence(workspace, there):
@@ -125,7 +128,9 @@ def test_runs_go_on_without_their_worker_and_the_next_one_takes_them_in(workspac
     number = sweep_of(workspace)
     there.holds = True
     worker = PlaceWorker(workspace, number, PLACE, there, lambda line: worker.interrupt())
-    assert worker.run() == "active" and there.sent == [3] and not there.asked
+    assert worker.run() == "active"
+    assert there.sent == [3]
+    assert not there.asked
     for folder in there.base.iterdir():
         there.train(folder.name)
     assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
