@@ -402,7 +402,7 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
     assert page.curves.retrieval.x_title in ("epoch", "time, s")
     assert session.preferences.text("train/axis") == "time"
     page.curves.batch.show_values(5.1)
-    assert page.curves.batch.read_out.text().startswith("step 10 · time, s 5")
+    assert page.curves.batch.read_out.text().startswith("step 10 · 5\u2009s")
 
 
 def test_evaluations_become_points_per_epoch(page):

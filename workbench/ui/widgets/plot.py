@@ -324,7 +324,8 @@ class CurvePlot(QFrame):
         values = [f"{titles[name]} {self.curves[name].values[index]:.4g}" for name, index in indices.items()]
         where = f"{self.counts} {stored:,.0f}"
         if self._across is not None:
-            where += f" · {self.x_title} {at:.3g}"
+            name, _, unit = self.x_title.partition(", ")
+            where += f" · {at:.3g}\u2009{unit}" if unit else f" · {name} {at:.3g}"
         self.read_out.show_at(at, "  ".join([where, *values]))
 
     def _hide_values(self) -> None:

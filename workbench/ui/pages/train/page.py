@@ -43,6 +43,7 @@ from workbench.workspace.rows import Evaluation
 ROW_PX = 24
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
+WITH_CAPTION = 760  # px of the page at 100% text from which "Smoothing" has room beside the tabs
 READ_AFTER = 300  # ms after the last news
 AXIS = "train/axis"  # what the curves stand over
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"
@@ -191,6 +192,7 @@ class TrainPage(QStackedWidget):
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
         self.findings.setFixedWidth(self.session.theme.side(FINDINGS_PX))
+        self.smoother.caption.setVisible(self.width() >= self.session.theme.px(WITH_CAPTION))
         self.findings.setVisible(self.width() >= WITH_FINDINGS and self.views.currentWidget() is not self.system)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -20,7 +20,7 @@ class PlotGrid(QObject):
         super().__init__(owner)
         self._plots: list[CurvePlot] = []
         self._shown: list[CurvePlot] = []  # those that are laid out
-        self._grid, self._columns = grid, COLUMNS
+        self._grid, self._columns = grid, 0
         grid.setSpacing(8)
         for plot in plots:
             self.add(plot)
@@ -37,15 +37,14 @@ class PlotGrid(QObject):
 
     def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS) -> None:
         """Show these plots in so many columns, and no others; while one fills the grid it goes on."""
-        if list(shown) == self._shown:
+        if (list(shown), columns) == (self._shown, self._columns):
             return
-        self._shown = list(shown)
+        self._shown, self._columns = list(shown), columns
         for plot in self._plots:
             self._grid.removeWidget(plot)
             plot.setVisible(plot in self._shown)
         for index, plot in enumerate(self._shown):
             self._grid.addWidget(plot, index // columns, index % columns)
-        self._columns = columns
         self._stretch()
         self._back.setEnabled(False)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
@@ -20,7 +20,8 @@ from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
 BAR_PX, SWATCH = 10, 10
-COLUMNS, WIDE = 4, 5  # plots beside each other, where there are so many of them
+COLUMNS, WIDE = 4, 5  # charts beside each other, where there are so many of them
+FIGURES = 26  # that a chart is wide at least, so that its title has room
 NOT_TIMED = "The first steps are being timed."
 NEVER_TIMED = "No step of this run was timed."
 NO_LOAD = "The load of the machine is measured once a second while a run trains."
@@ -50,7 +51,7 @@ class StepBar(QWidget):
         painter.end()
 
 
-class SystemPanel(QWidget):
+class SystemPanel(QScrollArea):
     """A verdict, one step as a bar, and charts of the machine. Give it scalars as they arrive.
 
     A chart is made once there is something in it and the tab is in sight: plots are slow to make.
@@ -90,7 +91,13 @@ class SystemPanel(QWidget):
             card.body.addWidget(gpus)
         self.nothing = label(NO_LOAD, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        in_column(card, self.nothing, (self._grid, 1), on=self, spacing=8)
+        inside = QWidget()
+        in_column(card, self.nothing, (self._grid, 1), on=inside, spacing=8)
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plots = PlotGrid((), self._grid, self)
 
     @property
@@ -145,6 +152,10 @@ class SystemPanel(QWidget):
         super().showEvent(event)
         self._next.start()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
     def _filled(self) -> list[LoadChart]:
         return [chart for chart in CHARTS if any(len(self.curves[name]) for name, *_ in chart.curves)]
 
@@ -171,9 +182,9 @@ class SystemPanel(QWidget):
         filled = self._filled()
         shown = [chart for chart in filled if chart.title in self._charts]
         self.nothing.setVisible(not filled)
-        self._plots.lay_out(
-            [self._charts[chart.title] for chart in shown], COLUMNS if len(filled) >= WIDE else COLUMNS // 2
-        )
+        room = self.width() >= COLUMNS * FIGURES * self.fontMetrics().horizontalAdvance("0")
+        columns = COLUMNS if len(filled) >= WIDE and room else COLUMNS // 2
+        self._plots.lay_out([self._charts[chart.title] for chart in shown], columns)
         for chart in shown:
             canvas, limit = self._charts[chart.title].canvas, self._limits.get(chart.limit[0])
             if limit is None:
