@@ -35,8 +35,10 @@ trap 'echo epoch >>"$folder/trace"; exit 0' USR1
 echo $$ >"$folder/works"; echo begun >>"$folder/trace"
 while :; do sleep 0.1; done
 """
-WORDS = ["JobState=RUNNING", "JobState=NO", "ArrayJobId=7", "ArrayTaskId=0-9", "ArrayTaskId=5-0%", "ExitCode=1:0", "|", "\n", "\0",
-         "\u202e", "999999999", "7_[0-9]|FAILED|1:0|00:00:01", "[]", ":"]  # fmt: skip
+WORDS = [
+    "JobState=RUNNING", "JobState=NO", "ArrayJobId=7", "ArrayTaskId=0-9", "ArrayTaskId=5-0%", "ExitCode=1:0", "|", "\n",
+    "\0", "\u202e", "999999999", "7_[0-9]|FAILED|1:0|00:00:01", "[]", ":",
+]  # fmt: skip
 
 
 class Drill:

@@ -12,7 +12,8 @@ INTERRUPTED = {
     "PREEMPTED": "another job took its place", "REVOKED": "it was revoked", "TIMEOUT": "its time limit came",
 }  # fmt: skip
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
-FIELD = re.compile(r"(?:^| )(JobState|ExitCode|Reason|Restarts|StartTime|RunTime|BatchHost|ArrayTaskId|ArrayJobId)=(\S*)")
+NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
+FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
 TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
 MOST_TASKS = 100_000
 WAITS_FOR = {
