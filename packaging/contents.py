@@ -32,23 +32,31 @@ QT_MODULES = tuple(
 PACKAGES_LEFT_OUT = ("triton", "pip")
 # Parts of Python's own library that no program of a bundle asks for.
 LIBRARY_LEFT_OUT = (
-    "antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "tkinter", "turtle", "turtledemo",
-    "venv",
+    "_tkinter", "antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "tkinter", "turtle",
+    "turtledemo", "venv",
 )  # fmt: skip
 # Files of the packages, by patterns of their path, that are there to test them, to build against them, or for tools.
 FILES_LEFT_OUT = (
     "../*", "*/tests/*", "*.a", "*.bc", "*.cmake", "*.cpp", "*.cu", "*.cuh", "*.h", "*.hpp", "*.lib", "*.pxd", "*.pyi",
-    "*.pyx", "torch/bin/*", "torch/include/*", "torch/share/*", "torch/test/*", "torchgen/packaged/*",
-    "pyarrow/include/*", "pyarrow/src/*", "pyarrow/libarrow_flight*", "pyarrow/_flight*", "pyarrow/libarrow_substrait*",
-    "pyarrow/_substrait*", "matplotlib/mpl-data/sample_data/*", "onnx/backend/test/*", "pyqtgraph/examples/*",
+    "*.pyx", "torch/bin/protoc*", "torch/include/*", "torch/share/*", "torch/test/*", "torchgen/packaged/*",
+    "pyarrow/include/*", "pyarrow/src/*", "pyarrow/libarrow_flight*", "pyarrow/libarrow_python_flight*",
+    "pyarrow/_flight*", "matplotlib/mpl-data/sample_data/*", "onnx/backend/test/*", "pyqtgraph/examples/*",
     "nvidia/*/libcusolverMg*", "nvidia/*/libnvperf_*", "nvidia/*/libcheckpoint*", "nvidia/*/libpcsamplingutil*",
     "nvidia/*/bin/*", "nvidia/*/nvvm/*",
+)  # fmt: skip
+# What PyInstaller adds on Linux, by patterns, and must not: the system's graphics drivers need a C++ library that is as
+# new as they are, and GTK loads modules of the system. Qt's translations: the window is English.
+ADDED_LEFT_OUT = (
+    "libstdc++.so*", "libgcc_s.so*", "*/libqgtk3.so", "libgtk-3.so*", "libgdk*.so*", "libatk*.so*", "libatspi.so*",
+    "libcairo*.so*", "libpango*.so*", "libepoxy.so*", "libharfbuzz.so*", "libthai.so*", "libdatrie.so*",
+    "libfribidi.so*", "libgraphite2.so*", "*/translations/*",
 )  # fmt: skip
 
 
 def packages() -> dict[str, list[str]]:
     """Every installed package that a bundle carries -> those that it asks for."""
-    return {name: asked for name, asked in release.packages().items() if name not in PACKAGES_LEFT_OUT}
+    carried = {name: asked for name, asked in release.packages().items() if name not in PACKAGES_LEFT_OUT}
+    return {name: [other for other in asked if other in carried] for name, asked in carried.items()}
 
 
 def package_files() -> Iterator[tuple[Path, str]]:
@@ -65,9 +73,9 @@ def package_files() -> Iterator[tuple[Path, str]]:
                 yield source, f"{inside}/{source.relative_to(folder).as_posix()}"
 
 
-def is_kept(path: str) -> bool:
-    """Whether a file of a package is of use in a bundle."""
-    return not any(fnmatch(path, pattern) for pattern in FILES_LEFT_OUT)
+def is_kept(path: str, left_out: tuple[str, ...] = FILES_LEFT_OUT) -> bool:
+    """Whether a file with this path in the bundle is of use there."""
+    return not any(fnmatch(path, pattern) for pattern in left_out)
 
 
 def carried_names() -> set[str]:

@@ -5,14 +5,25 @@ processes, and joblib its workers. Packages of plug-ins are looked for in a fold
 """
 
 import multiprocessing
+import os
 import runpy
 import sys
 from pathlib import Path
 
 
+def restore_libraries() -> None:
+    """Let programs of the system, which this one starts, find the system's libraries: the loader has read its own."""
+    before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
+    if before is not None:
+        os.environ["LD_LIBRARY_PATH"] = before
+    elif getattr(sys, "frozen", False):
+        os.environ.pop("LD_LIBRARY_PATH", None)
+
+
 def main() -> int:
     """Run a module, or open the window or the command line; returns the exit status."""
     multiprocessing.freeze_support()
+    restore_libraries()
     from workbench.plugins import package_folder
 
     sys.path.append(str(package_folder()))

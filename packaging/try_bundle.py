@@ -199,7 +199,8 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
         time.sleep(5)
         screen.picture("2-train")
         screen.press("ctrl+3")
-        time.sleep(60)
+        wait_for(lambda: any(folder.rglob("map-*umap*")), "the map is made")
+        time.sleep(10)
         screen.picture("3-map")
         screen.press("ctrl+4")
         time.sleep(10)
@@ -214,6 +215,7 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
         screen.press("Return")
         wait_for(lambda: any(folder.rglob("report*.pdf")), "the report is exported from the window")
         screen.picture("6-exported")
+        screen.fill()  # no window manager gives the keyboard back after a dialog
         screen.press("ctrl+q")
         wait_for(lambda: window.poll() is not None, "Ctrl+Q ends the window")
     finally:

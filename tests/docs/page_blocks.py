@@ -1,4 +1,4 @@
-"""The examples of a page of docs/: its ```python blocks and the `workbench` commands of its indented blocks."""
+"""The examples of a page of docs/: its ```python blocks and the commands of its indented blocks."""
 
 import re
 import shlex
@@ -9,6 +9,7 @@ from pathlib import Path
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
+PROGRAMS = "workbench", "pytest"  # others are not run: they install, or open a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class Example:
 
     @property
     def commands(self) -> list[list[str]]:
-        """The words of each command behind `workbench`; comments are left out, continued lines are joined."""
+        """The words of each command of PROGRAMS; comments are left out, continued lines are joined."""
         lines = self.text.replace("\\\n", " ").splitlines()
-        words = [re.sub(r" {2,}#.*", "", line).split(None, 1) for line in lines]
-        return [shlex.split(line[1]) for line in words if len(line) == 2 and line[0] == "workbench"]
+        commands = [shlex.split(re.sub(r" {2,}#.*", "", line)) for line in lines if line.startswith(PROGRAMS)]
+        return [words for words in commands if words[0] in PROGRAMS]
 
 
 def examples(page: Path) -> list[Example]:

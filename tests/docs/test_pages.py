@@ -21,17 +21,17 @@ PAGES = sorted(DOCS.glob("*.md"))
 EXAMPLES = {page.stem: examples(page) for page in PAGES}
 FOLLOWED = [stem for stem, blocks in EXAMPLES.items() if any(not block.not_run for block in blocks)]
 SHORTER = ["--set", "training.epochs=1"]
-LONG = {"appendix", "choosing-a-loss", "photographs"}  # trainings, each of which takes its time
+LONG = {"appendix", "choosing-a-loss", "plugins"}  # several trainings, or several processes
 CLASSES, IMAGES = 34, 3  # of `birds`: more classes than a batch of the photographs' preset has in its half
 
 
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A person's folder: nothing outside it is written."""
-    for name, folder in (("WORKBENCH_WORKSPACE", "workspace"), ("WORKBENCH_PLUGINS", "plugins/folders.txt"),
-                         ("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache"),
-                         ("XDG_CONFIG_HOME", "config")):  # fmt: skip
-        monkeypatch.setenv(name, str(tmp_path / folder))
+    monkeypatch.setenv("WORKBENCH_WORKSPACE", str(tmp_path / "workspace"))
+    monkeypatch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "plugins" / "folders.txt"))
+    for name in ("DATA", "CACHE", "CONFIG"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -55,24 +55,26 @@ def follow(example: Example, names: dict[str, object], in_own_process: bool) -> 
         lines = "\n" * example.line + example.text  # so that a traceback names the line of the page
         exec(compile(lines, example.page, "exec"), names)
         return
-    for words in example.commands:
-        shortened = [*words, *SHORTER] if words[0] == "run" or words[:2] == ["sweep", "start"] else words
-        status, said = (_in_own_process if in_own_process else _in_this_process)(shortened)
-        assert status == 0, f"{example.page}, line {example.line}: workbench {' '.join(shortened)}\n{said}"
+    for program, *words in example.commands:
+        trains = program == "workbench" and (words[0] == "run" or words[:2] == ["sweep", "start"])
+        shortened = [*words, *SHORTER] if trains else words
+        run = _in_own_process if in_own_process or program != "workbench" else _in_this_process
+        status, said = run(program, shortened)
+        assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(shortened)}\n{said}"
 
 
-def _in_this_process(words: list[str]) -> tuple[int, str]:
+def _in_this_process(program: str, words: list[str]) -> tuple[int, str]:
     from workbench.cli import cli
 
-    ended = CliRunner().invoke(cli, words)
+    ended = CliRunner().invoke(cli, words, prog_name=program)
     return ended.exit_code, ended.output
 
 
-def _in_own_process(words: list[str]) -> tuple[int, str]:
+def _in_own_process(program: str, words: list[str]) -> tuple[int, str]:
     """For commands that another command prepared, such as those with a plug-in."""
-    command = [sys.executable, "-m", "workbench", *words]
     paths = os.pathsep.join((str(DOCS.parent), os.environ.get("PYTHONPATH", "")))
     env = os.environ | {"PYTHONPATH": paths}
+    command = [sys.executable, "-m", program, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=HANG)
     return done.returncode, done.stdout + done.stderr
 
@@ -96,7 +98,7 @@ def test_what_a_page_says_is_found_and_a_marker_is_read(tmp_path: Path) -> None:
         "<!-- not run: needs a GPU -->\n\n    workbench run a\n\n    pip install b\n\n```python\nx = 1\n```\n"
     )
     console, marked, python = examples(page)
-    assert console.commands == [["list", "losses"], ["run", "sample-digits", "--quiet"]]
+    assert console.commands == [["workbench", "list", "losses"], ["workbench", "run", "sample-digits", "--quiet"]]
     assert marked.not_run == "needs a GPU"
     assert not console.not_run
     assert python.is_python

@@ -137,11 +137,14 @@ def test_a_failed_query_is_explained_with_what_stands_before_it(page, session, r
 def test_missed_neighbours_stand_below_with_their_ranks(page, session, run, qtbot, monkeypatch):
     monkeypatch.setattr("workbench.ui.pages.retrieval.browsing.SHOWN", 4)
     session.show_query(int(run.ids[31]))
-    shown, total = found_of(session).missed(int(run.ids[31]), 4, 12)
+    standing = found_of(session).standing(int(run.ids[31]), 4, 12)
+    shown, total = standing.near, standing.missed
     assert total >= 19
     qtbot.waitUntil(lambda: [card.neighbour for card in page.result.missed.cards] == shown)
     assert page.result.missed.title.text() == f"Missed: {total} of its class behind rank 4, the nearest 12 of them"
     assert page.result.to_missed.text() == f"{total} missed"
+    assert page.result.strip.last.text() == str(standing.searched)
+    assert not page.result.strip.isHidden()
     before = page.result.area.verticalScrollBar().value()
     page.result.to_missed.click()
     assert page.result.area.verticalScrollBar().value() > before

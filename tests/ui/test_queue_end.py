@@ -45,7 +45,7 @@ def test_the_window_does_not_wait_for_the_end_of_a_runs_thread(qtbot, workspace,
     qtbot.waitUntil(lambda: bool(made) and made[0].told.is_set())
     qtbot.deliver()
     assert not ended
-    assert session.queue.running == run_id
+    assert session.queue.running == [run_id]
     made[0].let_go.set()
     qtbot.waitUntil(lambda: ended == [(run_id, "done", "")])
     assert not session.busy

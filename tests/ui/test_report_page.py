@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QMessageBox
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.reports.templates import template
-from workbench.ui.pages.report.choices import KEY_ROLE
+from workbench.ui.pages.report.choices import KEY_ROLE, FormatChoices
 from workbench.ui.pages.report.page import ReportPage
 from workbench.ui.pages.report.preview import MARGIN, READING
 from workbench.ui.pages.report.run_dialog import RunDialog
@@ -74,6 +74,25 @@ def test_a_clicked_section_comes_into_sight(page, qtbot):
     last = page.model.sections["environment"]
     assert last >= 3
     assert page.preview.page == last
+
+
+def test_sections_name_their_page_and_the_button_how_much_it_writes(page, qtbot):
+    assert page.export_button.text() == "Export 2 formats"
+    page.formats.boxes["pdf"].click()
+    assert page.export_button.text() == "Export 1 format"
+    qtbot.waitUntil(lambda: " · p 1" in page.choices.list.item(1).text())
+    assert page.choices.list.item(1).text() == "Summary · p 1"
+    assert page.choices.sections()[1] == "summary"
+
+
+def test_formats_and_paper_are_remembered(page, session, qtbot):
+    page.formats.boxes["csv"].click()
+    page.formats.paper_box.setCurrentIndex(page.formats.paper_box.findData("letter"))
+    page.formats.paper_box.activated.emit(page.formats.paper_box.currentIndex())
+    again = FormatChoices(session.preferences)
+    qtbot.addWidget(again)
+    assert again.formats() == ["html", "pdf", "csv"]
+    assert again.paper() == "letter"
 
 
 def test_another_paper_is_drawn_anew(page, qtbot):

@@ -136,7 +136,7 @@ def test_a_waiting_run_is_withdrawn_at_once(qtbot, counting_session, config):
     counting_session.end_run(second)
     assert status_of(counting_session, second) == "cancelled"
     assert counting_session.queue.waiting == []
-    assert counting_session.queue.running == first
+    assert counting_session.queue.running == [first]
 
 
 def test_a_paused_run_stands_still(qtbot, counting_session, config):

@@ -13,6 +13,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
 from workbench.problem import Problem
+from workbench.running.gpus import gpus
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.going_back import copies, steps_ahead
 from workbench.workspace.repair import missing
@@ -82,9 +83,14 @@ def _device() -> Finding:
 
 
 def _gpus() -> list[Finding]:
-    from workbench.training.device import gpus
+    from workbench.training import device
 
-    return [Finding("GPU", described) for described in gpus()]
+    loads = {gpu.number: gpu.load for gpu in gpus()}
+    findings = []
+    for number, described in enumerate(device.gpus()):
+        load = loads.get(number)
+        findings.append(Finding("GPU", described if load is None else f"{described}, load {load} %"))
+    return findings
 
 
 def plugin_findings() -> list[Finding]:

@@ -10,11 +10,21 @@ import numpy as np
 
 from workbench.comparing.intervals import Interval, t_interval
 from workbench.fair.plan import Plan
-from workbench.fair.ranking import Difference, Rank, alike, differences, ranks
+from workbench.fair.ranking import RESAMPLES, Difference, Rank, alike, differences, ranks
 from workbench.fair.scores import Scores
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 from workbench.sweeps.space import Setting, short, written
+
+HEAD = (  # of the table of methods, in the window and in reports
+    "Method", "Rank (95%)", "MAP@R % (95%)", "Best held-out epoch % (95%)", "R@1 %", "s / run",
+    "Memory",
+)  # fmt: skip
+MEANING = (
+    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
+    f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
+    "Where two intervals overlap, the order of the two methods may be chance."
+)
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,17 @@ def conditions(comparison: Comparison) -> str:
         f"(its defaults, then Optuna's TPE) on each of {plan.folds} class-disjoint folds of the training classes; "
         f"{length} optimiser steps in each run.{changed}"
     )
+
+
+def title_of(comparison: Comparison) -> str:
+    """A comparison in a few words, among others."""
+    plan = comparison.plan
+    return f"{plan.bench}: {len(comparison.scores)} methods, {plan.trials} trials, {plan.seeds} seeds"
+
+
+def rows_of(comparison: Comparison) -> list[list[str]]:
+    """The rows below HEAD, in the order of `scores`."""
+    return [[method, rank, *others] for rank, method, *others in ranking_cells(comparison)]
 
 
 def _ranking(comparison: Comparison) -> list[str]:

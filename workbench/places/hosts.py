@@ -32,7 +32,8 @@ class LocalHost:
 
     def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
-        return _called(list(words), given, seconds, most, "This machine", self._home, self._cancelled)
+        shell = ["sh", "-c", 'exec "$@"', "sh", *words]  # a program that is missing is an exit status, as elsewhere
+        return _called(shell, given, seconds, most, "This machine", self._home, self._cancelled)
 
 
 class OpenSshHost:

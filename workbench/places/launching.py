@@ -31,7 +31,7 @@ def host_of(place: Place, cancelled: Asked = lambda: False) -> Host:
     match place:
         case SshPlace() | SlurmPlace() | RayPlace():
             if not place.host:
-                return LocalHost()
+                return LocalHost(cancelled=cancelled)
             config = Path(place.ssh_config).expanduser() if place.ssh_config else None
             return OpenSshHost(place.host, config, cancelled)
     raise Problem(f"{place.name} takes no commands.")

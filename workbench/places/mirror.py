@@ -53,7 +53,7 @@ class Mirror:
         parts = [self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once)]
         if not (self._home / DATASET).exists() and self._size(DATASET) < LARGEST_COPY:
             parts.append(self._part(DATASET, self._size(DATASET), FILE_AT_ONCE))
-        elif name := next(iter(self._named), None):
+        if name := next(iter(self._named), None):
             size = self._size(name + PART)
             parts.append(self._part(name, size, min(FILE_AT_ONCE, self._named[name][0] - size)))
         return parts
@@ -74,7 +74,8 @@ class Mirror:
     def taken_in(self) -> None:
         """`ingest` has read the folder: what the run's own folder has now goes."""
         self.changed = False
-        for name in [DATASET, *self._done()]:
+        names = [DATASET] if self._named else [DATASET, *self._done()]  # an evaluation needs all of its arrays
+        for name in names:
             if (self._home / name).exists():
                 (self.folder / name).unlink(missing_ok=True)
 
@@ -93,7 +94,8 @@ class Mirror:
             if (self._home / name).exists() and not (self.folder / name).exists():
                 with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
                     shutil.copyfileobj(own, file)
-        self._look_at_lines()
+        self._look_at_lines(begun=True)
+        self.changed = True  # a program that was killed may have left what it had not taken in
 
     def _journal_came(self, content: bytes, part: Part) -> bool:
         whole = content[: content.rfind(b"\n") + 1]
@@ -141,7 +143,7 @@ class Mirror:
             del self._named[name]
         return False
 
-    def _look_at_lines(self) -> None:
+    def _look_at_lines(self, begun: bool = False) -> None:
         """Note what the lines name that came since the last look."""
         path = self.folder / journal.NAME
         if not path.exists():
@@ -149,10 +151,10 @@ class Mirror:
         with regular(path).open("rb") as file:
             file.seek(self._looked_at)
             for line in _lines(file.read()):
-                self._look_at(line)
+                self._look_at(line, begun)
             self._looked_at = file.tell()
 
-    def _look_at(self, line: bytes) -> None:
+    def _look_at(self, line: bytes, begun: bool) -> None:
         entry = journal.parsed(line)
         if entry is None:
             return
@@ -162,17 +164,23 @@ class Mirror:
             epoch = entry.evaluation.epoch
             for name in (f"embeddings-{epoch}.npy", f"ranking-{epoch}.npz", f"proxies-{epoch}.npz"):
                 if name in entry.evaluation.files:
-                    self._ask_for(name, entry.evaluation.files[name])
+                    self._ask_for(name, entry.evaluation.files[name], begun)
         if entry.checkpoint is not None and entry.checkpoint.blake2b:
             self._saved[CHECKPOINTS[entry.checkpoint.kind]] = (entry.checkpoint.bytes, entry.checkpoint.blake2b)
 
-    def _ask_for(self, name: str, facts: tuple[int, str]) -> None:
-        if not 0 <= facts[0] <= LARGEST_FILE:
+    def _ask_for(self, name: str, facts: tuple[int, str], begun: bool = False) -> None:
+        if not 0 <= facts[0] <= min(LARGEST_FILE, shutil.disk_usage(self._home).free):
             return
-        for folder in (self._home, self.folder):
-            path = folder / name
-            if path.is_file() and path.stat().st_size == facts[0] and files.digest(path) == facts[1]:
+        if _is(self.folder / name, facts):
+            return
+        if _is(self._home / name, facts):
+            if begun:
                 return
+            # Of an evaluation that was forgotten and came out the same again, beside arrays that did not.
+            with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
+                shutil.copyfileobj(own, file)
+            self.changed = True
+            return
         if self._named.get(name) != facts:  # a run that was resumed writes a file of that name anew
             (self.folder / (name + PART)).unlink(missing_ok=True)
         self._named[name] = facts
@@ -197,6 +205,11 @@ def _append(path: Path, at: int, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         raise files.explain(error, path) from error
+
+
+def _is(path: Path, facts: tuple[int, str]) -> bool:
+    """Whether the file has that size and hash."""
+    return path.is_file() and path.stat().st_size == facts[0] and files.digest(path) == facts[1]
 
 
 def _lines(text: bytes) -> Iterator[bytes]:

@@ -1,7 +1,5 @@
 """What a person asks of runs at places: to end, to go on, to bring their checkpoints."""
 
-from dataclasses import replace
-
 from workbench.places import records, sending
 from workbench.places.contract import Ending
 from workbench.places.launching import launcher_of
@@ -29,9 +27,9 @@ def resume(workspace: Workspace, run_id: int) -> None:
 
 def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
     """Ask for the checkpoints of a run that has ended; following brings them. Raises Problem."""
-    placement, _ = _placed(workspace, run_id)
+    _placed(workspace, run_id)
     with workspace.writing() as db:
-        placements.store(db, replace(placement, wanted="checkpoints", open=True))
+        placements.want(db, run_id, "checkpoints")
 
 
 def _placed(workspace: Workspace, run_id: int) -> tuple[Placement, Place]:

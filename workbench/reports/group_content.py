@@ -9,6 +9,8 @@ from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.comparing.papers import GroupsBeside
 from workbench.entries import catalog as catalogs
+from workbench.fair.stored import read_comparisons
+from workbench.fair.table import Comparison as FairComparison
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import Workspace
@@ -25,6 +27,7 @@ class GroupContent:
     pairs: tuple[Comparison | tuple[Group, str], ...]  # against the first group; or why there is none
     unpaired: int  # groups that were not set against the first
     published: tuple[GroupsBeside, ...]
+    fair: tuple[FairComparison, ...] = ()  # of the whole workspace, the newest first
 
     @property
     def runs(self) -> list[Run]:
@@ -38,7 +41,7 @@ def gather_groups(
     """Read, group and compare the runs. Takes seconds: not on the window's thread.
 
     Args:
-        sections: of GROUP_SECTIONS; differences and published tables are computed only where they are listed.
+        sections: of GROUP_SECTIONS; differences, published tables and fair comparisons are read only where listed.
         metric, at: as in `comparing.overview`.
         progress: called at each stage; may raise Cancelled.
 
@@ -50,7 +53,8 @@ def gather_groups(
         compared.require()
     pairs = _pairs(workspace, compared, progress) if "differences" in sections and compared.metrics else ()
     published = compared.papers if "group-published" in sections else ()
-    return GroupContent(compared, pairs, max(0, len(compared.groups) - 1 - MOST_PAIRS), published)
+    fair = read_comparisons(workspace, catalogs.current()).comparisons if "fair" in sections else ()
+    return GroupContent(compared, pairs, max(0, len(compared.groups) - 1 - MOST_PAIRS), published, fair)
 
 
 def _pairs(workspace: Workspace, compared: Overview, progress: Progress) -> tuple[Comparison | tuple[Group, str], ...]:

@@ -10,6 +10,7 @@ from workbench.comparing.settings import written
 from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.content import points
 from workbench.reports.drawing import Drawing
+from workbench.reports.fair_blocks import fair_blocks
 from workbench.reports.group_content import GroupContent
 from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.provenance import command_of, facts_of
@@ -39,6 +40,8 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
             names = dict.fromkeys(name for group in compared.groups for name in group.settings)
             fields = [(name, [written(group.settings.get(name)) for group in compared.groups]) for name in names]
             return _across("all-settings", "Every setting", compared.groups, fields)
+        case "fair":
+            return fair_blocks(content.fair)
         case "runs":
             return _runs(content)
         case "provenance":

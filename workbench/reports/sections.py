@@ -20,6 +20,7 @@ GROUP_SECTIONS = {  # of all reported runs, in groups over seeds
     "groups": "Results over seeds",
     "group-curves": "Curves over seeds",
     "differences": "Differences",
+    "fair": "Fair ranking",
     "changed-settings": "Settings that differ",
     "all-settings": "All settings",
     "group-published": "Beside the papers",

@@ -15,6 +15,16 @@ MOST_HUBS = 500
 STEPS = 4  # of the analysis, as its progress is counted
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """Where the images of a query's class stand in its ranking."""
+
+    near: list[Neighbour]  # some of those behind the shown neighbours, nearest first
+    missed: int  # how many are behind them
+    ranks: np.ndarray  # [n] int64 of all of the class, from 1, rising
+    searched: int  # images in the ranking
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why one query failed, with the evidence; numbers of causes that do not hold are there, too."""
@@ -122,22 +132,23 @@ class FailedQueries:
             other_proxy_class=self._name(int(failures.other_proxy_label[at])),
         )
 
-    def missed(self, sample_id: int, beyond: int, most: int) -> tuple[list[Neighbour], int]:
-        """Find the true neighbours of a query after rank `beyond`, nearest first.
+    def standing(self, sample_id: int, beyond: int, most: int) -> Standing:
+        """Find where the class of a query stands in the whole ranking, and its images after rank `beyond`.
 
-        Compares the query with every embedding: not for the window's thread.
-
-        Returns:
-            At most `most` of them, and how many there are.
+        At most `most` of these are named, nearest first. Compares the query with every embedding: not for the window's
+        thread.
         """
-        rows, ranks, similarities = mistakes.missed(self._stored, self._row[sample_id], beyond)
+        rows, ranks, similarities = mistakes.missed(self._stored, self._row[sample_id], 0)
+        later = int(np.searchsorted(ranks, beyond, side="right"))
+        chosen = slice(later, later + most)
         label = int(self._stored.labels[self._row[sample_id]])
-        return [
+        near = [
             Neighbour(rank, int(self._stored.sample_ids[row]), similarity, True, label, self._name(label))
             for row, rank, similarity in zip(
-                rows[:most].tolist(), ranks[:most].tolist(), similarities[:most].tolist(), strict=True
+                rows[chosen].tolist(), ranks[chosen].tolist(), similarities[chosen].tolist(), strict=True
             )
-        ], len(rows)
+        ]
+        return Standing(near, len(rows) - later, ranks, int(self._stored.searched().sum()) - 1)
 
     def _ids(self, rows: np.ndarray) -> np.ndarray:
         return np.asarray(self._stored.sample_ids[rows])

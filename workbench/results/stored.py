@@ -11,6 +11,13 @@ from workbench.workspace.evaluations import read_training
 from workbench.workspace.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
+SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on
+
+
+def fitted_sentence(fitted_on: str) -> str:
+    """What the stores of a deployment were fitted on, SEARCHED or TRAINED, as a sentence."""
+    beyond = ": on new images they may keep less" if fitted_on == SEARCHED else ""
+    return f"Components, ranges and code words are fitted on {fitted_on}{beyond}."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +74,11 @@ def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
         Problem: a file of the evaluation is missing, damaged or of other samples.
     """
     evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
-    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
+    vectors = workspace.vectors(evaluation_id)
+    proxies, proxy_labels = workspace.proxies(evaluation_id) or (None, None)
     return Stored(
         ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
-        evaluation.distance, *(proxies or (None, None)), read_training_half(workspace, evaluation_id),
+        evaluation.distance, proxies, proxy_labels, read_training_half(workspace, evaluation_id),
     )  # fmt: skip
 
 

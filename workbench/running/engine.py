@@ -73,8 +73,9 @@ class Engine:
         self.parts.ranks = ranks
         if config.training.keep_features:
             emit(Status("Computing the features of the frozen backbone"))
-            model, cache = cast(EmbeddingModel, self.parts.model), cache_folder() / "features"
-            features = kept_features(config, data, model, self.augmentation, cache, self._stand_back)
+            whole = cast(EmbeddingModel, self.parts.model)
+            cache = cache_folder() / "features"
+            features = kept_features(config, data, whole, self.augmentation, cache, self._stand_back)
             self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.weight_average:

@@ -103,15 +103,15 @@ def _train(
 ) -> None:
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(recorder.config)
-    names = _names(recorder.device)
+    names = _names(recorder.device or (config.device if "," in config.device else ""))
     if len(names) == 1 and names != (LAUNCHED,):
         config = config.model_copy(update={"device": names[0]})
     with together(names, config, recorder.folder) as ranks:
-        _run(recorder, config, control, emit, ranks, name, changed, resume=resume)
+        _run(recorder, config, control, emit, ranks, name, changed, resume=resume, devices=names)
 
 
 def _names(device: str) -> tuple[str, ...]:
-    """The devices that a run was given; none where its config names one."""
+    """The devices that a run was given, by its start or its config; none where its config names one."""
     if device in ("", "mps"):
         return (device,) if device else ()
     return parse_devices(device)
@@ -119,9 +119,9 @@ def _names(device: str) -> tuple[str, ...]:
 
 def _run(
     recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
-    changed: "Callable[[Data], str]", *, resume: bool,
+    changed: "Callable[[Data], str]", *, resume: bool, devices: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Do a run as the first of its ranks."""
+    """Do a run as the first of its ranks, which have these devices; none where its config names one."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
@@ -142,6 +142,7 @@ def _run(
             todo="Put the files back, or start a new run.",
         )
     facts["data"]["changed"] = changed(data)
+    facts["devices"] = ",".join(devices) or str(engine.parts.device)
     recorder.environment(facts)
     if resume:
         _go_on(name, engine, recorder, emit)
@@ -174,13 +175,8 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
         emit(Noted(f"Run {name} had no checkpoint yet: it began anew, without the {forgotten:,} points it had told."))
 
 
-def device_of(config: RunConfig) -> str:
-    """The device on which a run of this config trains: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
-    return device_named(config.device)
-
-
 def device_named(name: str) -> str:
-    """As `device_of`, of the name of a device. Raises Problem when it is not there."""
+    """A device by a name as a config has it: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
     from workbench.training import device
 
     chosen = device.choose(name)

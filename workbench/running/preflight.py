@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from workbench.control import Cancelled, Control
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.environment import shared_images
+from workbench.running.gpus import gpus
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -48,6 +49,7 @@ class Preflight:
     bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
+    gpus: list[str] = field(default_factory=list)  # of this machine, each in words
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, evaluated and in draws of training
@@ -84,13 +86,15 @@ def preflight(
         progress(text, done, total)
 
     runs = folds_and_seeds.children(config)
-    config = runs[0].config
+    first, *others = runs[0].config.device.split(",")
+    config = runs[0].config.model_copy(update={"device": first})  # the steps are tried on one device
     data = load_data(config, tell)
     classes = len(training_classes(data))
     counted(classes)
     shared = shared_images(data, tell)
     chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
     several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
+    spread = f"The steps were tried on one device; the run shares each batch among {1 + len(others)}" if others else ""
     tell("Trying a few steps", 0, 0)
     engine = Engine(config, data, Path(), Control(), lambda event: None)
     since = perf_counter()
@@ -103,6 +107,7 @@ def preflight(
             raise
         raise engine.out_of_memory() from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+    backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images
     every, total = config.evaluation.probe_every, engine.total
     training, looking = times.whole * total, per_look * looks(total, every)
@@ -118,8 +123,8 @@ def preflight(
         image_size=images.image_size,
         device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
-        features=engine.parts.model.backbone.feature_dim,
-        licence=getattr(engine.parts.model.backbone, "licence", ""),
+        features=backbone.feature_dim,
+        licence=getattr(backbone, "licence", ""),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,
@@ -132,7 +137,8 @@ def preflight(
         bound="probe" if looking > training else times.bound,
         seconds_for_feed=times.feed,
         seconds_for_loss=times.loss,
-        note=" ".join(_sentence(words) for words in (several, data.split.note, chosen, shared) if words),
+        gpus=[gpu.words for gpu in gpus()],
+        note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
         sample_pictures=[
             np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
         ],

@@ -14,6 +14,7 @@ from workbench import jobs
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.running.launched_ranks import LAUNCHED, first_launched, launched
+from workbench.settings import checks
 
 if TYPE_CHECKING:
     import torch
@@ -33,25 +34,15 @@ def parse_devices(text: str) -> tuple[str, ...]:
     Raises:
         Problem: an unknown word, a GPU that is named twice, or CPU and GPUs together.
     """
-    words = [word.strip().lower() for word in text.split(",")]
-    if words == [LAUNCHED]:
+    if text.strip().lower() == LAUNCHED:
         return (LAUNCHED,)
-    names = tuple(f"cuda:{word}" if word.isdecimal() else word for word in words)
-    wrong = [name for name in names if name != "cpu" and not (name[:5] == "cuda:" and name[5:].isdecimal())]
-    twice = [name for name in names if name != "cpu" and names.count(name) > 1]
-    why = ""
-    if wrong:
-        why = f"{wrong[0]!r} is no device"
-    elif twice:
-        why = f"{twice[0]} is named twice"
-    elif "cpu" in names and len(set(names)) > 1:
-        why = "the CPU and GPUs do not train together"
-    if why:
+    try:
+        return checks.devices(text)
+    except ValueError as why:
         raise Problem(
             f"The devices {text!r} cannot be used: {why}.", kept="Nothing was started.",
             todo="Name GPUs by number, such as 0,1, or the CPU several times, such as cpu,cpu.",
-        )  # fmt: skip
-    return names
+        ) from None  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,43 @@ if TYPE_CHECKING:
 
 Errors = dict[str, str]
 NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+GPU = re.compile(r"cuda:\d{1,2}")
 
 
 def device(name: str) -> str:
     """The name itself where a device can have it: auto, cpu, cuda, mps, or one of several GPUs as cuda:0.
 
+    Several devices of one run are written as `devices` reads them and returned as "cuda:0,cuda:1".
+
     Raises:
         ValueError: a sentence for any other name.
     """
+    if "," in name:
+        return ",".join(devices(name))
     if not NUMBERED.fullmatch(name):
-        raise ValueError("Must be one of 'auto', 'cpu', 'cuda', 'mps', or a GPU by its number, such as 'cuda:1'.")
+        raise ValueError(
+            "Must be one of 'auto', 'cpu', 'cuda', 'mps', a GPU by its number, such as 'cuda:1', or several of them, "
+            "such as '0,1'."
+        )
     return name
+
+
+def devices(text: str) -> tuple[str, ...]:
+    """Devices by name: "0,1" is cuda:0 and cuda:1, "cpu,cpu" two processes on the CPU.
+
+    Raises:
+        ValueError: why they cannot be used: an unknown word, a GPU that is named twice, or CPU and GPUs together.
+    """
+    words = [word.strip().lower() for word in text.split(",")]
+    names = tuple(f"cuda:{int(word)}" if word.isdecimal() else word for word in words)
+    for name in names:
+        if name != "cpu" and not GPU.fullmatch(name):
+            raise ValueError(f"{name!r} is no device")
+        if name != "cpu" and names.count(name) > 1:
+            raise ValueError(f"{name} is named twice")
+    if "cpu" in names and len(set(names)) > 1:
+        raise ValueError("the CPU and GPUs do not train together")
+    return names
 
 
 def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...]) -> Errors:
@@ -42,6 +68,11 @@ def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...])
 def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     """Fields that do not go together; those that rest on a field of `bad` are not looked at."""
     errors: Errors = {}
+    count, batch = len(config.device.split(",")), config.training.batch_size
+    if batch % count:
+        errors["training.batch_size"] = (
+            f"{count} devices do not get equal shares of {batch} images: take {max(1, batch // count) * count}, say."
+        )
     if config.training.nesterov and config.training.momentum == 0:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
     if config.training.patience and not config.holds_out(known):

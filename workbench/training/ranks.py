@@ -5,8 +5,10 @@ every rank, and gradients are averaged. They are those of one rank on the whole 
 """
 
 import contextlib
+import ctypes
 import os
 import socket
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +25,8 @@ from workbench.training.lines import LONGEST, Lines
 from workbench.training.shared_norm import SharedNorm
 
 PATIENCE = 1800.0  # seconds that rank 0 waits for the others; WORKBENCH_RANK_PATIENCE changes it
+KEPT = 512 << 20  # bytes of freed memory that a rank on the CPU keeps for its next step
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
 Value = TypeVar("Value")
 
@@ -120,11 +124,13 @@ class Ranks(OneRank):
         else:
             where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
             stay_on_this_machine()
+        if device.type == "cpu":
+            keep_memory()
         try:
             with losing():
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
                 self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
-                if device.type == "cpu" and Lines.there:
+                if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
                     self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
         except Lost:
             self.leave()
@@ -318,3 +324,13 @@ def _talk_over(own_address: str) -> None:
         if any(address.address == own_address for address in addresses):
             os.environ["GLOO_SOCKET_IFNAME"] = name
             return
+
+
+def keep_memory() -> None:
+    """Let glibc keep the memory of one step for the next: else the system clears it anew, page by page."""
+    if sys.platform != "linux":
+        return
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        library = ctypes.CDLL(None)
+        for option, size in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, KEPT)):
+            library.mallopt(option, size)

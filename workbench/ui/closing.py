@@ -56,14 +56,14 @@ class Closing(QObject):
 
     def _open_question(self) -> None:
         queue = self._session.queue
-        first = queue.running if queue.running is not None else queue.waiting[0]
-        run = self._session.run(first)
+        run = self._session.run([*queue.running, *queue.waiting][0])
+        works = "is still working" if run is None or len(queue.running) < 2 else "and others are still working"
         in_line = {0: "", 1: " The run in line is withdrawn."}.get(
             len(queue.waiting), f" The {len(queue.waiting)} runs in line are withdrawn."
         )
         self.ask = Question(
             "A run is working",
-            "A run is still working" if run is None else f"“{run.name}” is still working",
+            f"{'A run' if run is None else f'“{run.name}”'} {works}",
             "Stopping after this epoch finishes it first; stopping now keeps the epochs before it. "
             f"Both keep curves, evaluations and a checkpoint: the run can be resumed.{in_line}",
             {
@@ -85,17 +85,16 @@ class Closing(QObject):
 
     def _stop(self) -> None:
         self._session.queue.withdraw_waiting()
-        running = self._session.queue.running
-        control = None if running is None else self._session.control(running)
-        if control is not None:
-            control.stop()
+        for run_id in self._session.queue.running:
+            control = self._session.control(run_id)
+            if control is not None:
+                control.stop()
         self._wait("The run finishes this epoch. The window closes then.", can_hurry=True)
 
     def _stop_now(self) -> None:
         self._session.queue.withdraw_waiting()
-        running = self._session.queue.running
-        if running is not None:
-            self._session.end_run(running)
+        for run_id in self._session.queue.running:
+            self._session.end_run(run_id)
         self._wait("The run ends. The window closes then.", can_hurry=False)
 
     def _wait(self, words: str, can_hurry: bool) -> None:

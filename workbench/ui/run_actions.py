@@ -8,11 +8,12 @@ from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoComman
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.problem import Problem
+from workbench.running.together import parse_devices
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.run_config import offer_settings
-from workbench.ui.run_queue import OWN_PROCESS
+from workbench.ui.run_queue import DEVICES, OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
@@ -80,12 +81,16 @@ class RunActions(QObject):
         self.apart.setToolTip("For runs that start from now on: a crash of torch or CUDA then ends the run alone.")
         self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
         self.apart.toggled.connect(partial(session.preferences.set_flag, OWN_PROCESS))
-        self.of_menu = [self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.sweeps.show]
+        self.devices = add("run.devices", "GPUs for the queue…", self._choose_devices)
+        self.devices.setToolTip("Runs in line then train at once, one on each of these devices.")
+        self.of_menu = [
+            self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.devices, self.sweeps.show,
+        ]  # fmt: skip
         self.of_list = [
             self.compare, _line(self),
-            self.rename, self.tags, self.note, self.colour, _line(self),
-            self.duplicate, self.resume, self.places.fetch, self.folder,
-            self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+            self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
+            self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
+            self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -177,6 +182,23 @@ class RunActions(QObject):
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
         if agreed:
             self._change(self._session.workspace.set_note, run.id, text)
+
+    def _choose_devices(self) -> None:
+        """Ask which devices the queue may use, and start what can start now."""
+        preferences = self._session.preferences
+        text, agreed = QInputDialog.getText(
+            self._window, "GPUs for the queue",
+            "Devices for runs in line, such as 0,1 for two GPUs: one run trains on each, in a process of its own.\n"
+            "Leave it empty for one run at a time, on the device of its settings.",
+            text=preferences.text(DEVICES),
+        )  # fmt: skip
+        if agreed and self._try(self._give_devices, text.strip()):
+            self._session.queue.go_on()
+
+    def _give_devices(self, text: str) -> None:
+        if text:
+            parse_devices(text)
+        self._session.preferences.set_text(DEVICES, text)
 
     def _colours(self) -> QMenu:
         menu = QMenu(self._window)

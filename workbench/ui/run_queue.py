@@ -1,7 +1,9 @@
-"""Runs of this window: one at a time on a worker thread, the others wait in line."""
+"""Runs of this window: one at a time, or one on each device that the person gave the queue; the others wait in line."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -9,10 +11,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.problem import Problem, RunTaken
+from workbench.running.together import parse_devices
+from workbench.sweeps.device_lock import DeviceLock
 from workbench.ui.preferences import Preferences
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
+log = logging.getLogger(__name__)
+DEVICES = "runs/devices"  # preference: devices of the queue, "0,1"; empty for one run at a time on its own device
 OWN_PROCESS = "runs/own_process"  # preference: whether runs train in a process of their own
 WITHDRAWN = "It was withdrawn before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
@@ -33,7 +39,8 @@ class Startable(Protocol):
         """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
 
 
-MakeJob = Callable[[Workspace, int, Control, Emit, bool], Startable]
+MakeJob = Callable[..., Startable]
+"""Of a workspace, a run, its Control, who listens, and whether it resumes; `device` in place of the config's."""
 
 
 def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool) -> Startable:
@@ -44,30 +51,61 @@ def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: 
 
 
 def chosen_job(
-    preferences: Preferences, workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool
-) -> Startable:
-    """As `experiment_job`, in a process of its own where the person chose that."""
-    if not preferences.flag(OWN_PROCESS):
+    preferences: Preferences, workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool,
+    device: str = "",
+) -> Startable:  # fmt: skip
+    """As `experiment_job`, in a process of its own where the person chose that or gave the queue its devices."""
+    if not device and not preferences.flag(OWN_PROCESS):
         return experiment_job(workspace, run_id, control, listen, resume)
     from workbench.running import own_process
 
-    return own_process.make_job(workspace, run_id, control, listen, resume=resume)
+    return own_process.make_job(workspace, run_id, control, listen, resume=resume, device=device)
+
+
+def chosen_devices(preferences: Preferences) -> tuple[str, ...]:
+    """The devices that the person gave the queue; none where one run trains at a time, on its own device."""
+    text = preferences.text(DEVICES)
+    try:
+        return parse_devices(text) if text else ()
+    except Problem as problem:
+        log.warning("%s", problem)
+        return ()
 
 
 @dataclass(slots=True)
 class Waiting:
-    """A run in line, or the one that runs, with its control."""
+    """A run in line, with its control."""
 
     run_id: int
     control: Control
     resume: bool
+    alone: bool  # it needs several devices: nothing else works beside it
+
+
+@dataclass(slots=True, eq=False)
+class AtWork:
+    """A run that has left the line."""
+
+    run_id: int
+    control: Control
+    resume: bool
+    lane: int  # place of its device among those of the queue
+    device: str  # in place of its config's; "" for that one
+    opening: Task | None = None
+    own: Workspace | None = None
+    job: Startable | None = None
+    seen_over: bool = False
 
 
 class RunQueue(QObject):
     """Starts runs, keeps their Control by number, and begins the next when one ends.
 
     A run's thread writes through a workspace of its own, so that the window never waits for its transactions;
-    opening one checks the whole database, which is done off the window's thread, too.
+    opening one checks the whole database, which is done off the window's thread, too. A device that the queue was
+    given is locked while a run has it, against sweeps and other windows of this machine.
+
+    Args:
+        devices: gives the devices that the queue may use now; none for one run at a time on its config's device.
     """
 
     changed = Signal()  # what runs or waits
@@ -75,24 +113,24 @@ class RunQueue(QObject):
     idle = Signal()  # nothing runs and nothing waits
     _heard = Signal(int, object)  # run, Ended; emitted on the run's thread
 
-    def __init__(self, workspace: Workspace, make_job: MakeJob = experiment_job, parent: QObject | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, make_job: MakeJob = experiment_job, parent: QObject | None = None,
+        devices: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
-        self._workspace, self._make_job = workspace, make_job
+        self._workspace, self._make_job, self._devices = workspace, make_job, devices
         self._waiting: list[Waiting] = []
-        self._running: Waiting | None = None
-        self._job: Startable | None = None
-        self._opening: Task | None = None
+        self._at_work: list[AtWork] = []
+        self._locks: dict[str, DeviceLock] = {}
         self._given_up = False  # closed while a workspace was being opened
-        self._own: Workspace | None = None
         self._heard.connect(self._run_ended)
-        self._seen_over = False
         self._watch = QTimer(self, interval=WATCH_EVERY)
-        self._watch.timeout.connect(self._look_for_silent_end)
+        self._watch.timeout.connect(self._look)
 
     @property
-    def running(self) -> int | None:
-        """The id of the run that works; None when there is none."""
-        return self._running.run_id if self._running else None
+    def running(self) -> list[int]:
+        """Runs that work, the one that began first before the others."""
+        return [work.run_id for work in self._at_work]
 
     @property
     def waiting(self) -> list[int]:
@@ -102,125 +140,161 @@ class RunQueue(QObject):
     @property
     def busy(self) -> bool:
         """Whether a run works or waits in line."""
-        return self._running is not None or bool(self._waiting)
+        return bool(self._at_work or self._waiting)
+
+    def device_of(self, run_id: int) -> str:
+        """The device of the queue that a run has, "cuda:1"; "" for one that waits or trains on its config's."""
+        return next((work.device for work in self._at_work if work.run_id == run_id), "")
 
     def control(self, run_id: int) -> Control | None:
         """The Control of a run of this window that runs or waits; None for any other."""
-        for entry in (self._running, *self._waiting):
-            if entry is not None and entry.run_id == run_id:
-                return entry.control
-        return None
+        return next((entry.control for entry in (*self._at_work, *self._waiting) if entry.run_id == run_id), None)
 
-    def add(self, run_id: int, resume: bool = False) -> None:
-        """Start a prepared run now, or when those before it have ended."""
-        self._waiting.append(Waiting(run_id, Control(attended=True), resume))
+    def add(self, run_id: int, resume: bool = False, alone: bool = False) -> None:
+        """Start a prepared run now, or when there is a device for it; `alone` for one that names several itself."""
+        self._waiting.append(Waiting(run_id, Control(attended=True), resume, alone))
+        self._next()
+        self.changed.emit()
+
+    def go_on(self) -> None:
+        """Look again at the devices that the queue may use: the person chose others."""
         self._next()
         self.changed.emit()
 
     def end(self, run_id: int, *, keep: bool = True) -> None:
         """End a run before its next step, with `keep` as a stopped one; one that waits leaves the line at once."""
-        if self._running is not None and self._running.run_id == run_id:
-            control = self._running.control
-            (control.stop_now if keep else control.cancel)()
-            return
         if run_id in self.waiting:
             self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
             self.changed.emit()
+        elif (control := self.control(run_id)) is not None:
+            (control.stop_now if keep else control.cancel)()
 
     def give_way(self) -> None:
-        """Pause the run for a moment between two steps, so that the window can draw a page at full speed."""
-        if self._running is not None:
-            self._running.control.give_way(MOMENT)
+        """Pause all runs for a moment between two steps, so that the window can draw a page at full speed."""
+        for work in self._at_work:
+            work.control.give_way(MOMENT)
 
     @property
     def stands_back(self) -> bool:
         """Nothing runs, or what runs waits for the window (or is paused)."""
-        return self._running is None or self._running.control.standing_back or self._running.control.paused
+        return all(work.control.standing_back or work.control.paused for work in self._at_work)
 
     def withdraw_waiting(self) -> None:
-        """Take every run out of the line; the one that runs goes on."""
+        """Take every run out of the line; those that run go on."""
         for run_id in self.waiting:
             self.end(run_id)
 
     def close(self, timeout: float) -> bool:
         """Wait for the end of what was cancelled; False when it has not come within `timeout` seconds."""
-        if self._opening is not None:
-            self._opening.join(timeout)
-            self._given_up = True  # its answer may be on its way to `_begin`
-            if self._opening.result is not None:
-                self._opening.result.close()
-            if self._running is not None:
-                self._workspace.set_status(self._running.run_id, "cancelled", WITHDRAWN)
-        ended = self._job is None or self._job.join(timeout)
-        if ended:
-            self._forget_job()
+        self._given_up = self._given_up or any(work.opening for work in self._at_work)  # an answer may be on its way
+        ended = True
+        for work in list(self._at_work):
+            if work.opening is not None:
+                work.opening.join(timeout)
+                if work.opening.result is not None:
+                    work.opening.result.close()
+                self._workspace.set_status(work.run_id, "cancelled", WITHDRAWN)
+            if work.job is None or work.job.join(timeout):
+                self._forget(work)
+            else:
+                ended = False
         return ended
 
     def _next(self) -> None:
-        if self._running is None and self._waiting:
-            self._running = self._waiting.pop(0)
-            path = self._workspace.path
-            self._opening = Task("open", lambda progress: Workspace(path), self._begin, self._fail, None, self)
-            self._opening.start()
+        """Give each free device the first run in line."""
+        devices, path = self._devices(), self._workspace.path
+        while self._waiting and (lane := self._free_lane(devices)) is not None:
+            entry = self._waiting.pop(0)
+            device = devices[lane] if devices and not entry.alone else ""
+            work = AtWork(entry.run_id, entry.control, entry.resume, lane, device)
+            self._at_work.append(work)
+            begin, fail = partial(self._begin, work), partial(self._fail, work)
+            work.opening = Task("open", lambda progress: Workspace(path), begin, fail, None, self)
+            work.opening.start()
+        if self._waiting:
+            self._watch.start()  # another program may free a device
 
-    def _begin(self, own: Workspace) -> None:
+    def _free_lane(self, devices: tuple[str, ...]) -> int | None:
+        """The place of a device for the first run in line; None where it must wait."""
+        if not self._at_work and (not devices or self._waiting[0].alone):
+            return 0
+        if self._waiting[0].alone or any(not work.device for work in self._at_work):
+            return None
+        taken = {work.lane for work in self._at_work}
+        return next((lane for lane, name in enumerate(devices) if lane not in taken and self._take(name)), None)
+
+    def _take(self, device: str) -> bool:
+        """Whether this queue has the device now; where locks cannot be had it does without."""
+        lock = self._locks.setdefault(device, DeviceLock(device))
+        try:
+            return lock.take()
+        except OSError as error:
+            log.warning("%s cannot be locked: %s", lock.path, error)
+            return True
+
+    def _begin(self, work: AtWork, own: Workspace) -> None:
         if self._given_up:
             return
-        self._opening = None
-        assert self._running is not None
-        first = self._running
-        run_id = first.run_id
+        work.opening = None
+        run_id = work.run_id
 
         def listen(event: Event) -> None:
             if isinstance(event, Ended):  # all else the window reads from the workspace
                 self._heard.emit(run_id, event)
 
-        self._own = own
+        work.own = own
+        options = {"device": work.device} if work.device else {}
         try:
-            self._job = self._make_job(own, run_id, first.control, listen, first.resume)
+            work.job = self._make_job(own, run_id, work.control, listen, work.resume, **options)
         except Problem as problem:
-            self._fail(problem)
+            self._fail(work, problem)
         else:
-            self._job.start()
+            work.job.start()
             self._watch.start()
             self.changed.emit()
 
-    def _fail(self, problem: Problem) -> None:
-        """End the run that could not be started as failed."""
+    def _fail(self, work: AtWork, problem: Problem) -> None:
+        """End a run that could not be started as failed."""
         if self._given_up:
             return
-        self._opening = None
-        assert self._running is not None
-        run_id = self._running.run_id
+        work.opening = None
         if not isinstance(problem, RunTaken):  # then the row is another's
-            self._workspace.set_status(run_id, "failed", str(problem))
-        self._run_ended(run_id, Ended("failed", str(problem)))
+            self._workspace.set_status(work.run_id, "failed", str(problem))
+        self._run_ended(work.run_id, Ended("failed", str(problem)))
 
-    def _look_for_silent_end(self) -> None:
-        """End a run whose thread is over but whose end was not recorded (a full disk): the next can start."""
-        over = self._job is not None and self._job.join(0)
-        if over and self._seen_over and self._running is not None:  # twice: its word is not just on its way
-            said = self._job.ended.problem if self._job is not None and self._job.ended is not None else ""
-            self._run_ended(self._running.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
-        self._seen_over = over
+    def _look(self) -> None:
+        """End a run whose thread is over but whose end was not recorded (a full disk), and look for free devices."""
+        for work in list(self._at_work):
+            over = work.job is not None and work.job.join(0)
+            if over and work.seen_over:  # twice: its word is not just on its way
+                said = work.job.ended.problem if work.job is not None and work.job.ended is not None else ""
+                self._run_ended(work.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
+            work.seen_over = over
+        before = len(self._waiting)
+        self._next()
+        if len(self._waiting) != before:
+            self.changed.emit()
 
     def _run_ended(self, run_id: int, ended: Ended) -> None:
-        if run_id != self.running:
+        work = next((work for work in self._at_work if work.run_id == run_id), None)
+        if work is None:
             return
-        if self._job is not None and not self._job.join(0):  # its thread ends later, and yields to others
+        if work.job is not None and not work.job.join(0):  # its thread ends later, and yields to others
             QTimer.singleShot(SOON, self, lambda: self._run_ended(run_id, ended))
             return
-        self._forget_job()
+        self._forget(work)
         self._next()
         self.changed.emit()
         self.ended.emit(run_id, ended.status, ended.problem)
         if not self.busy:
             self.idle.emit()
 
-    def _forget_job(self) -> None:
-        if self._own is not None:
-            self._own.close()
-        self._running, self._job, self._own = None, None, None
-        self._seen_over = False
-        self._watch.stop()
+    def _forget(self, work: AtWork) -> None:
+        if work.own is not None:
+            work.own.close()
+        self._at_work.remove(work)
+        if work.device in self._locks and all(other.device != work.device for other in self._at_work):
+            self._locks[work.device].free()
+        if not self.busy:
+            self._watch.stop()

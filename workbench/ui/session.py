@@ -26,7 +26,7 @@ from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, chosen_job
+from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
@@ -91,7 +91,7 @@ class Session(Shown):
     def _begin_line(self) -> None:
         """Start with an empty queue for the workspace."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
-        self.queue = RunQueue(self.workspace, self._make_job, self)
+        self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)
         self.placed = PlacedRuns(self, self.workspace, self)
         self._turning = PageTurn(self.queue, self.queue)
@@ -159,11 +159,11 @@ class Session(Shown):
         message bar says so. `start_at` starts them at another place.
         """
         prepare = partial(folds_and_seeds.prepare, config, self.workspace)
-        self.change(prepare, partial(self._started, then))
+        self.change(prepare, partial(self._started, then, "," in config.device))
 
-    def _started(self, then: Callable[[], None] | None, numbers: list[int]) -> None:
+    def _started(self, then: Callable[[], None] | None, alone: bool, numbers: list[int]) -> None:
         for run_id in numbers:
-            self.queue.add(run_id)
+            self.queue.add(run_id, alone=alone)
         self.show_run(numbers[0])
         if then is not None:
             then()
@@ -290,9 +290,9 @@ class Session(Shown):
         self.placed.close()
         self._look_for_dead_runs.stop()
         self.queue.withdraw_waiting()
-        running = self.queue.running
-        if running is not None:
-            self.queue.end(running)
+        for run_id in self.queue.running:
+            self.queue.end(run_id)
+        if self.queue.busy:
             self.queue.close(GRACE)
             for run_id in self._discarded:
                 with suppress(Problem):  # it has not ended yet: it stays in the list of runs

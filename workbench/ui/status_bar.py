@@ -1,18 +1,25 @@
-"""The window's last line: workspace, device, memory."""
+"""The window's last line: workspace, device, how busy the machine is, memory."""
 
+from collections import deque
+
+import numpy as np
 import psutil
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStatusBar, QWidget
 
+from workbench.machine_load import GPU_LOAD, PROCESSOR, MachineLoad
 from workbench.ui.session import Session
+from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.spark import Spark
 from workbench.ui.words import from_home, memory
 
-EVERY = 2000  # ms
+EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
+SPARK = (40, 14)  # px
 
 
 class StatusBar(QStatusBar):
-    """Memory: what this program uses, and what is free on the machine."""
+    """Load: of the first GPU that NVIDIA's library knows, and of the processor. Memory: of this program, and free."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -21,8 +28,17 @@ class StatusBar(QStatusBar):
         self.folder = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
         self.device = label("Device: being found")
         self.memory = label()
+        self._load = MachineLoad()
+        self.loads = {PROCESSOR: label("Processor"), GPU_LOAD: label("GPU")}
+        self._sparks = {name: Spark(SERIES["ce"], size=SPARK, ends=(0.0, 1.0)) for name in (PROCESSOR, GPU_LOAD)}
+        self._past: dict[str, deque[float]] = {name: deque(maxlen=SHOWN) for name in self.loads}
         self.addWidget(self.folder, 1)
         self.addPermanentWidget(self.device)
+        for name in (GPU_LOAD, PROCESSOR):
+            self.addPermanentWidget(self.loads[name])
+            self.addPermanentWidget(self._sparks[name])
+            self._sparks[name].hide()
+            self.loads[name].hide()
         self.addPermanentWidget(self.memory)
         self.setSizeGripEnabled(False)
         session.workspace_changed.connect(self.show_workspace)
@@ -39,10 +55,20 @@ class StatusBar(QStatusBar):
         self.folder.setText(f"{folder}{' (read-only)' if workspace.read_only else ''}")
 
     def measure(self) -> None:
-        """Read the memory in use."""
+        """Read the load and the memory in use."""
+        values = self._load.measure()
+        for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "Processor")):
+            if name in values:
+                self._past[name].append(values[name])
+                self.loads[name].setText(f"{title} {100 * values[name]:.0f}\u2009%")
+                self._sparks[name].show_values(np.array(self._past[name]))
+            self.loads[name].setVisible(name in values)
+            self._sparks[name].setVisible(name in values)
         used, free = self._process.memory_info().rss, psutil.virtual_memory().available
         self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
 
     def show_device(self, name: str) -> None:
-        """Show the device that runs train on by default."""
+        """Show the device that runs train on by default; the load of a GPU is measured from now on."""
         self.device.setText(f"Device: {name}")
+        if name not in ("cpu", "mps"):
+            self._load = MachineLoad(0)

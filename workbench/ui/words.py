@@ -53,9 +53,16 @@ def epoch_at_work(run: Run) -> int:
 
 
 def device_of(run: Run) -> str:
-    """What a run worked on: "CPU", "cuda:0"; empty before it is known."""
+    """What a run worked on: "CPU", "NVIDIA H200 (cuda:1)"; empty before it is known."""
     device = str(run.environment.get("device", ""))
-    return device.upper() if device == "cpu" else device
+    named = device.upper() if device == "cpu" else device
+    places = places_of(run)
+    return f"{named} ({places})" if named and places and places != device else named
+
+
+def places_of(run: Run) -> str:
+    """The devices that a run had, by number: "cpu", "cuda:1", "cuda:0,cuda:1"; empty before it is known."""
+    return str(run.environment.get("devices", ""))
 
 
 def counted(number: int, one: str, many: str = "") -> str:

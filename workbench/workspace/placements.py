@@ -87,6 +87,11 @@ def wait(db: Connection, run_id: int) -> None:
     db.execute("update runs set status = 'queued', problem = '', phase = '', ended = null where id = ?", (run_id,))
 
 
+def want(db: Connection, run_id: int, files: str) -> None:
+    """Ask for files of a run beside those that come by themselves: "checkpoints"."""
+    db.execute("update placements set wanted = ?, open = 1 where run_id = ?", (files, run_id))
+
+
 def required(db: Connection, run_id: int) -> Placement:
     """As `of_run`. Raises Problem for a run that works nowhere else."""
     placement = of_run(db, run_id)
@@ -97,7 +102,8 @@ def required(db: Connection, run_id: int) -> Placement:
 
 def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placement]:
     rows = db.execute(f"select {COLUMNS} from placements where {where} order by run_id", values)
-    return [Placement(*row[:-1], open=bool(row[-1])) for row in rows]
+    names = COLUMNS.split(", ")[:-1]
+    return [Placement(**dict(zip(names, row[:-1], strict=True)), open=bool(row[-1])) for row in rows]
 
 
 def _is_kept(db: Connection) -> bool:

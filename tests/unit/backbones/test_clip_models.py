@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -14,6 +15,7 @@ from workbench.config import EmbeddingParams, RunConfig
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.running.text_scores import sentence_of, text_scores
 from workbench.running.text_search import refusal, search_texts
 from workbench.workspace import Workspace
 
@@ -89,16 +91,36 @@ def test_words_are_compared_only_with_what_they_were_trained_with(weights, chang
     assert "no tower for words" in refusal(RunConfig())
 
 
+def test_a_class_is_asked_for_by_its_plain_name():
+    assert sentence_of("002.Laysan_Albatross") == "a photo of a Laysan Albatross"
+    assert sentence_of("felid/lynx", "a {} in snow") == "a lynx in snow"
+    assert sentence_of("7") == "a photo of a 7"
+
+
 def test_a_run_is_searched_by_words(weights, tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run_id = launch.prepare_run(clip_run(weights[1]), workspace)
         launch.make_job(workspace, run_id, Control()).start().join()
         assert workspace.run(run_id).status == "done", workspace.run(run_id).problem
         (answer,) = search_texts(workspace, run_id, ["seven"], k=3)
-        ids, _, stored = workspace.embeddings(workspace.evaluations(run_id)[-1].id)
+        ids, labels, stored = workspace.embeddings(workspace.evaluations(run_id)[-1].id)
+        scored = text_scores(workspace, run_id, "digit {}")
+        with pytest.raises(Problem, match=r"has no \{"):
+            text_scores(workspace, run_id, "digit")
     scores = torch.nn.functional.normalize(torch.tensor(stored)) @ made(weights[1]).backbone.embed_texts(["seven"])[0]
     assert [near.sample_id for near in answer.neighbours] == ids[scores.argsort(descending=True)[:3].numpy()].tolist()
     assert answer.neighbours[0].similarity == pytest.approx(scores.max().item(), abs=1e-5)
+    asked = made(weights[1]).backbone.embed_texts([f"digit {label}" for label in range(10)])
+    ranked = labels[(asked @ torch.nn.functional.normalize(torch.tensor(stored)).T).argsort(1, True).numpy()]
+    assert scored["queries"] == 10
+    assert scored["recall@1"] == pytest.approx(np.mean(ranked[:, 0] == np.arange(10)))
+    first_r = [row[: (labels == label).sum()] == label for label, row in enumerate(ranked)]
+    precise = [np.cumsum(hits) / np.arange(1, len(hits) + 1) for hits in first_r]
+    assert scored["MAP@R"] == pytest.approx(np.mean([(p * h).mean() for p, h in zip(precise, first_r, strict=True)]))
+    words = ["search", str(run_id), "--class-names", "digit {}", "-w", str(tmp_path / "space")]
+    said = CliRunner().invoke(cli, words).output
+    assert "10 classes asked for by name" in said
+    assert f"MAP@R  {scored['MAP@R']:7.2%}" in said
     words = ["search", str(run_id), "--text", "seven", "--k", "2", "--json", "-w", str(tmp_path / "space")]
     said = json.loads(CliRunner().invoke(cli, words).output)
     assert said["results"][0]["text"] == "seven"

@@ -82,7 +82,11 @@ def test_missed_neighbours_go_on_where_the_list_ends(workspace, run, found):
     sample_id = int(failed_ids(workspace, run.evaluations[0])[0])
     near = workspace.neighbours(run.run_id, sample_id, run.evaluations[0])
     shown = [each for each in near[5:] if each.right]
-    missed, total = found.missed(sample_id, 5, most=4)
+    standing = found.standing(sample_id, 5, most=4)
+    missed, total = standing.near, standing.missed
+    first = [neighbour.rank for neighbour in near if neighbour.right]
+    assert standing.ranks[: len(first)].tolist() == first
+    assert (len(standing.ranks), standing.searched) == (11, 59)
     assert total == 11 - sum(each.right for each in near[:5])
     assert len(missed) == min(4, total)
     for expected, each in zip(shown, missed, strict=False):

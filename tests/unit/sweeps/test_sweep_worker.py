@@ -39,7 +39,7 @@ def config(known):
 def runs(monkeypatch):
     made = FakeRuns()
     monkeypatch.setattr(launch, "make_job", made.make_job)
-    monkeypatch.setattr(launch, "device_of", lambda config: "cpu")
+    monkeypatch.setattr(launch, "device_named", lambda name: "cpu")
     monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
     return made
 

@@ -8,7 +8,7 @@ from zlib import crc32
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from workbench.ui.words import duration, percent, state_word
+from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
 Index = QModelIndex | QPersistentModelIndex
@@ -49,6 +49,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], str]]] = {
     "recall@1": ("R@1", lambda run: percent(run.best.get("recall@1"))),
     "MAP@R": ("MAP@R", lambda run: percent(run.best.get("MAP@R"))),
     "time": ("Time", lambda run: duration(run.seconds) if run.seconds else ""),
+    "device": ("Device", places_of),
 }
 
 
@@ -263,6 +264,7 @@ def details(run: Run) -> str:
     last = f"last R@1 {percent(run.last.get('recall@1'))}  MAP@R {percent(run.last.get('MAP@R'))} (%)"
     lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run)} (%)", last]
     lines += [f"{run.dataset}, {run.backbone}, {run.loss}, seed {run.seed}"]
+    lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []
     lines += [text for text in (run.note, run.problem, run.unread) if text]
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
-from workbench.ui.places.draft import KIND_WORDS, PlaceDraft
+from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -51,7 +51,7 @@ class PlacesDialog(QDialog):
         self.resize(min(size.px(WIDTH), room.width() - 80), min(size.px(HEIGHT), room.height() - 80))
 
     def _build(self) -> None:
-        self.adds = {kind: button(f"Add a place {KIND_WORDS.get(kind, kind)}", "plus") for kind in records.KINDS}
+        self.adds = {kind: button(f"Add one {ADD_WORDS.get(kind, kind)}", "plus") for kind in records.KINDS}
         self.none = label(NONE_YET, "muted")
         self.problem = label("", "error", wrap=True)
         self.problem.hide()

@@ -7,6 +7,7 @@ from workbench.places.place import Place
 from workbench.ui.widgets.editors import Field
 
 KIND_WORDS = {"ssh": "over SSH", "slurm": "Slurm", "ray": "Ray"}
+ADD_WORDS = {"ssh": "over SSH", "slurm": "with Slurm", "ray": "with Ray"}
 BY_HAND = ("data",)  # shown in another way than as a field
 LAST = ("folder", "python")  # those that most people leave as they are
 

@@ -7,7 +7,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.labels import label
 
 MOST = 99  # hundredths
-WIDTH = 100  # px
+WIDTH = 80  # px
 
 
 class SmoothingSlider(QWidget):
@@ -23,12 +23,17 @@ class SmoothingSlider(QWidget):
         self.slider.setAccessibleName("Smoothing")
         self.setToolTip("Weight of the past in the debiased exponential mean, 0 to 0.99; 0 draws no smoothed line")
         self.number = label("", "muted")
-        caption = label("Smoothing", "muted")
-        caption.setBuddy(self.slider)
-        in_row(caption, self.slider, self.number, on=self, margins=(8, 2, 8, 2), spacing=8)
+        self.caption = label("Smoothing", "muted")
+        self.caption.setBuddy(self.slider)
+        in_row(self.caption, self.slider, self.number, on=self, margins=(8, 2, 8, 2), spacing=8)
         self.show_weight(weight)
         self.number.setMinimumWidth(self.number.fontMetrics().horizontalAdvance("0.00"))
         self.slider.valueChanged.connect(self._say)
+
+    @property
+    def weight(self) -> float:
+        """The weight that is shown, 0 to 0.99."""
+        return self.slider.value() / 100
 
     def show_weight(self, weight: float) -> None:
         """Show this weight without sending a signal."""

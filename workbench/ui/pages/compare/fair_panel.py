@@ -5,22 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.fair.ranking import RESAMPLES
-from workbench.fair.table import Comparison, conditions, ranking_cells, verdicts
+from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
 
-HEAD = (
-    "Method", "Rank (95%)", "MAP@R % (95%)", "Best held-out epoch % (95%)", "R@1 %", "s / run",
-    "Memory",
-)  # fmt: skip
-MEANING = (
-    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
-    f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
-    "Where two intervals overlap, the order of the two methods may be chance."
-)
 NOTES_LINES = 8
 
 
@@ -46,7 +36,7 @@ class FairPanel(QWidget):
         before = self.box.currentText()
         self.box.blockSignals(True)
         self.box.clear()
-        self.box.addItems([_title(comparison) for comparison in comparisons])
+        self.box.addItems([title_of(comparison) for comparison in comparisons])
         self.box.setCurrentIndex(max(0, self.box.findText(before)) if comparisons else -1)
         self.box.blockSignals(False)
         self.box.setVisible(len(comparisons) > 1)
@@ -61,13 +51,7 @@ class FairPanel(QWidget):
             self.model.show([], [])
             return
         comparison = self.comparisons[self.box.currentIndex()]
-        rows = [[method, rank, *others] for rank, method, *others in ranking_cells(comparison)]
         self.conditions.setText(conditions(comparison))
-        self.model.show(HEAD, rows)
+        self.model.show(HEAD, rows_of(comparison))
         fit_columns(self.view)
         self.notes.set_text("\n".join([MEANING, *verdicts(comparison)]))
-
-
-def _title(comparison: Comparison) -> str:
-    plan = comparison.plan
-    return f"{plan.bench}: {len(comparison.scores)} methods, {plan.trials} trials, {plan.seeds} seeds"

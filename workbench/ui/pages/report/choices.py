@@ -1,5 +1,6 @@
 """Choices of the report: sections, their order, the person's own text, numbers and formats."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
+from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.captions import caption
@@ -35,6 +37,7 @@ FORMAT_WORDS = {
 }
 PAPER_WORDS = {"a4": "A4", "letter": "Letter"}
 AT_FIRST = ("html", "pdf")
+KEPT_FORMATS, KEPT_PAPER = "report/formats", "report/paper"  # in the preferences
 KEY_ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -108,6 +111,15 @@ class SectionChoices(QWidget):
         self._building = False
         self._check()
         self.changed.emit()
+
+    def show_pages(self, pages: Mapping[str, int]) -> None:
+        """Say behind each section on which page of the preview it begins; by key, from 0."""
+        self._building = True
+        for row in range(self.list.count()):
+            item = self.list.item(row)
+            key = str(item.data(KEY_ROLE))
+            item.setText(f"{SECTIONS[key]} · p {pages[key] + 1}" if key in pages else SECTIONS[key])
+        self._building = False
 
     def template(self) -> Template | None:
         """The shown template as it is arranged now; None before the first."""
@@ -209,13 +221,15 @@ class NumberChoices(QWidget):
 
 
 class FormatChoices(QWidget):
-    """Formats to tick, and the paper of the PDF."""
+    """Formats to tick, and the paper of the PDF; both are remembered."""
 
     changed = Signal()
     paper_changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._preferences = preferences
+        chosen = preferences.text(KEPT_FORMATS, " ".join(AT_FIRST)).split()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
@@ -223,13 +237,14 @@ class FormatChoices(QWidget):
         self.paper_box.setAccessibleName("Paper of the PDF")
         for key, word in PAPER_WORDS.items():
             self.paper_box.addItem(word, key)
+        self.paper_box.setCurrentIndex(max(0, self.paper_box.findData(preferences.text(KEPT_PAPER))))
         self.paper_box.activated.connect(self._say_paper)
         self.boxes: dict[str, QCheckBox] = {}
         for key in (*FORMATS, BUNDLE):
             word, tip = FORMAT_WORDS[key]
             box = QCheckBox(word)
             box.setToolTip(tip)
-            box.setChecked(key in AT_FIRST)
+            box.setChecked(key in chosen)
             box.toggled.connect(self._say)
             column.addWidget(box)
             self.boxes[key] = box
@@ -245,7 +260,9 @@ class FormatChoices(QWidget):
         return [key for key, box in self.boxes.items() if box.isChecked()]
 
     def _say(self) -> None:
+        self._preferences.set_text(KEPT_FORMATS, " ".join(self.formats()))
         self.changed.emit()
 
     def _say_paper(self) -> None:
+        self._preferences.set_text(KEPT_PAPER, self.paper())
         self.paper_changed.emit()

@@ -24,6 +24,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_choice
 
@@ -64,7 +65,7 @@ class ReportPage(QStackedWidget):
         self.template_box = self.templates.box
         self.numbers = NumberChoices()
         self.preview = Preview()
-        self.formats = FormatChoices()
+        self.formats = FormatChoices(self.session.preferences)
         self.folder = QLineEdit()
         self.folder.setAccessibleName("Folder for the report")
         self.browse = button("Browse…")
@@ -185,7 +186,9 @@ class ReportPage(QStackedWidget):
             self.folder.setText(folder)
 
     def _check(self) -> None:
-        missing = self.model.why_no_export(self.formats.formats(), self.folder.text())
+        formats = self.formats.formats()
+        missing = self.model.why_no_export(formats, self.folder.text())
+        self.export_button.setText(f"Export {counted(len(formats), 'format')}" if formats else "Export")
         self.export_button.setEnabled(not missing)
         self.export_button.setToolTip(missing)
         self.done.setText(self.model.written_text)
@@ -224,6 +227,7 @@ class ReportPage(QStackedWidget):
                 self.preview.say(preview_text(len(images), answer["total"]))
                 self.preview.show_pages(images)
                 self.model.sections = answer["sections"]
+                self.choices.show_pages(self.model.sections)
 
         self.session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.comparing.counterparts import Counterpart, counterparts
 from workbench.progress import Progress
-from workbench.results.explanations import FailedQueries
+from workbench.results.explanations import FailedQueries, Standing
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
@@ -16,7 +16,6 @@ from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.workspace.rows import Neighbour
 
 
 class Explaining(QObject):
@@ -67,7 +66,7 @@ class Explaining(QObject):
         if result is not None and browsing.filters.explained is not None and result.query.r:
             self.source.look_for_missed(result.query.sample_id, len(browsing.neighbours))
         else:
-            self._result.show_missed([], 0, 0)
+            self._result.show_standing(None)
 
     def open_dialog(self) -> None:
         """Show confusions and hubs in a window of their own."""
@@ -114,10 +113,10 @@ class Explaining(QObject):
         self._browsing.take_failures(None)
         self._fill_dialog()
 
-    def _missed(self, sample_id: int, near: list[Neighbour], total: int) -> None:
+    def _missed(self, sample_id: int, standing: Standing) -> None:
         result = self._browsing.result
         if result is not None and self._browsing.answer is None and result.query.sample_id == sample_id:
-            self._result.show_missed(near, total, len(self._browsing.neighbours))
+            self._result.show_standing(standing, len(self._browsing.neighbours), result.query.r)
 
     def _compared(self, before: int, changes: Changes) -> None:
         self._browsing.take_changes(before, changes)

@@ -7,12 +7,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.results.explanations import FailedQueries, explain_failures
+from workbench.results.explanations import FailedQueries, Standing, explain_failures
 from workbench.results.mistakes import Changes, read_changes
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Evaluation, Neighbour
+from workbench.workspace.rows import Evaluation
 
 KEPT = 3  # evaluations: 60,000 queries with 100 neighbours take 24 MB each
 QUIET = 10_000  # queries up to which it takes well under a second
@@ -27,7 +27,7 @@ class FailureSource(QObject):
     ready = Signal(object)  # FailedQueries
     gave_up = Signal()  # cancelled, or a file cannot be read, which the message bar shows
     compared = Signal(object, object)  # evaluation id compared with, Changes
-    missed = Signal(object, object, int)  # sample id, [Neighbour], how many are missed in all
+    missed = Signal(object, object)  # sample id, Standing
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -69,8 +69,8 @@ class FailureSource(QObject):
         if explained is None:
             return
 
-        def work(progress: Progress) -> tuple[list[Neighbour], int]:
-            return explained.missed(sample_id, beyond, MISSED)
+        def work(progress: Progress) -> Standing:
+            return explained.standing(sample_id, beyond, MISSED)
 
         self._start("missed", "Look for missed neighbours", work, partial(self._tell_missed, sample_id), quiet=True)
 
@@ -110,9 +110,9 @@ class FailureSource(QObject):
         self._tasks.pop("compare", None)
         self.compared.emit(before, changes)
 
-    def _tell_missed(self, sample_id: int, answer: tuple[list[Neighbour], int]) -> None:
+    def _tell_missed(self, sample_id: int, standing: Standing) -> None:
         self._tasks.pop("missed", None)
-        self.missed.emit(sample_id, *answer)
+        self.missed.emit(sample_id, standing)
 
     def _fail(self, kind: str, problem: Problem) -> None:
         self._tasks.pop(kind, None)

@@ -5,10 +5,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 
+from workbench.results.explanations import Standing
 from workbench.ui.pages.retrieval.card_grid import CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.pages.retrieval.other_grid import OtherGrid, first_hit
+from workbench.ui.pages.retrieval.rank_strip import RankStrip
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
@@ -81,7 +83,8 @@ class Result(QWidget):
         self.area.setWidget(inside)
         self.other = OtherGrid(self._loader)
         grids = in_row((self.area, 1), (self.other, 1), spacing=16)
-        in_column(head, self._grid_head(), (grids, 1), on=self, spacing=12)
+        self.strip = RankStrip()
+        in_column(head, self.strip, self._grid_head(), (grids, 1), on=self, spacing=12)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
@@ -130,11 +133,16 @@ class Result(QWidget):
         self.tags.setText(f"Tagged: {', '.join(tags)}" if tags else "")
         self.tags.setVisible(bool(tags))
 
-    def show_missed(self, near: list[Neighbour], total: int, beyond: int) -> None:
-        """Show some of the others of its class that rank behind `beyond`, and how many there are."""
+    def show_standing(self, standing: Standing | None, beyond: int = 0, r: int = 0) -> None:
+        """Show where its class stands in the ranking, and some of it behind rank `beyond`; None where it is not known.
+
+        `r` is the number of others of its class.
+        """
+        total = standing.missed if standing is not None else 0
         self.to_missed.setVisible(total > 0)
         self.to_missed.setText(f"{total:,} missed")
-        self.missed.show_missed(near, total, beyond)
+        self.missed.show_missed(standing.near if standing is not None else [], total, beyond)
+        self.strip.show_ranks(standing, r)
 
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
@@ -158,7 +166,7 @@ class Result(QWidget):
         self.facts.setText(f"Nearest classes: {', '.join(near)}\n{how}")
         self.path.setText("")
         self.show_explanation("")
-        self.show_missed([], 0, 0)
+        self.show_standing(None)
         self.other.hide()
         self._fill(neighbours, judged=False)
 

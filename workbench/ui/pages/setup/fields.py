@@ -27,9 +27,11 @@ RUN_FIELDS: dict[str, Field] = {
     },
     "device": {
         "type": "string",
-        "enum": ["auto", "cpu", "cuda", "mps", *(f"cuda:{number}" for number in range(8))],
+        "suggestions": ["auto", "cpu", "cuda", "mps", *(f"cuda:{number}" for number in range(8))],
         "default": "auto",
-        "description": "Where to train; auto takes CUDA, then MPS, then the CPU. cuda:1 is the second of several GPUs.",
+        "label": "Devices",
+        "description": "Where to train; auto takes CUDA, then MPS, then the CPU. cuda:1 is the second of several GPUs; "
+        "0,1 trains one run on the first two together.",
     },
 }
 TITLES = {

@@ -123,7 +123,7 @@ class PreflightCard(Card):
             "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),
             "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
             "Split": f"{result.train:,} train, {result.test:,} test",
-            "Device": result.device,
+            "Device": "\n".join([result.device, *result.gpus]),
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": f"{memory(result.memory_bytes)} in use after the dry steps" if result.memory_bytes else NO_VALUE,

@@ -46,7 +46,8 @@ class StartColumn(QWidget):
         buttons.addWidget(self.copy, 1, 0, 1, 2)
         buttons.addWidget(self.open, 2, 0)
         buttons.addWidget(self.save, 2, 1)
-        where = in_row(caption("Where to run", self.where, ""), (self.where, 1), self.places, spacing=8)
+        head = in_row((caption("Where to run", self.where, ""), 1), self.places, spacing=8)
+        where = in_column(head, self.where, spacing=2)
         trouble = in_row((self.trouble, 1), self.show_trouble)
         in_column((self._scrolled(self.card), 1), where, trouble, buttons, on=self, spacing=8)
 

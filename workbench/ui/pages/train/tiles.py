@@ -1,47 +1,19 @@
 """The tiles above the curves: the numbers of a run that one looks for first."""
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
-from workbench.ui import theme
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.spark import SPARK, Spark
 from workbench.ui.words import NO_VALUE, device_of, duration, memory, percent, short_time
 from workbench.workspace.rows import Evaluation, Run
 
-SPARK, SPARK_POINTS = (56, 22), 40  # px; points drawn
+SIDES, GAP = (12, 8), 4  # px of a tile left and right, and between its parts
 FAMILIAR = 100  # a speed from which no digit follows the point
-
-
-class Spark(QWidget):
-    """A curve without axes."""
-
-    def __init__(self, colour: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._colour, self._values = colour, np.empty(0)
-        self.setFixedSize(*SPARK)
-
-    def show_values(self, values: np.ndarray) -> None:
-        """Draw these, [n]; numbers that are not finite are left out."""
-        values = values[np.isfinite(values)]
-        self._values = values[np.linspace(0, len(values) - 1, min(len(values), SPARK_POINTS)).astype(int)]
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        if len(self._values) < 2:
-            return
-        low, high = float(self._values.min()), float(self._values.max())
-        across = np.linspace(1, self.width() - 1, len(self._values))
-        up = (self._values - low) / ((high - low) or 1.0)
-        points = QPolygonF([QPointF(x, 2 + (1 - y) * (self.height() - 4)) for x, y in zip(across, up, strict=True)])
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(theme.drawn(self._colour)), 1.6))
-        painter.drawPolyline(points)
-        painter.end()
 
 
 class Tile(QFrame):
@@ -54,13 +26,13 @@ class Tile(QFrame):
         self.below = ElidedLabel("", "caption")
         self.spark = Spark(colour) if colour else None
         middle = QHBoxLayout()
-        middle.setSpacing(4)
+        middle.setSpacing(GAP)
         middle.addWidget(self.number)
         middle.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignVCenter)
         if self.spark is not None:
             middle.addWidget(self.spark)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 8, 6)
+        column.setContentsMargins(SIDES[0], 6, SIDES[1], 6)
         column.setSpacing(0)
         column.addWidget(self.caption)
         column.addLayout(middle)
@@ -74,10 +46,29 @@ class Tile(QFrame):
         words = f"{self.caption.text()}: {self.number.text()} {self.unit.text()}".rstrip()
         self.setAccessibleName(f"{words}, {below}" if below else words)
 
+        self._fit()
+
     def show_curve(self, values: np.ndarray) -> None:
         """Draw how the number went; [n]."""
         if self.spark is not None:
             self.spark.show_values(values)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The number is never cut: first the curve goes, then the number becomes as small as other text."""
+        margins = self.contentsMargins().left() + self.contentsMargins().right() + sum(SIDES)
+        room = self.width() - margins - GAP - self.unit.sizeHint().width()
+        self.number.setProperty("role", "title")
+        self.number.style().polish(self.number)
+        wide = self.number.fontMetrics().horizontalAdvance(self.number.text())
+        if self.spark is not None:
+            self.spark.setVisible(wide + GAP + SPARK[0] <= room)
+        if wide > room:
+            self.number.setProperty("role", "strong")
+            self.number.style().polish(self.number)
 
 
 class Tiles(QWidget):

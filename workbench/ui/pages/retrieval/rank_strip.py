@@ -1,0 +1,65 @@
+"""Where the class of a query stands in the whole ranking, as lines on a strip."""
+
+import numpy as np
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+from workbench.results.explanations import Standing
+from workbench.ui import theme
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.labels import ElidedLabel, label
+
+STRIP, LINE = 14, 2.0  # px: height, width of a line
+MOST_SAID = 12  # ranks in the accessible name
+TITLE, MEANING = "Where its class stands", "each line is one of its images in the whole ranking"
+
+
+class Lines(QWidget):
+    """The strip itself: one line for each rank, and the first R places in another shade."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ranks, self._searched, self._r = np.empty(0, np.int64), 1, 0
+        self.setFixedHeight(STRIP)
+
+    def show_ranks(self, ranks: np.ndarray, searched: int, r: int) -> None:
+        """Draw ranks [n] from 1 out of so many, and how many the first R are."""
+        self._ranks, self._searched, self._r = ranks, max(1, searched), r
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, tokens = QPainter(self), theme.current()
+        painter.fillRect(self.rect(), QColor(tokens.divider))
+        room = self.width() - LINE
+        painter.fillRect(
+            QRectF(0, 0, room * min(self._r, self._searched) / self._searched, STRIP), QColor(tokens.selection)
+        )
+        for place in np.unique(np.floor(room * (self._ranks - 1) / self._searched)).tolist():
+            painter.fillRect(QRectF(place, 0, LINE, STRIP), QColor(tokens.right))
+        painter.end()
+
+
+class RankStrip(QWidget):
+    """The strip with its title and ends; hidden where the ranking is not known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines = Lines()
+        self.first, self.last = label("", "caption"), label("", "caption")
+        head = in_row(label(TITLE, "strong"), (ElidedLabel(MEANING, "caption"), 1), spacing=8)
+        in_column(head, self._lines, in_row(self.first, 1, self.last), on=self, spacing=2)
+        self.hide()
+
+    def show_ranks(self, standing: Standing | None, r: int) -> None:
+        """Show the ranks of a query's class, and of how many others of it; None hides the strip."""
+        self.setVisible(standing is not None and len(standing.ranks) > 0)
+        if standing is None:
+            return
+        self._lines.show_ranks(standing.ranks, standing.searched, r)
+        self.first.setText(f"1 to R = {r:,} in blue")
+        self.last.setText(f"{standing.searched:,}")
+        said = ", ".join(map(str, standing.ranks[:MOST_SAID].tolist()))
+        rest = len(standing.ranks) - MOST_SAID
+        more = f" and {rest:,} more" if rest > 0 else ""
+        self._lines.setAccessibleName(f"Ranks of its class out of {standing.searched:,}: {said}{more}")
