@@ -41,7 +41,9 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.workspace.workspace": ("Workspace",),
     "workbench.workspace.rows": (),
 }
-HEAD = """# Reference
+HEAD = """<!-- not run: signatures without bodies -->
+
+# Reference
 
 Written by packaging/reference.py from the docstrings of the code; do not edit it. What is not here may change without
 notice. `Problem` is the only error that a caller has to expect beside those that a docstring names.

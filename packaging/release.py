@@ -144,6 +144,20 @@ def licence_texts(graph: dict[str, list[str]]) -> str:
     return "\n\n\n".join(sections) + "\n"
 
 
+def packages() -> dict[str, list[str]]:
+    """The packages that this checkout asks for, as `installed` gives them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    optional = [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
+    return installed(project["dependencies"], optional)
+
+
+def write_sbom(graph: dict[str, list[str]], folder: Path) -> None:
+    """Write sbom.cdx.json and licences.txt into a folder, which is made where it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sbom.cdx.json").write_text(json.dumps(sbom(graph), indent=1) + "\n", "utf-8")
+    (folder / "licences.txt").write_text(licence_texts(graph), "utf-8")
+
+
 def main(words: list[str]) -> int:
     """Run one of the two commands; returns the exit status."""
     if words[:1] == ["notes"]:
@@ -151,13 +165,9 @@ def main(words: list[str]) -> int:
         print(notes((ROOT / "CHANGELOG.md").read_text("utf-8"), of), end="")
         return 0
     if words[:1] == ["sbom"] and words[1:]:
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-        optional = [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
-        graph = installed(project["dependencies"], optional)
+        graph = packages()
         folder = Path(words[1])
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "sbom.cdx.json").write_text(json.dumps(sbom(graph), indent=1) + "\n", "utf-8")
-        (folder / "licences.txt").write_text(licence_texts(graph), "utf-8")
+        write_sbom(graph, folder)
         print(f"{len(graph)} packages: {folder / 'sbom.cdx.json'}, {folder / 'licences.txt'}")
         return 0
     print(__doc__)

@@ -67,12 +67,12 @@ class Photographer:
         self.window, self.out, self.only = window, out, only
         out.mkdir(parents=True, exist_ok=True)
 
-    def wait(self, until: Callable[[], bool] = lambda: True, least: float = SETTLES) -> None:
-        """Run the event loop for `least` seconds, and on until the condition holds or patience ends."""
+    def wait(self, until: Callable[[], bool] = lambda: True, least: float = SETTLES, most: float = PATIENCE) -> None:
+        """Run the event loop for `least` seconds, and on until the condition holds or `most` seconds have passed."""
         from PySide6.QtCore import QEventLoop, QTimer
 
         begun = monotonic()
-        while (spent := monotonic() - begun) < least or (spent < PATIENCE and not until()):
+        while (spent := monotonic() - begun) < least or (spent < most and not until()):
             loop = QEventLoop()
             QTimer.singleShot(50, loop.quit)
             loop.exec()

@@ -14,8 +14,10 @@ from workbench.commands import (
     desktop,
     exchange,
     fair,
+    gallery,
     geometry,
     ingest,
+    place,
     plugins,
     report,
     search,
@@ -26,6 +28,8 @@ from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
@@ -37,7 +41,10 @@ KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
     "augmentations": "augmentation",
 }  # fmt: skip
-DEVICES = "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU."
+DEVICES = (
+    "GPUs that train each run together, by number, such as 0,1,2,3; cpu,cpu is two processes on the CPU, "
+    "env this process and others that srun or torchrun started."
+)
 RESUME = "Go on with the newest run of this config that is not done, a cancelled one with a checkpoint included."
 
 
@@ -84,6 +91,8 @@ def cli(debug: bool) -> None:
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
 )  # fmt: skip
+@click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
+@click.option("--detach", is_flag=True, help="With --place: do not follow it.")
 def run(
     config: str,
     folder: Path | None,
@@ -94,15 +103,22 @@ def run(
     devices: str,
     at_once: bool,
     alone: Path | None,
+    elsewhere: str,
+    detach: bool,
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     if alone is not None and (folder is not None or report):
         raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
     if at_once and (not devices or report or alone is not None):
         raise click.UsageError("--at-once needs --devices, and goes with neither --report nor --folder.")
+    if elsewhere and (alone is not None or resume or report or devices):
+        raise click.UsageError("--place goes with none of --folder, --resume, --report and --devices.")
     wanted = read_config(config, changes)
-    if devices:
-        parse_devices(devices)  # refused before a run is made
+    if elsewhere:
+        with Workspace(folder or default_workspace(), create=True) as workspace:
+            sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
+    if devices and parse_devices(devices) == (LAUNCHED,) and alone is None:  # refused before a run is made
+        raise click.UsageError(f"--devices {LAUNCHED} goes with --folder alone.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:
@@ -191,13 +207,19 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--repair", is_flag=True, help="Rebuild a damaged workspace's database from its runs' folders.")
 @click.option("--go-back", is_flag=True, help="Put back the workspace's database from before its last upgrade.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
-def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> None:
+@click.option(
+    "--take-over", is_flag=True,
+    help="Make a workspace on a network disk this machine's, after no sign of life of the one that had it came.",
+)  # fmt: skip
+def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
     from workbench.commands.doctor import look
     from workbench.commands.machine import Finding
-    from workbench.workspace import going_back
+    from workbench.workspace import going_back, lease
     from workbench.workspace.repair import repair as repair_workspace
 
+    if take_over:
+        lease.take_over(folder or default_workspace(), _say_once())
     if go_back:
         click.echo(going_back.go_back(folder or default_workspace()))
         return
@@ -213,11 +235,24 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool) -> Non
     sys.exit(0 if all(finding.good for finding in findings) else 1)
 
 
-for commands in (exchange, compare, search, deploy, triage, geometry, sweep, report, ingest):
+for commands in (exchange, compare, search, gallery, deploy, triage, geometry, sweep, report, ingest, place):
     commands.add_to(cli, workspace_option, default_workspace)
 plugins.add_to(cli)
 desktop.add_to(cli)
 fair.add_to(benchmark, workspace_option, default_workspace)
+
+
+def _say_once() -> Progress:
+    """A Progress that prints a text when it is new."""
+    told = ""
+
+    def say(text: str, done: int, total: int) -> None:
+        nonlocal told
+        if text != told:
+            told = text
+            click.echo(f"{text}, {total} s", err=True)
+
+    return say
 
 
 def _say(text: str, done: int, total: int) -> None:

@@ -20,7 +20,12 @@ class Control:
 
     Args:
         attended: whether a person can answer when the run waits; without one a run that meets trouble ends.
+
+    Attributes:
+        can_pause: whether a pause can be asked for.
     """
+
+    can_pause = True
 
     def __init__(self, *, attended: bool = False) -> None:
         self._running = Event()

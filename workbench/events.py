@@ -94,6 +94,8 @@ class Evaluated:
     similarities: np.ndarray  # [n, k] float32: cosine, or minus the distance
     proxies: np.ndarray | None = None  # [p, d] float32
     proxy_labels: np.ndarray | None = None  # [p] int64
+    training_ids: np.ndarray | None = None  # [t] int64, images of the training half
+    training_embeddings: np.ndarray | None = None  # [t, d] float32
 
 
 def score_of(metrics: dict[str, float]) -> float | None:

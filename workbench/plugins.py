@@ -38,6 +38,11 @@ def standard_folder() -> Path:
     return user_config_path("workbench", appauthor=False) / "plugins"
 
 
+def package_folder() -> Path:
+    """Where a bundle, which has no pip, looks for packages of plug-ins: filled by another Python's `pip --target`."""
+    return user_config_path("workbench", appauthor=False) / INSTALLED[0]
+
+
 def folders() -> list[Path]:
     """The folders that the person added, in that order. Raises Problem when the list of them cannot be read."""
     list_file = _list()

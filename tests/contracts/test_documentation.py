@@ -6,21 +6,24 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 from source_rules import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 COMMAND = re.compile(r"^ {4,}workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
+WIDEST = 120
+LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
 QUOTED = re.compile(r'^\*\*"(.+?)"\*\*', re.MULTILINE | re.DOTALL)
 
 
 def commands(text: str) -> list[list[str]]:
-    """The words of each `workbench` command of a page; comments and continued lines are understood."""
+    """The words of each `workbench` command of a page; comments and continued lines are understood.
+
+    Other than `tests/docs`, which runs examples, it takes lines within lists and those that a marker excepts.
+    """
     lines = [command.replace("\\\n", " ") for command in COMMAND.findall(text)]
     return [shlex.split(re.sub(r" {2,}#.*", "", line).replace("[", "").replace("]", "")) for line in lines]
 
@@ -107,9 +110,8 @@ def test_the_navigation_has_every_page() -> None:
 
 def test_the_pages_build_without_a_broken_link(tmp_path: Path) -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert any(name.startswith("mkdocs-material") for name in extras["docs"])
-    if find_spec("mkdocs") is None:
-        pytest.skip("mkdocs is not installed: bootstrap.py test installs it")
+    for extra in ("docs", "test"):  # a suite that leaves this test out would not see a broken link
+        assert any(name.startswith("mkdocs-material") for name in extras[extra])
     words = [
         "-c",
         f"import documentation, pathlib; raise SystemExit(documentation.build(pathlib.Path({str(tmp_path)!r})))",
@@ -119,15 +121,21 @@ def test_the_pages_build_without_a_broken_link(tmp_path: Path) -> None:
     assert (tmp_path / "index.html").exists()
 
 
-def test_the_first_run_page_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.cli import cli
+def test_no_line_is_too_wide() -> None:
+    """Rows of tables and pictures cannot be wrapped; the reference is written by a program."""
+    wide = [
+        f"{page.name}, line {number}: {line}"
+        for page in PAGES
+        if page.name != "reference.md"
+        for number, line in enumerate(page.read_text("utf-8").splitlines(), 1)
+        if len(line) > WIDEST and not line.startswith(("|", "!["))
+    ]
+    assert wide == []
 
-    page = (ROOT / "docs" / "first-run.md").read_text("utf-8")
-    followed = commands(page.partition("## In a terminal")[2].partition("\n## ")[0])
-    assert [words[0] for words in followed] == ["run", "run", "list", "compare", "report"]
-    monkeypatch.chdir(tmp_path)
-    for words in followed:
-        shorter = ["--quiet", "--set", "training.epochs=1"] if words[0] == "run" else []  # the page trains for longer
-        ended = CliRunner().invoke(cli, [*words, *shorter])
-        assert ended.exit_code == 0, ended.output
-    assert list((tmp_path / "digits-report").rglob("*.html"))
+
+def test_pictures_stay_small() -> None:
+    pictures = [path for path in (ROOT / "docs").iterdir() if path.suffix in (".png", ".jpg", ".svg")]
+    assert [path.name for path in pictures if path.stat().st_size >= LARGEST_PICTURE] == []
+    assert sum(path.stat().st_size for path in (ROOT / "docs").iterdir()) < LARGEST_DOCS
+    shown = " ".join(page.read_text("utf-8") for page in PAGES)
+    assert [path.name for path in pictures if f"({path.name})" not in shown] == []

@@ -1,4 +1,4 @@
-"""The README says what is so: its links, its commands, its keys."""
+"""The README and the pages of commands and keys say what is so."""
 
 import re
 from collections.abc import Callable
@@ -8,6 +8,9 @@ import pytest
 from source_rules import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
+COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+KEYS = (ROOT / "docs" / "keys.md").read_text("utf-8")
+SCREEN = 60  # lines
 KEY = re.compile(r"(?:Ctrl\+|Alt\+|Shift\+)+(?:F\d+|[A-Z][a-z]+|[A-Z0-9])|\bF\d+")
 
 
@@ -16,7 +19,7 @@ def dead_links(text: str) -> list[str]:
 
 
 def unknown_commands(text: str) -> list[str]:
-    """Lines of the README that the command line would not understand."""
+    """Lines that the command line would not understand."""
     from workbench.cli import cli
 
     found = []
@@ -37,16 +40,25 @@ def unknown_commands(text: str) -> list[str]:
 
 
 def unknown_keys(text: str) -> list[str]:
-    """Keys of the table that no file of the window mentions."""
+    """Keys of the table under "# Keys" that no file of the window mentions."""
     window = "".join(path.read_text("utf-8") for path in (ROOT / "workbench" / "ui").rglob("*.py"))
-    table = text.partition("## Keys")[2].partition("##")[0]
+    table = text.partition("# Keys")[2]
     pages = {f"Ctrl+{place}" for place in range(1, 7)}  # made from the list of pages
     return [key for key in KEY.findall(table) if f'"{key}"' not in window and key not in pages]
 
 
-@pytest.mark.parametrize("check", [dead_links, unknown_commands, unknown_keys])
-def test_the_readme_is_true(check: Callable[[str], list[str]]):
-    assert check(README) == []
+@pytest.mark.parametrize(
+    ("check", "text"), [(dead_links, README), (unknown_commands, COMMAND_LINE), (unknown_keys, KEYS)]
+)
+def test_the_pages_are_true(check: Callable[[str], list[str]], text: str):
+    assert text
+    assert check(text) == []
+
+
+def test_the_readme_is_one_screen_with_two_pictures():
+    assert len(README.splitlines()) <= SCREEN
+    assert README.count("![") == 2
+    assert max(map(len, README.splitlines())) <= 120
 
 
 @pytest.mark.parametrize(
@@ -57,7 +69,7 @@ def test_the_readme_is_true(check: Callable[[str], list[str]]):
         (unknown_commands, "    workbench run CONFIG.toml --fast    # no such option\n"),
         (unknown_commands, "    workbench list losses|ghosts\n"),
         (unknown_commands, "    workbench benchmark ghosts\n"),
-        (unknown_keys, "## Keys\n| Ctrl+Alt+9 | fly |\n"),
+        (unknown_keys, "# Keys\n| Ctrl+Alt+9 | fly |\n"),
     ],
 )
 def test_a_planted_untruth_is_found(check, planted):
@@ -67,4 +79,4 @@ def test_a_planted_untruth_is_found(check, planted):
 def test_ci_calls_the_readme_s_test_command():
     command = "python3 packaging/bootstrap.py test"
     assert f"    {command} " in README
-    assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith(f"exec {command}")
+    assert (ROOT / ".ci" / "run").read_text("utf-8").rstrip().endswith(f"\n{command}")  # its status is CI's

@@ -366,8 +366,43 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     work.say(*(Scalar(name, 10, value) for name, value in times.items()))
     qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
     assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
-    assert page.system.memory.curves["system/memory"].values.tolist() == [1.0]
-    assert page.system.step.curves["system/backward"].values.tolist() == [40.0]
+    page.views.setCurrentWidget(page.system)
+    qtbot.waitUntil(lambda: len(page.system.plots) == 2)
+    memory, parts = page.system.plots
+    assert memory.curves["system/memory"].values.tolist() == [1.0]
+    assert parts.curves["system/backward"].values.tolist() == [40.0]
+
+
+def test_the_system_tab_has_eight_charts_of_a_run_on_a_gpu_with_their_limits(page, session, work, qtbot):
+    values = {"gpu_load": 0.71, "gpu_memory": 6 * 2**30, "gpu_power": 212, "gpu_temperature": 65, "processor": 0.31,
+              "machine_memory": 9 * 2**30, "disk_read": 4e5, "forward": 0.02, "limit/gpu_power": 350}  # fmt: skip
+    session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
+    work.say(*(Scalar(f"system/{name}", 10, value) for name, value in values.items()))
+    qtbot.waitUntil(lambda: len(page.system.plots) == 8)
+    shown = {plot.title: curve.values[-1] for plot in page.system.plots for curve in plot.curves.values() if len(curve)}
+    assert shown["GPU load, %"] == 71
+    assert shown["Power, W"] == 212
+    assert shown["Temperature, °C"] == 65
+    assert shown["Disk, MB/s read"] == pytest.approx(0.4)
+    page.session.show_run(session.workspace.create_run(RunConfig()))
+    assert all(plot.isHidden() for plot in page.system.plots)
+    assert not page.system.nothing.isHidden()
+
+
+def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, session, work, qtbot):
+    session.show_run(work.run_id)
+    work.say(*(Scalar("batch/loss", step, 1.0) for step in (10, 20)),
+             *(Scalar("system/seconds", step, step / 2) for step in (10, 20)))  # fmt: skip
+    qtbot.waitUntil(lambda: page.axis.buttons["time"].isEnabled())
+    qtbot.mouseClick(page.axis.buttons["time"], Qt.MouseButton.LeftButton)
+    table = page.curves.batch.table()
+    assert table.titles == ["time, s", "Loss"]
+    assert table.steps.tolist() == [5.0, 10.0]
+    assert page.curves.retrieval.x_title in ("epoch", "time, s")
+    assert session.preferences.text("train/axis") == "time"
+    page.curves.batch.show_values(5.1)
+    assert page.curves.batch.read_out.text().startswith("step 10 · time, s 5")
 
 
 def test_evaluations_become_points_per_epoch(page):
@@ -397,3 +432,13 @@ def test_a_workspace_whose_database_is_gone_is_told_once_and_followed_when_it_is
     work.say(Scalar("batch/loss", 1, 0.5))
     session.follower.look()
     assert runs
+
+
+def test_a_plot_at_full_size_has_all_the_room(page, qtbot):
+    page.setCurrentIndex(1)
+    curves = page.curves
+    for plot in curves.plots:
+        plot.full_size_asked.emit()
+        qtbot.waitUntil(lambda plot=plot: plot.size() == curves.size())
+        curves.grid.show_all()
+        qtbot.waitUntil(lambda plot=plot: plot.width() < 0.6 * curves.width() and plot.height() < 0.6 * curves.height())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddingModel(nn.Module):
-    """Images [n, C, H, W] in 0..1 -> embeddings [n, d]."""
+    """Images [n, C, H, W] in 0..1, or features [n, f] that the backbone made of them before -> embeddings [n, d]."""
 
     mean: Tensor
     std: Tensor
@@ -27,7 +27,9 @@ class EmbeddingModel(nn.Module):
         self.register_buffer("std", torch.tensor(std).view(1, -1, 1, 1))
 
     def features(self, images: Tensor) -> Tensor:
-        """Features [n, f] before the embedding head."""
+        """Features [n, f] before the embedding head; what is features already stays as it is."""
+        if images.ndim == 2:
+            return images
         features: Tensor = self.backbone((images - self.mean) / self.std)
         return features
 

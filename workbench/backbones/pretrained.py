@@ -4,6 +4,7 @@ import os
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import torch
 from torch import Tensor, nn
@@ -102,15 +103,24 @@ def place_in_cache(url: str) -> Path:
     return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
 
 
-def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
-    """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed."""
+def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
+    """torchvision's weights from torch's cache; fetched, with the hash in their name checked, only when allowed.
+
+    Args:
+        url: where they are fetched from.
+        size: bytes, about; for the message that asks for the download.
+
+    Raises:
+        Problem: the cache has none and a download is not allowed, or fails.
+    """
     cached = place_in_cache(url)
     name = cached.name
     if not cached.exists() and not allow_download:
         raise Problem(
             f"torch's cache holds no {name}.",
             kept="Nothing was started.",
-            todo='Tick "Allow download", or choose the weights from a file.',
+            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {size / 1e6:,.0f} MB), '
+            "or choose the weights from a file.",
         )
     try:
         state: dict[str, Tensor] = torch.hub.load_state_dict_from_url(
@@ -125,12 +135,13 @@ def from_cache(url: str, allow_download: bool) -> dict[str, Tensor]:
     return state
 
 
-def hub_file(title: str, repository: str, name: str, size: int, allow_download: bool) -> Path:
+def hub_file(title: str, repository: str, name: str, size: int, allow_download: bool, licence: str = "") -> Path:
     """A file of the Hugging Face hub from this machine's cache; fetched only when allowed.
 
     Args:
         title: whose weights they are, for a message.
         size: about so many bytes.
+        licence: of the weights, where it is known.
 
     Raises:
         Problem: the cache has none and a download is not allowed, or fails.
@@ -145,7 +156,8 @@ def hub_file(title: str, repository: str, name: str, size: int, allow_download: 
     if not allow_download:
         raise Problem(
             f"{title} has no weights in this machine's cache.", kept=kept,
-            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {size / 1e6:,.0f} MB).',
+            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {size / 1e6:,.0f} MB'
+            + (f", licence {licence})." if licence else ")."),
         )  # fmt: skip
     try:
         return Path(hf_hub_download(repository, name))

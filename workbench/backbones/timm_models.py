@@ -86,6 +86,7 @@ class TimmBackbone(nn.Module):
         settings: dict[str, Any] = model.pretrained_cfg
         self.grey, self.model, self.weights_path = GreyToColour(), model, weights_path
         self.name, self.pooling = params.model, params.pooling
+        self.licence = (settings.get("license") or "") if params.weights == "cache" else ""
         self.pool = POOLS[params.pooling]() if params.pooling in POOLS else None
         self.tokens = int(getattr(model, "num_prefix_tokens", 0))
         self.feature_dim = int(model.num_features if params.pooling != "model" else model.head_hidden_size)
@@ -199,7 +200,8 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
     if not repository:
         raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
-    return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download)
+    licence = model.pretrained_cfg.get("license") or ""
+    return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download, licence)
 
 
 def _load(model: Any, path: Path) -> None:

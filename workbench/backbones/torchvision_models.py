@@ -102,7 +102,7 @@ class Backbone(nn.Module):
         return features
 
 
-def _load(model: nn.Module, params: PretrainedParams, url: str) -> Path | None:
+def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnum) -> Path | None:
     """Load the weights that are asked for; the file that they came from."""
     path = None
     if params.weights == "file":
@@ -113,8 +113,9 @@ def _load(model: nn.Module, params: PretrainedParams, url: str) -> Path | None:
         path = Path(params.weights_file)
         load_into(model, read_state(path), params.weights_file)
     elif params.weights == "cache":
-        path = place_in_cache(url)
-        load_into(model, from_cache(url, params.download), path.name)
+        path = place_in_cache(weights.url)
+        size = round(weights.meta["_file_size"] * 2**20)  # torchvision counts in MiB
+        load_into(model, from_cache(weights.url, size, params.download), path.name)
     if params.frozen_batch_norm:
         freeze_batch_norm(model)
     return path
@@ -123,7 +124,7 @@ def _load(model: nn.Module, params: PretrainedParams, url: str) -> Path | None:
 def _features_of(
     model: nn.Module, weights: models.WeightsEnum, width: int, params: PretrainedParams, channels: int, cuts: Cuts
 ) -> Backbone:
-    path = _load(model, params, weights.url)
+    path = _load(model, params, weights)
     return Backbone(model.features, width, channels, params, cuts, weights_path=path)  # type: ignore[arg-type]
 
 
@@ -136,7 +137,7 @@ def _register_resnet(layers: int, weights: models.WeightsEnum, width: int, use: 
                 todo="Choose the published stem, or weights: none.",
             )
         model: nn.Module = getattr(models, f"resnet{layers}")(weights=None)
-        path = _load(model, params, weights.url)
+        path = _load(model, params, weights)
         parts = list(model.children())[:-2]
         if params.stem == "small":  # as in Khosla et al. 2020, whose set-up PSCE follows
             parts[0], parts[3] = nn.Conv2d(3, 64, 3, padding=1, bias=False), nn.Identity()
@@ -181,7 +182,7 @@ def mobilenet_v2(params: PretrainedParams, channels: int) -> Backbone:
 def googlenet(params: PretrainedParams, channels: int) -> Backbone:
     """Inception network of 22 layers, 1,024 features."""
     model = models.googlenet(weights=None, aux_logits=False, init_weights=True)
-    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1.url)
+    path = _load(model, params, models.GoogLeNet_Weights.IMAGENET1K_V1)
     middle = (0.5, 0.5, 0.5)  # torchvision feeds these weights -1 to 1
     layers = nn.Sequential(*list(model.children())[:-3])
     return Backbone(layers, 1024, channels, params, (7, 13, 16), middle, middle, path)

@@ -46,7 +46,9 @@ def data_folder() -> Path:
 
 
 def program() -> list[str]:
-    """What starts the window: `workbench-gui` of this environment, or this Python where there is none (a checkout)."""
+    """What starts the window: an AppImage, `workbench-gui` beside this program, or this Python (a checkout)."""
+    if getattr(sys, "frozen", False):  # set by PyInstaller
+        return [os.environ.get("APPIMAGE") or str(Path(sys.executable).with_name("workbench-gui"))]
     script = Path(sysconfig.get_path("scripts")) / "workbench-gui"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "workbench.app"]
 

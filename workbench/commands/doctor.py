@@ -113,8 +113,10 @@ def _workspace(folder: Path) -> list[Finding]:
             findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not finding.good for finding in findings) or "none"
             whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
+            shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
             return [
                 whole,
+                *([Finding("Workspace", shared)] if workspace.shared_disk else []),
                 *upgrade,
                 *_copies(folder),
                 *lost,

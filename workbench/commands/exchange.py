@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from workbench.commands.terminal import ProgressLine
 from workbench.events import Ended, Status
 from workbench.exchange.formats import FORMATS, export_run
+from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
 from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAST_SIZE, Epoch
 from workbench.workspace import Workspace
@@ -76,9 +77,14 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
         help="Pixels of the squares that images of a folder are shown as.",
     )  # fmt: skip
+    @click.option(
+        "--search-only", is_flag=True,
+        help="No metrics, map or images: the embeddings (.npy) are only searched, exactly or through an index. For "
+        "millions of rows.",
+    )  # fmt: skip
     def import_run(
-        embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str, distance: str,
-        image_size: int,
+        embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
+        distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
     ) -> None:  # fmt: skip
         """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .csv, .tsv or .parquet, a row for each sample.
 
@@ -90,6 +96,13 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
             def told(text: str, done: int, total: int) -> None:
                 line(Status(text, done, total))
 
+            if search_only:
+                if images is not None:
+                    raise click.UsageError("--search-only takes no images.")
+                run_id = import_gallery(workspace, embeddings, labels, name, distance, told)
+                line(Ended("done"))
+                click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
+                return
             run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, told)
             line(Ended("done"))
             run = workspace.run(run_id)

@@ -1,6 +1,9 @@
 """`workbench run`: all runs of one config, one after another, with a progress line and Ctrl+C."""
 
+import contextlib
+import os
 import signal
+from collections.abc import Iterator
 from math import nan
 from pathlib import Path
 
@@ -80,10 +83,20 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
 
     One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
     """
-    from workbench.running import folds_and_seeds
+    from workbench.running import folds_and_seeds, rank
+    from workbench.running.launched_ranks import LAUNCHED, launched
 
     children = folds_and_seeds.children(config)
     folders = [folder] if len(children) == 1 else [folder / str(number + 1) for number in range(len(children))]
+    if devices == LAUNCHED:
+        if len(children) > 1:
+            raise Problem(
+                "Ranks that srun or torchrun started train one run, and the config asks for several.",
+                kept="Nothing was started.", todo="Start each in a folder of its own: --set seeds=1 --set seed=N.",
+            )  # fmt: skip
+        if (own := launched()).rank:
+            rank.train_launched(own, config, folder)
+            return 0
     if not resume:
         group = None
         if len(children) > 1:
@@ -112,7 +125,8 @@ def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, d
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
     job = make_folder_job(folder, control, line, resume=resume, device=devices)
-    ended = _finished(job, control, line)
+    with _obeying_signals(control):
+        ended = _finished(job, control, line)
     line.finish(f"The run in {folder} {ended.status}.")
     problem = ended.problem or (f"The run in {folder} was cancelled." if ended.status == "cancelled" else "")
     if job.untold is not None:
@@ -123,6 +137,20 @@ def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, d
         click.echo(f"Go on with: workbench run CONFIG --folder {folder} --resume", err=True)
         return INTERRUPTED
     return 0
+
+
+@contextlib.contextmanager
+def _obeying_signals(control: Control) -> Iterator[None]:
+    """While a run works in a folder: SIGTERM ends it with a checkpoint, SIGUSR1 after its epoch."""
+    obeyed = {signal.SIGTERM: control.interrupt}
+    if os.name == "posix":
+        obeyed[signal.SIGUSR1] = control.stop
+    before = {number: signal.signal(number, lambda *_, obey=obey: obey()) for number, obey in obeyed.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _finished(job: Job, control: Control, line: ProgressLine) -> Ended:

@@ -35,6 +35,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         help="Search by words instead of images; once or more. For runs of a CLIP tower that was not trained.",
     )  # fmt: skip
     @click.option(
+        "--class-names", "sentence", metavar="SENTENCE", default=None,
+        help='Ask for each class by name in a sentence such as "a photo of a {}", and print how well that finds it.',
+    )  # fmt: skip
+    @click.option(
         "--epoch", type=epoch, metavar="EPOCH", default=None,
         help="Network to search with: best, last, or the number of an epoch. A run keeps those of its best (the "
         "default) and its last epoch.",
@@ -53,6 +57,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         images: tuple[Path, ...],
         folder: Path | None,
         texts: tuple[str, ...],
+        sentence: str | None,
         epoch: "Epoch | None",
         evaluation: int | None,
         k: int,
@@ -65,15 +70,19 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         evaluation of that checkpoint.
         """
         from workbench.running.image_search import BEST, OwnImage, search
+        from workbench.running.text_scores import text_scores
         from workbench.running.text_search import search_texts
 
-        if bool(images) == bool(texts):
+        if bool(images) + bool(texts) + (sentence is not None) != 1:
             raise click.UsageError("Name images, or words with --text.")
-        if texts and epoch is not None:
+        if not images and epoch is not None:
             raise click.UsageError("Words are compared with a tower that no epoch changed: leave --epoch out.")
         if epoch is not None and evaluation is not None:
             raise click.UsageError("--epoch and --evaluation name the same thing: give one of them.")
         with Workspace(folder or default_workspace()) as workspace:
+            if sentence is not None:
+                click.echo(_scores(text_scores(workspace, run_id, sentence, evaluation), as_json))
+                return
             answers: Sequence[AnyAnswer]
             if texts:
                 answers = search_texts(workspace, run_id, texts, k, evaluation)
@@ -89,6 +98,19 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo(as_plain_json(run_id, answers, rows))
         elif csv_file is None:
             click.echo(as_tables(run_id, answers, rows))
+
+
+def _scores(metrics: dict[str, float], as_json: bool) -> str:
+    """Metrics over classes, as lines with 95% intervals or as JSON."""
+    if as_json:
+        return json.dumps(metrics, indent=2)
+    names = [name for name in metrics if name.startswith(("recall@", "MAP@R")) and not name.endswith(("/low", "/high"))]
+    lines = [
+        f"{name.replace('recall@', 'R@'):6} {metrics[name]:7.2%} ({metrics[f'{name}/low']:.2%} to "
+        f"{metrics[f'{name}/high']:.2%})"
+        for name in names
+    ]
+    return "\n".join([f"{metrics['queries']:,.0f} classes asked for by name, 95% over classes:", *lines])
 
 
 def asked_with(answers: "Sequence[AnyAnswer]") -> str:

@@ -26,6 +26,12 @@ workers_option = click.option(
     "--workers", type=click.IntRange(1, 64), default=None,
     help="Runs at once, each in a process of its own; by default one for each device.",
 )  # fmt: skip
+place_option = click.option(
+    "--place",
+    default="",
+    metavar="NAME",
+    help="Train at a place (`workbench place list`); --workers runs at once there.",
+)
 
 
 def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Places) -> None:
@@ -50,15 +56,17 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
     @devices_option
     @workers_option
+    @place_option
     @workspace_option
     def start(
         config: str, parameters: tuple[str, ...], changes: tuple[str, ...], how: str | None, trials: int | None,
         seeds: int | None, metric: str, detach: bool, quiet: bool, names: tuple[str, ...], workers: int | None,
-        folder: Path | None,
+        place: str, folder: Path | None,
     ) -> None:  # fmt: skip
         """Sweep CONFIG: a .toml file, the name of a preset, or of a paper's sweep (`workbench sweep presets`)."""
         from workbench.sweeps import starting
 
+        _refuse_both(names, place)
         plan = planned_from(config, parameters, changes, how, trials, seeds, metric)
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
@@ -68,21 +76,24 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
                 click.echo(OPTIMISTIC, err=True)
             if detach:
-                starting.work_apart(workspace, number, names, workers or 0)
+                starting.work_apart(workspace, number, names, workers or 0, place)
                 click.echo(f"Its worker is started; see it with: workbench sweep show {number}")
                 return
-            _work_here(workspace, number, quiet, names, workers or 0)
+            _work_here(workspace, number, quiet, names, workers or 0, place)
 
     @sweep.command("run")
     @click.argument("number", metavar="SWEEP", type=int)
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
     @devices_option
     @workers_option
+    @place_option
     @workspace_option
-    def run(number: int, quiet: bool, names: tuple[str, ...], workers: int | None, folder: Path | None) -> None:
+    def run(
+        number: int, quiet: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
+    ) -> None:
         """Work on a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the run at work."""
         with Workspace(folder or default_workspace()) as workspace:
-            _work_here(workspace, number, quiet, names, workers or 0)
+            _work_here(workspace, number, quiet, names, workers or 0, place)
 
     @sweep.command("list")
     @workspace_option
@@ -130,14 +141,17 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
     @devices_option
     @workers_option
+    @place_option
     @workspace_option
-    def resume(number: int, here: bool, names: tuple[str, ...], workers: int | None, folder: Path | None) -> None:
+    def resume(
+        number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
+    ) -> None:
         """Go on with a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
         with Workspace(folder or default_workspace()) as workspace:
             starting.resume(workspace, number)
-            _go_on(workspace, number, here, names, workers or 0)
+            _go_on(workspace, number, here, names, workers or 0, place)
 
     @sweep.command("retry")
     @click.argument("number", metavar="SWEEP", type=int)
@@ -263,12 +277,14 @@ def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | No
     raise Problem(f"Sweep {number} has no run {run_id}.", todo="`workbench sweep show` lists its runs.")
 
 
-def _go_on(workspace: Workspace, number: int, here: bool, names: tuple[str, ...] = (), workers: int = 0) -> None:
+def _go_on(
+    workspace: Workspace, number: int, here: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = ""
+) -> None:
     from workbench.sweeps import starting
 
     if here:
-        _work_here(workspace, number, False, names, workers)
-    elif starting.work_apart(workspace, number, names, workers):
+        _work_here(workspace, number, False, names, workers, place)
+    elif starting.work_apart(workspace, number, names, workers, place):
         click.echo(f"A worker is started; see it with: workbench sweep show {number}")
     else:
         click.echo("Its worker goes on.")
@@ -282,12 +298,27 @@ def devices_of(listed: str) -> tuple[str, ...]:
         raise click.BadParameter(str(error)) from None
 
 
-def _work_here(workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0) -> None:
-    """Be the sweep's worker. Ctrl+C and the end of the session keep a checkpoint."""
+def _refuse_both(names: tuple[str, ...], place: str) -> None:
+    if names and place:
+        raise click.UsageError("--place does not go with --devices: the place's fields say what its runs train on.")
+
+
+def _work_here(
+    workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = ""
+) -> None:
+    """Be the sweep's worker. Ctrl+C and the end of the session keep a checkpoint, and runs at a place go on."""
+    from workbench.places import records
+    from workbench.places.launching import launcher_of
+    from workbench.sweeps.at_place import PlaceWorker, place_of
     from workbench.sweeps.worker import Worker
 
+    _refuse_both(names, place)
     say = (lambda line: None) if quiet else (lambda line: click.echo(line, err=True))
-    worker = Worker(workspace, number, say, devices=names, workers=workers)
+    if place := place or place_of(workspace, number):
+        there = records.named(place)
+        worker: Worker = PlaceWorker(workspace, number, there, launcher_of(there), say, workers)
+    else:
+        worker = Worker(workspace, number, say, devices=names, workers=workers)
 
     def interrupt(*_: object) -> None:
         worker.interrupt()

@@ -32,6 +32,7 @@ class ProgressLine:
             case Evaluated(epoch=epoch, metrics=metrics):
                 self.say(
                     f"Epoch {epoch} / {self._epochs}   R@1 {metrics['recall@1']:.2%}   MAP@R {metrics['MAP@R']:.2%}"
+                    + _levels(metrics)
                     + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
                 )
             case Waiting(text) | Noted(text) if text:
@@ -70,3 +71,9 @@ class ProgressLine:
     def _clear(self) -> None:
         if self._moving and not self._quiet:
             sys.stderr.write("\r\x1b[2K")
+
+
+def _levels(metrics: dict[str, float]) -> str:
+    """MAP@R by wider labels, as `   genus MAP@R 81.20%` for each."""
+    names = sorted(name for name in metrics if name.startswith("level/") and name.endswith("/MAP@R"))
+    return "".join(f"   {name.split('/', 1)[1].replace('/', ' ')} {metrics[name]:.2%}" for name in names)

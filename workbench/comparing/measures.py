@@ -17,7 +17,7 @@ At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
 FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
 SHARES = (  # fractions of which more is better
-    "recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "classifier/", "validation/", "l2/", "cosine/",
+    "recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "classifier/", "validation/", "l2/", "cosine/", "level/",
 )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
+    losses: tuple[str, ...] = ()  # entries here: an ablation stands beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
@@ -125,6 +126,7 @@ def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> li
         table
         for table in tables()
         if _same_protocol(table, config) and table.classes in (0, classes) and set(table.metrics) & set(metrics)
+        if not table.losses or config.loss.name in table.losses
     ]
 
 
@@ -154,7 +156,10 @@ def _table(paper: str, stored: dict[str, Any]) -> Table:
         Published(**{**row, "values": tuple(nan if value == "" else float(value) for value in row["values"])})
         for row in stored["rows"]
     )
-    return Table(paper=paper, **{**stored, "metrics": tuple(stored["metrics"]), "rows": rows})
+    return Table(
+        paper=paper,
+        **{**stored, "metrics": tuple(stored["metrics"]), "losses": tuple(stored.get("losses", ())), "rows": rows},
+    )
 
 
 def _listed(words: list[str]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from workbench.datasets.fields import colours, short_side, stored_at
-from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import load
+from workbench.datasets.image_set import ImageSet, Level, numbered
+from workbench.datasets.images import picture
 from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import archives, unreadable
@@ -30,6 +30,10 @@ class CsvParams(Params):
     folder: str = stored_at(
         "Where relative paths start; the CSV file's own folder when empty. An archive is unpacked once.", optional=True
     )
+    levels: str = param(
+        "", label="Columns above the label", optional=True,
+        help="Columns of wider labels, such as family genus, the widest first: scored beside the label.",
+    )  # fmt: skip
     image_size: int = short_side()
     colour: Literal["colour", "grey"] = colours()
 
@@ -44,7 +48,8 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     progress(f"Reading {path.name}", 0, 0)
     problems: list[tuple[str, str]] = []
     kept: list[Line] = []
-    rows = _rows(path, root)
+    above = params.levels.replace(",", " ").split()
+    rows = _rows(path, root, above)
     for done, line in enumerate(rows):
         if done % TELL_EVERY == 0:
             progress(f"Reading {path.name}", done, len(rows))
@@ -58,9 +63,10 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="csv", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=lambda row: load(root / paths[row], channels, size),
+        read=lambda row: picture(root / paths[row], channels, size),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
         problems=problems,
+        levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],
     )  # fmt: skip
 
 
@@ -89,10 +95,11 @@ class Line:
     path: str  # relative, posix
     label: str
     half: str  # the person's word; empty in every line or in none
+    above: tuple[str, ...] = ()  # wider labels
 
 
-def _rows(source: Path, root: Path) -> list[Line]:
-    """Every line with an image. Raises Problem naming file and line."""
+def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
+    """Every line with an image, and its wider labels of the columns `above`. Raises Problem naming file and line."""
 
     def refused(why: str) -> Problem:
         said = f"{source} cannot be read as CSV ({why})."
@@ -104,7 +111,11 @@ def _rows(source: Path, root: Path) -> list[Line]:
     header = [name.strip().lower() for name in lines[0][1]] if lines else []
     if "path" not in header or "label" not in header:
         raise _wrong(source, 1, f"the columns path and label are needed; found {', '.join(header) or 'nothing'}")
+    missing = [name for name in above if name.lower() not in header]
+    if missing:
+        raise _wrong(source, 1, f"there is no column {missing[0]}; found {', '.join(header)}")
     parsed: list[Line] = []
+    wider: dict[str, tuple[str, ...]] = {}
     seen: dict[str, int] = {}
     for number, cells in lines[1:]:
         if len(cells) != len(header):
@@ -122,7 +133,12 @@ def _rows(source: Path, root: Path) -> list[Line]:
         if path in seen:
             raise _wrong(source, number, f"{values['path']} is already in line {seen[path]}")
         seen[path] = number
-        parsed.append(Line(number, path, values["label"], half))
+        labels = tuple(values[name.lower()] for name in above)
+        if "" in labels:
+            raise _wrong(source, number, f"{above[labels.index('')]} is empty")
+        if wider.setdefault(values["label"], labels) != labels:
+            raise _wrong(source, number, f"{values['label']} is of {' '.join(wider[values['label']])} in a line above")
+        parsed.append(Line(number, path, values["label"], half, labels))
     return parsed
 
 

@@ -4,14 +4,16 @@ import os
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from workbench.datasets.fields import colours, short_side, stored_at
-from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import display_name, load, on_disk
+from workbench.datasets.image_set import ImageSet, Level, numbered
+from workbench.datasets.images import display_name, on_disk, picture
 from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import archives
-from workbench.params import Params
+from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.registry import register
@@ -23,6 +25,10 @@ class FolderParams(Params):
     folder: str = stored_at(
         "Holds one folder per class; or train/ and test/, each with one per class. An archive is unpacked once."
     )
+    levels: int = param(
+        1, ge=1, le=8, unit="folders",
+        help="Folders that name a class: 2 reads genus/species. The folders above the last are scored as well.",
+    )  # fmt: skip
     image_size: int = short_side()
     colour: Literal["colour", "grey"] = colours()
 
@@ -39,20 +45,29 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     if packed and not image_paths:
         raise _without_images(params.folder, root)
     depth = 1 if _has_halves(image_paths) else 0  # parts before the class
-    problems += [(path, "lies in no class folder") for path in image_paths if path.count("/") <= depth]
-    paths = image_paths if not problems else [path for path in image_paths if path.count("/") > depth]
-    labels, names = numbered(path.split("/", depth + 1)[depth] for path in paths)
-    if names and not depth:
+    last = depth + params.levels - 1  # parts before the folder that completes the class's name
+    too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
+    problems += [(path, too_high) for path in image_paths if path.count("/") <= last]
+    paths = image_paths if not problems else [path for path in image_paths if path.count("/") > last]
+    levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
+    labels, names = _named_by(paths, depth, params.levels)
+    if names and not last:
         known = {*names, *(path for path, _ in problems)}
         remarks += [(name, "is a folder without images") for name in _folders(root) if name not in known]
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=lambda row: load(on_disk(root, paths[row]), channels, size),
+        read=lambda row: picture(on_disk(root, paths[row]), channels, size),
         official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
         problems=problems,
         remarks=remarks,
+        levels=levels,
     )  # fmt: skip
+
+
+def _named_by(paths: list[str], start: int, count: int) -> tuple[np.ndarray, list[str]]:
+    """Labels [n] and their names, such as genus/species, by so many folders of each path from that part on."""
+    return numbered("/".join(path.split("/", start + count)[start : start + count]) for path in paths)
 
 
 def _has_halves(paths: list[str]) -> bool:

@@ -9,11 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.datasets.images import on_disk
+from workbench.datasets.images import Picture, on_disk
 from workbench.problem import Problem
 
 NAMED = 5  # classes of a note
 ID_BITS = 52  # an id is exact in JSON and JavaScript, too
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Labels above the classes, such as the genus of a species; all images of a class share one of them."""
+
+    name: str
+    labels: np.ndarray  # [n] int64, index into `class_names`
+    class_names: list[str]
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,14 @@ class ImageSet:
         class_names: K names.
         channels: 1 (grey) or 3 (colour), of the decoded images.
         image_size: side in px of the decoded square images.
-        read: `read(index)` gives uint8 [h, w] or [h, w, 3], for several threads at once; raises BadImage.
+        read: `read(index)` gives uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster; for
+            several threads at once; raises BadImage. `numpy.asarray` makes an array of both.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
         problems: (path, reason) of what was left out.
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
         unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
         content: hash of the images where `root` is None, so that other images never meet an old cache.
+        levels: labels above the classes, from the widest to the narrowest; scored beside the classes.
         packed_in: the files that hold the images where `root` is None and they are read one by one.
 
     Raises:
@@ -47,13 +58,14 @@ class ImageSet:
     class_names: list[str]
     channels: int
     image_size: int
-    read: Callable[[int], np.ndarray]
+    read: Callable[[int], Picture]
     official: list[str] | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
     content: str = ""
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
     packed_in: list[Path] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.paths:
@@ -126,6 +138,7 @@ class ImageSet:
             official=None if self.official is None else [self.official[row] for row in kept],
             read=lambda index: read(int(kept[index])),
             problems=problems,
+            levels=[replace(level, labels=level.labels[kept]) for level in self.levels],
         )
 
 

@@ -14,12 +14,11 @@ from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.stored import Stored, comparable
+from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable
 
 MOST_QUERIES = 5_000  # with more, so many are drawn; the gallery stays whole
 KS = (1, 2, 4, 8)
 TIMED = 200  # queries, one at a time
-FITTED = "the searched images themselves"
 SEED = 0
 
 
@@ -36,6 +35,17 @@ class Search:
     gallery_ids: np.ndarray  # [n] int64, rising
     cosine: bool
     drawn_from: int  # queries that there are
+    training: np.ndarray | None = None  # [t, d] float32 on which stores are fitted; None: on the gallery
+
+    @property
+    def fitted_on(self) -> np.ndarray:
+        """Vectors [t, d] to which ranges, components and code words are fitted."""
+        return self.gallery if self.training is None else self.training
+
+    @property
+    def fitted_words(self) -> str:
+        """What those are, in words."""
+        return SEARCHED if self.training is None else TRAINED
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +83,12 @@ def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
     if len(rows) > most:
         asked = np.sort(np.random.default_rng(SEED).choice(rows, most, replace=False))
     own = None if (place[asked] < 0).all() else place[asked]
+    training = None
+    if stored.training is not None:
+        training = comparable(stored.training.embeddings, stored.distance).astype(np.float32)
     return Search(
         vectors[asked], stored.labels[asked], stored.r[asked].astype(np.int64), own, vectors[searched],
-        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows),
+        stored.labels[searched], stored.sample_ids[searched], stored.distance == "cosine", len(rows), training,
     )  # fmt: skip
 
 
@@ -93,11 +106,12 @@ def measure(
     exact: tuple[np.ndarray, np.ndarray] | None = None  # scores and ten nearest of the baseline
     for number, wanted in enumerate(ordered):
         progress(wanted.title, number, len(ordered))
-        why = refusal(wanted, search.gallery.shape[1], len(search.gallery))
+        count = min(len(search.gallery), len(search.fitted_on))
+        why = refusal(wanted, search.gallery.shape[1], count)
         if why:
             measured.append(_refused(wanted, why))
             continue
-        built = build(wanted, search.gallery, search.gallery, search.cosine)
+        built = build(wanted, search.gallery, search.fitted_on, search.cosine)
         between = partial(progress, wanted.title, number, len(ordered))
         table, first = _ranked(built, search, ks, between)
         exact = exact or (table, first)

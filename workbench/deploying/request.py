@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.deploying import kinds
-from workbench.deploying.measure import FITTED, KS, Search, measure, plain, search_of
+from workbench.deploying.measure import KS, Search, measure, plain, search_of
 from workbench.deploying.pairs import Limit, limit_of
 from workbench.deploying.saving import finite, save
 from workbench.deploying.stores import one_thread, version
@@ -48,8 +48,8 @@ def deployment(
     stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
-        "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": FITTED, "threads": 1,
-        "faiss": version(), "stores": plain(stores), "limit": asdict(limit),
+        "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
+        "threads": 1, "faiss": version(), "stores": plain(stores), "limit": asdict(limit),
     })  # fmt: skip
     store_deployment(workspace, evaluation_id, words, measured)
     return dict(measured)

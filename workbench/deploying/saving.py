@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench import __version__, files
 from workbench.deploying.kinds import Kind
-from workbench.deploying.measure import FITTED, Search, measure
+from workbench.deploying.measure import Search, measure
 from workbench.deploying.pairs import Limit
 from workbench.deploying.stores import build, serialised, version
 from workbench.files.spreadsheet import csv_text
@@ -39,7 +39,7 @@ def save(
         Problem: embeddings of this dimension or number cannot be stored this way, or the folder cannot be written.
     """
     progress(f"Building {wanted.title}", 0, 2)
-    built = build(wanted, search.gallery, search.gallery, search.cosine)
+    built = build(wanted, search.gallery, search.fitted_on, search.cosine)
     name = wanted.name.replace("+", "-")
     contents = {f"{name}.faiss": serialised(built.index)}
     if built.fine is not None:
@@ -92,7 +92,9 @@ def _note(
             "distance": evaluation.distance,
             "blake2b": files.digest(workspace.file(run.id, f"embeddings-{evaluation.epoch}.npy")),
         },
-        "index": {"metric": "squared Euclidean distance", "images": len(search.gallery), "fitted_on": FITTED},
+        "index": {
+            "metric": "squared Euclidean distance", "images": len(search.gallery), "fitted_on": search.fitted_words,
+        },
         "measured": asdict(measure(search, [wanted])[-1]),
         "same_or_different": None if limit is None else {
             "similarity": limit.similarity, "range": limit.similarity_range, "false_accepts_wanted": limit.wanted,

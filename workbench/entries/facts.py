@@ -59,7 +59,8 @@ class AugmentationFacts(Facts):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneFacts(Facts):
     """Facts of a backbone, whose `build(params, channels)` gives a module [n, C, H, W] -> [n, feature_dim] with
-    `.feature_dim`, `.mean` and `.std` (tuples of length `channels`), and `.weights_path` where it loaded a file.
+    `.feature_dim`, `.mean` and `.std` (tuples of length `channels`), `.weights_path` where it loaded a file, and
+    `.licence` (text) where that of its weights is known.
     """
 
     pretrained: bool = False

@@ -53,7 +53,7 @@ def import_embeddings(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
     labels, images = (None if path is None else path.absolute() for path in (labels, images))
-    config = _config(name or display_name(embeddings.stem), embeddings, labels, images, distance)
+    config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
     kept, cache = _decoded(workspace, table.images, progress)
     rows = labelled_embeddings.rows_of(kept, table)
@@ -74,7 +74,7 @@ def import_embeddings(
     return _store(workspace, config, kept, cache, evaluated, facts)
 
 
-def _config(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
+def config_of(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
     """A config in which every part is called imported."""
     sources = {"embeddings": embeddings, "labels": labels, "images": images}
     dataset = {"name": IMPORTED, **{key: display_name(path) for key, path in sources.items() if path is not None}}
@@ -148,12 +148,12 @@ def _store(
         recorder(events.Progress(1, 1, 0.0))
         recorder(Ended("done"))
     except BaseException:
-        _take_back(workspace, recorder, run_id)
+        take_back(workspace, recorder, run_id)
         raise
     return run_id
 
 
-def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
+def take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
     """Remove the incomplete run, as far as the disk allows it."""
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))

@@ -88,7 +88,15 @@ def _ending(path: Path) -> str:
     return ending
 
 
-def _array(path: Path) -> np.ndarray:
+def mapped_array(path: Path, most_rows: int) -> np.ndarray:
+    """One array of a .npy file as a read-only map. Raises Problem: no such file, no plain array, or too many rows."""
+    if path.suffix.lower() != ".npy":
+        raise Problem(f"{path} is no .npy file.", kept=KEPT, todo="Save one array by numpy.save.")
+    _ending(path)
+    return _array(path, most_rows)
+
+
+def _array(path: Path, most_rows: int = MOST_ROWS) -> np.ndarray:
     def refused(why: str) -> Problem:
         said = "it holds Python objects" if "Python objects" in why or "pickled" in why else why
         return Problem(
@@ -101,13 +109,14 @@ def _array(path: Path) -> np.ndarray:
         array.close()
         raise Problem(f"{path} holds several arrays.", kept=KEPT, todo="Save one array by numpy.save.")
     if array.ndim:
-        _not_too_many(path, len(array))
+        _not_too_many(path, len(array), most_rows)
     return array
 
 
-def _not_too_many(path: Path, rows: int) -> None:
-    if rows > MOST_ROWS:
-        raise Problem(f"{path} has {rows:,} rows, more than {MOST_ROWS:,}.", kept=KEPT, todo="Leave some out.")
+def _not_too_many(path: Path, rows: int, most: int = MOST_ROWS) -> None:
+    if rows > most:
+        todo = "Import them only to be searched (--search-only), or leave some out."
+        raise Problem(f"{path} has {rows:,} rows, more than {most:,}.", kept=KEPT, todo=todo)
 
 
 def image_array(path: Path) -> np.ndarray:

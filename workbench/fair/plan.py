@@ -29,14 +29,21 @@ class Conditions:
     folds: int  # parts of the training classes; each is held out once
     per_class: int  # images of a class in the batches of losses that need pairs
     changes: Mapping[str, Any] = field(default_factory=dict)  # of the bench's preset, by dotted field
+    of_labels: Mapping[str, Any] = field(default_factory=dict)  # the same, for losses that need no views of images
 
 
 CONDITIONS = {
     "omniglot": Conditions(300, 4, 4),
     "mnist": Conditions(300, 2, 32),  # five digits train: with more folds one digit would be held out alone
-    "caltech": Conditions(300, 4, 2, {"training.backbone_lr": 0.0, "training.lr": 1e-3, "training.warmup_steps": 0}),
-}
-"""Held-out classes are training classes, so MNIST's digits 5 to 9 are searched, not its official test half."""
+    "caltech": Conditions(
+        300, 4, 2, {"training.backbone_lr": 0.0, "training.lr": 1e-3, "training.warmup_steps": 0},
+        {"training.keep_features": True, "augmentation.name": "none"},
+    ),
+}  # fmt: skip
+"""Held-out classes are training classes, so MNIST's digits 5 to 9 are searched, not its official test half.
+
+Photographs are features of a frozen network; losses without labels compare views, so they get crops of the images.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,8 @@ def tuning_config(plan: Plan, method: str, known: Catalog) -> RunConfig:
     config, errors = RunConfig.from_values(values, known)
     if config is None:
         raise BadConfig(f"The comparison of {method} on {plan.bench}", errors)
-    config = changed(config, {**fixed.changes, **places, **plan.changes}, known, "The comparison")
+    of_labels = {} if catalogs.fact(known, "loss", method, "of_images") else fixed.of_labels
+    config = changed(config, {**fixed.changes, **of_labels, **places, **plan.changes}, known, "The comparison")
     epochs = max(1, round(plan.steps / preflight.steps_per_epoch(config, quiet)))
     return changed(config, {"training.epochs": epochs, "evaluation.every": epochs}, known, "The comparison")
 

@@ -5,7 +5,6 @@ from workbench.jobs.processes import (
     Answer,
     RankProcesses,
     ToldProcess,
-    call_tool,
     printed_by,
     serve_rank,
     start_detached,
@@ -20,10 +19,12 @@ from workbench.jobs.threads import (
     repeating,
     start_daemon,
 )
+from workbench.jobs.tools import Done, call_tool, run_tool
 
 __all__ = [
     "AnalysisProcess",
     "Answer",
+    "Done",
     "Job",
     "RankProcesses",
     "ToldProcess",
@@ -35,6 +36,7 @@ __all__ = [
     "meanwhile",
     "printed_by",
     "repeating",
+    "run_tool",
     "serve_rank",
     "start_daemon",
     "start_detached",

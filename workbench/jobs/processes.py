@@ -21,7 +21,6 @@ from workbench.problem import Problem
 Answer = dict[str, Any]
 log = logging.getLogger(__name__)
 GRACE = 5.0  # seconds that a process gets to end by itself
-TOOL_LIMIT = 60.0  # seconds that a program of the system gets
 SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence; the first rank has ended
 
 
@@ -65,15 +64,6 @@ def printed_by(module: str, path: Path, seconds: float) -> str:
     if done.returncode:
         raise ValueError(done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
     return done.stdout.decode("utf-8")
-
-
-def call_tool(words: list[str]) -> bool:
-    """Run a small program of the system to its end, without its output; whether it is installed and ended well."""
-    try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TOOL_LIMIT, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> None:

@@ -158,14 +158,21 @@ def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
         pass
 
 
-def run(ops: Ops) -> None:
-    """Serve this process's pipes and keep them to ourselves: a library prints to stderr and reads nothing.
-
-    Training and the window go first, and Ctrl+C is for the one who started this process, who then closes the input.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def step_back() -> None:
+    """Let training and the window go first from now on, where the system can do that."""
     if hasattr(os, "nice"):
         os.nice(NICE)
+
+
+def run(ops: Ops, *, awaited: bool = False) -> None:
+    """Serve this process's pipes and keep them to ourselves: a library prints to stderr and reads nothing.
+
+    Training and the window go first, unless a person waits for its answers (`awaited`). Ctrl+C is for the one who
+    started this process, who then closes the input.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if not awaited:
+        step_back()
     own_input, own_output = os.dup(0), os.dup(1)
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -25,7 +25,7 @@ from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.numbers import words_of
-from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls
+from workbench.workspace.rows import Evaluation, Neighbour, Query, Run, recalls, wider_labels
 
 SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
@@ -144,7 +144,7 @@ def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: 
     best = max(evaluations, key=_score, default=None)
     last = evaluations[-1] if evaluations else None
     names = set(workspace.scalar_names(run_id))
-    shown = (*recalls(evaluations), *SHOWN_METRICS)
+    shown = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
     worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
     return Content(
         title=title or run.name,

@@ -5,10 +5,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.conventions import Between
+from workbench.problem import Problem
 from workbench.workspace import Workspace
+from workbench.workspace.evaluations import read_training
 from workbench.workspace.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
+SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on
+
+
+def fitted_sentence(fitted_on: str) -> str:
+    """What the stores of a deployment were fitted on, SEARCHED or TRAINED, as a sentence."""
+    beyond = ": on new images they may keep less" if fitted_on == SEARCHED else ""
+    return f"Components, ranges and code words are fitted on {fitted_on}{beyond}."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """The training half at an evaluation, as far as it was stored."""
+
+    sample_ids: np.ndarray  # [t] int64
+    labels: np.ndarray  # [t] int64, numbered as those of the evaluation
+    embeddings: np.ndarray  # [t, d] float32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +42,7 @@ class Stored:
     distance: str = "cosine"  # or "l2"
     proxies: np.ndarray | None = None  # [p, d] float
     proxy_labels: np.ndarray | None = None  # [p] int64, numbered as `labels`
+    training: "Training | None" = None  # where it was stored
 
     @property
     def failed(self) -> np.ndarray:
@@ -55,11 +74,24 @@ def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
         Problem: a file of the evaluation is missing, damaged or of other samples.
     """
     evaluation, ranking = workspace.evaluation(evaluation_id), read_ranking(workspace, evaluation_id)
-    vectors, proxies = workspace.vectors(evaluation_id), workspace.proxies(evaluation_id)
+    vectors = workspace.vectors(evaluation_id)
+    proxies, proxy_labels = workspace.proxies(evaluation_id) or (None, None)
     return Stored(
         ranking.sample_ids, ranking.labels, vectors, ranking.neighbours, ranking.first_hit, ranking.r,
-        evaluation.distance, *(proxies or (None, None)),
+        evaluation.distance, proxies, proxy_labels, read_training_half(workspace, evaluation_id),
     )  # fmt: skip
+
+
+def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | None:
+    """The training half of an evaluation; None where it was not stored. Raises Problem: its file is damaged."""
+    stored = read_training(workspace, evaluation_id)
+    dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
+    if stored is None or dataset_id is None:
+        return None
+    samples = workspace.samples(dataset_id)
+    if not np.isin(stored[0], samples.ids).all():
+        raise Problem("The stored training half is of another data set.", kept="The evaluation is there.")
+    return Training(stored[0], samples.labels[rows_of(samples.ids, stored[0])], stored[1])
 
 
 def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:

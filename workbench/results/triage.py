@@ -11,13 +11,14 @@ import numpy as np
 
 from workbench.evaluation.conventions import VOTERS, Between
 from workbench.results.failures import COPY_SHARE
-from workbench.results.stored import BLOCK, Stored, comparable
+from workbench.results.stored import BLOCK, Stored, comparable, lengths
 
 LABEL, COPY, AMBIGUOUS = KINDS = ("label", "copy", "ambiguous")
 ROUNDS = 2  # of weighing the votes
 LEAST = 0.6  # suspicion from which a label is listed
 BETWEEN = 0.35  # share of the votes of each of two classes from which an image stands between them
 STRONGEST = 0.05  # least weight of a vote
+ACROSS = 512  # samples compared with the whole training half at once
 SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a class 3.3 times as likely
 
 
@@ -28,7 +29,7 @@ class Suspect:
     sample_id: int
     kind: str  # one of KINDS
     label: int
-    suggested: int  # label that it may have instead; its own for a copy with the same label
+    suggested: int  # label that it may have instead; its own for a copy with the same label in the training half
     suspicion: float
     votes: int  # of the voters that have the suggested label
     own_votes: int
@@ -36,6 +37,7 @@ class Suspect:
     other: int | None = None  # the sample that it is a copy of
     own_proxy: float | None = None  # cosine, or minus the distance, to the nearest proxy of its class
     other_proxy: float | None = None  # the same of the suggested class
+    across: bool = False  # whether `other` is of the training half
 
 
 def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None) -> list[Suspect]:
@@ -59,6 +61,9 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
         suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close, names))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
     suspects = [suspect for suspect in suspects if suspect.kind == LABEL or suspect.sample_id not in copies]
+    crossing = {suspect.sample_id: suspect for suspect in _copies_across(stored, between)}
+    suspects = [suspect for suspect in suspects if suspect.sample_id not in crossing] + list(crossing.values())
+    listed |= set(crossing)
     for sample_id, (row, other, sureness) in copies.items():
         if sample_id not in listed:
             label = int(stored.labels[other])
@@ -154,17 +159,50 @@ def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float
     return copies
 
 
+def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
+    """Samples with a near-copy in the training half, whatever its label and whatever else speaks against theirs."""
+    training = stored.training
+    if training is None or not len(training.sample_ids):
+        return []
+    rows = np.arange(len(stored.labels))
+    limit = COPY_SHARE * float(np.median(stored.gaps(rows, stored.near[:, 0], between)))
+    if not limit > 0:
+        return []
+    theirs = comparable(training.embeddings, stored.distance)
+    squares = np.einsum("ij,ij->i", theirs, theirs)
+    copies: list[Suspect] = []
+    for start in range(0, len(rows), ACROSS):
+        ours = stored.vectors(slice(start, start + ACROSS))
+        nearest = (squares - 2 * ours @ theirs.T).argmin(1)
+        gaps = lengths(ours - theirs[nearest])
+        for at in np.flatnonzero(gaps <= limit).tolist():
+            copies.append(_across(stored, start + at, int(nearest[at]), 1 - float(gaps[at]) / limit / 2))
+        between()
+    return copies
+
+
+def _across(stored: Stored, row: int, other: int, sureness: float) -> Suspect:
+    """A sample with its near-copy in the training half; the suggested label is that of the copy."""
+    assert stored.training is not None
+    label, suggested = int(stored.labels[row]), int(stored.training.labels[other])
+    voted = stored.labels[stored.near[row, :VOTERS]]
+    return Suspect(
+        int(stored.sample_ids[row]), COPY, label, suggested, sureness, int((voted == suggested).sum()),
+        int((voted == label).sum()), len(voted), int(stored.training.sample_ids[other]), across=True,
+    )  # fmt: skip
+
+
 def _suspect(
     stored: Stored, row: int, kind: str, suggested: int, suspicion: float, close: np.ndarray | None,
     names: np.ndarray, other: int | None = None,
 ) -> Suspect:  # fmt: skip
     voted, label = stored.labels[stored.near[row, :VOTERS]], int(stored.labels[row])
-    proxies: Sequence[float | None] = (None, None)
+    own_proxy = other_proxy = None
     if close is not None:
-        proxies = [float(close[row, np.searchsorted(names, name)]) for name in (label, suggested)]
+        own_proxy, other_proxy = (float(close[row, np.searchsorted(names, name)]) for name in (label, suggested))
     return Suspect(
         int(stored.sample_ids[row]), kind, label, suggested, suspicion, int((voted == suggested).sum()),
-        int((voted == label).sum()), len(voted), other, *proxies,
+        int((voted == label).sum()), len(voted), other, own_proxy, other_proxy,
     )  # fmt: skip
 
 

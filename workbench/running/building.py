@@ -21,6 +21,7 @@ from workbench.losses import build_loss
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.training import checkpoint, device
+from workbench.training.feature_feed import FeatureFeed
 from workbench.training.feed import Augmentation, Cropping, Feed, Images
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts
@@ -44,6 +45,7 @@ class Data:
     split: Split
     training: np.ndarray | None = None  # [a] labels of the training half after a person's decisions; None: as they are
     decided: np.ndarray | None = None  # [n] labels that the test half is scored with, too; DROPPED: left out
+    features: np.ndarray | None = None  # [n, f] that a frozen backbone makes of the images, where a run trains on them
 
     @property
     def train_labels(self) -> np.ndarray:
@@ -136,7 +138,9 @@ def build_sampler(config: RunConfig, labels: np.ndarray) -> Any:
 
 
 def build_feed(data: Data, rows: np.ndarray, labels: np.ndarray, augmentation: Augmentation, on: torch.device) -> Feed:
-    """Images of some rows, with their labels [n], as the augmentation takes them."""
+    """Images of some rows, with their labels [n], as the augmentation takes them; features where the data has them."""
+    if data.features is not None:
+        return FeatureFeed(data.features, rows, labels, on)
     whole = getattr(augmentation, "whole_evaluation", False)
     side = cast(Cropping, augmentation).side(data.images.image_size) if whole else 0
     return Feed(cast(Images, data.pixels), rows, labels, on, side)

@@ -1,6 +1,7 @@
 """One run, from its parts to its last checkpoint: training, evaluations, checkpoints."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn  # noqa: T
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
 from workbench.control import Control, insist, wait_if_asked
+from workbench.entries.catalog import cache_folder
 from workbench.evaluation.geometry import class_shape
 from workbench.events import CHECKPOINTS, Emit, Noted, Saved, Status, score_of
 from workbench.losses.anatomy import spce
@@ -29,6 +31,7 @@ from workbench.running.building import (
     training_labels,
 )
 from workbench.running.evaluator import Evaluator
+from workbench.running.frozen_features import kept_features
 from workbench.training import checkpoint, device
 from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
@@ -68,6 +71,12 @@ class Engine:
         emit(Status("Building the model"))
         self.parts = build_parts(config, data, self.total, ranks.device)
         self.parts.ranks = ranks
+        if config.training.keep_features:
+            emit(Status("Computing the features of the frozen backbone"))
+            whole = cast(EmbeddingModel, self.parts.model)
+            cache = cache_folder() / "features"
+            features = kept_features(config, data, whole, self.augmentation, cache, self._stand_back)
+            self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.weight_average:
             decay = get_ema_multi_avg_fn(config.training.weight_average)

@@ -10,6 +10,7 @@ from torch import Tensor, nn  # noqa: TID253
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
 from workbench.datasets.decisions import DROPPED
+from workbench.datasets.image_set import Level
 from workbench.evaluation.clusters import nmi
 from workbench.evaluation.linear_probe import linear_probe
 from workbench.evaluation.quality import quality
@@ -77,6 +78,7 @@ class Evaluator:
             retrieval.metrics.update(metrics)
         self._emit_curves(retrieval.metrics)
         proxies, proxy_labels = self._proxies()
+        training = self._embed(self._feed) if settings.store_training else None
         self._emit(
             Evaluated(
                 epoch,
@@ -93,6 +95,8 @@ class Evaluator:
                 retrieval.similarities,
                 proxies,
                 proxy_labels,
+                None if training is None else self._data.images.sample_ids[self._data.split.train],
+                training,
             )
         )
         return retrieval.metrics
@@ -116,6 +120,8 @@ class Evaluator:
             self._embed_validation(self._data.split.validation)
         if self._config.evaluation.linear_probe and epoch == self._config.training.epochs:
             self._embed_features()
+        if self._config.evaluation.store_training:
+            self._embed(self._feed)
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
         """What is measured beside retrieval by the run's own distance, where the config asks for it."""
@@ -127,6 +133,8 @@ class Evaluator:
             yield self._averaged(self._parts.average.module)
         if self._data.decided is not None:
             yield self._decided(embeddings, self._data.decided[self._data.split.test])
+        for level in self._data.images.levels:
+            yield self._by_level(level, embeddings)
         yield self._classified(embeddings)
         if settings.nmi:
             self._emit(Status("Clustering"))
@@ -208,6 +216,15 @@ class Evaluator:
             is_query=None if is_query is None else is_query[stays], between=self._stand_back,
         ).metrics  # fmt: skip
         return self._beside_as("decided", metrics)
+
+    def _by_level(self, level: Level, embeddings: np.ndarray) -> dict[str, float]:
+        """Retrieval metrics where an image with the same wider label counts as a match: "level/genus/MAP@R"."""
+        metrics = retrieve(
+            embeddings, level.labels[self._data.split.test], self._test_ids, k=1, ks=self._config.evaluation.ks,
+            distance=self._config.evaluation.distance, device=self._device, is_query=self._data.split.is_query,
+            between=self._stand_back,
+        ).metrics  # fmt: skip
+        return self._beside_as(f"level/{level.name}", metrics)
 
     def _beside_as(self, prefix: str, metrics: dict[str, float]) -> dict[str, float]:
         """Some of these metrics under names with a prefix, also emitted as curves."""

@@ -13,6 +13,7 @@ from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
+from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
@@ -103,7 +104,7 @@ def _train(
     emit(Status("Loading the engine"))
     config = RunConfig.from_toml_text(recorder.config)
     names = _names(recorder.device or (config.device if "," in config.device else ""))
-    if len(names) == 1:
+    if len(names) == 1 and names != (LAUNCHED,):
         config = config.model_copy(update={"device": names[0]})
     with together(names, config, recorder.folder) as ranks:
         _run(recorder, config, control, emit, ranks, name, changed, resume=resume, devices=names)
@@ -141,7 +142,8 @@ def _run(
             todo="Put the files back, or start a new run.",
         )
     facts["data"]["changed"] = changed(data)
-    facts["devices"] = ",".join(devices) or str(engine.parts.device)
+    named = devices and devices != (LAUNCHED,)
+    facts["devices"] = ",".join(devices) if named else str(engine.parts.device)
     recorder.environment(facts)
     if resume:
         _go_on(name, engine, recorder, emit)

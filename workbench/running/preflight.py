@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Preflight:
     image_size: int
     device: str
     parameters: int
+    features: int  # of the backbone, before the embedding layer
     steps_per_epoch: int
     seconds_per_step: float
     seconds_per_epoch: float
@@ -43,6 +44,7 @@ class Preflight:
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
+    licence: str = ""  # of pretrained weights, where it is known
     kept: str = ""  # how the images are kept, in words
     bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
@@ -105,6 +107,7 @@ def preflight(
             raise
         raise engine.out_of_memory() from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+    backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images
     every, total = config.evaluation.probe_every, engine.total
     training, looking = times.whole * total, per_look * looks(total, every)
@@ -120,6 +123,8 @@ def preflight(
         image_size=images.image_size,
         device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
+        features=backbone.feature_dim,
+        licence=getattr(backbone, "licence", ""),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,

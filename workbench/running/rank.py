@@ -1,17 +1,24 @@
 """A rank of a run beside the first one: it trains and embeds with it, and writes nothing.
 
-`workbench.running.together` starts it as `python -m workbench.running.rank`.
+`workbench.running.together` starts it as `python -m workbench.running.rank`; srun or torchrun as `workbench run`.
 """
 
+import os
+import signal
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Event
 from workbench.jobs import Answer, serve_rank
 from workbench.problem import Problem
+from workbench.running.launched_ranks import Launched, meet_launched
 from workbench.running.together import Order, device_of_rank, meet
+
+if TYPE_CHECKING:
+    from workbench.training.ranks import OneRank
 
 
 class Following(Control):
@@ -26,17 +33,29 @@ class Following(Control):
 
 def train(answer: Answer) -> None:
     """Train as the order says, until rank 0 ends. Raises Problem."""
-    from workbench.running.building import load_data
-    from workbench.running.engine import Engine
-
     order = Order(**answer)
     config = RunConfig.from_toml_text(order.config)
     with device_of_rank(order) as device, meet(order, device, config) as ranks:
-        fingerprint = ranks.same("")  # when rank 0 has decoded the images
-        data = load_data(config, _untold)
-        if data.images.fingerprint != fingerprint:
-            raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone in a run.")
-        Engine(config, data, Path(order.folder), Following(), _unheard, ranks=ranks).run()
+        _train(ranks, config, Path(order.folder))
+
+
+def train_launched(place: Launched, config: RunConfig, folder: Path) -> None:
+    """Train as a rank that srun or torchrun started, until rank 0 ends; signals are for rank 0. Raises Problem."""
+    for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if os.name == "posix" else [])):
+        signal.signal(number, signal.SIG_IGN)
+    with meet_launched(place, config) as ranks:
+        _train(ranks, config, folder)
+
+
+def _train(ranks: "OneRank", config: RunConfig, folder: Path) -> None:
+    from workbench.running.building import load_data
+    from workbench.running.engine import Engine
+
+    fingerprint = ranks.same("")  # when rank 0 has decoded the images
+    data = load_data(config, _untold)
+    if data.images.fingerprint != fingerprint:
+        raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone in a run.")
+    Engine(config, data, folder, Following(), _unheard, ranks=ranks).run()
 
 
 def _untold(text: str, done: int, total: int) -> None:

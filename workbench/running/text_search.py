@@ -1,6 +1,6 @@
 """Search a run's test half by words: where its embeddings are those of a tower that was trained together with words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,24 @@ def search_texts(
             changed, no evaluation.
         Cancelled: by `progress`.
     """
+    evaluation, embed = embedded_texts(workspace, run_id, evaluation_id, progress)
+    progress("Comparing", 1, 2)
+    data = workspace.dataset(workspace.run(run_id).dataset_id or 0)
+    ids, labels, embeddings = workspace.embeddings(evaluation.id)
+    stored = ids, labels, np.asarray(embeddings)
+    return [
+        TextAnswer(text, evaluation, nearest(query, stored, "cosine", data, k))
+        for text, query in zip(texts, embed(texts), strict=True)
+    ]
+
+
+def embedded_texts(
+    workspace: Workspace, run_id: int, evaluation_id: int | None, progress: Progress
+) -> tuple[Evaluation, Callable[[Sequence[str]], np.ndarray]]:
+    """The evaluation that words are compared with, and what embeds them: texts -> [n, d] float32 of length 1.
+
+    Args: as `search_texts`. Raises: as `search_texts`.
+    """
     run = workspace.run(run_id)
     config = RunConfig.recorded(run.config)
     if why := refusal(config):
@@ -58,14 +76,7 @@ def search_texts(
         raise Problem(f"Run {run_id} has no {'such ' if evaluations else ''}evaluation to compare with.")
     progress("Loading the network", 0, 2)
     backbone = _backbone(workspace, run_id, config, run.dataset_id)
-    progress("Comparing", 1, 2)
-    data, evaluation = workspace.dataset(run.dataset_id), wanted[-1]
-    ids, labels, embeddings = workspace.embeddings(evaluation.id)
-    stored = ids, labels, np.asarray(embeddings)
-    return [
-        TextAnswer(text, evaluation, nearest(query, stored, "cosine", data, k))
-        for text, query in zip(texts, backbone.embed_texts(texts).numpy(), strict=True)
-    ]
+    return wanted[-1], lambda texts: np.asarray(backbone.embed_texts(texts).numpy())
 
 
 def refusal(config: RunConfig) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import jobs
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.running.launched_ranks import LAUNCHED, first_launched, launched
 from workbench.settings import checks
 
 if TYPE_CHECKING:
@@ -28,9 +29,13 @@ TODO = "Go on from the last checkpoint, on as many devices as you like."
 def parse_devices(text: str) -> tuple[str, ...]:
     """Devices by name from what a person wrote: "0,1" is cuda:0 and cuda:1, "cpu,cpu" two processes on the CPU.
 
+    "env" is this process with others that srun or torchrun started.
+
     Raises:
         Problem: an unknown word, a GPU that is named twice, or CPU and GPUs together.
     """
+    if text.strip().lower() == LAUNCHED:
+        return (LAUNCHED,)
     try:
         return checks.devices(text)
     except ValueError as why:
@@ -60,20 +65,14 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
     """
     from workbench.training.ranks import Lost, OneRank, patience
 
+    if tuple(devices) == (LAUNCHED,):
+        with first_launched(launched(), config) as ranks:
+            yield ranks
+        return
     if len(devices) < 2:
         yield OneRank()
         return
-    if config.training.batch_size < len(devices):
-        raise Problem(
-            f"A batch of {config.training.batch_size} images cannot be spread over {len(devices)} devices.",
-            kept="Nothing was started.", todo="Choose a larger batch.", field="training.batch_size",
-        )  # fmt: skip
-    if config.training.compile_backbone and not config.training.local_batch_norm:
-        raise Problem(
-            "A compiled backbone cannot have batch-norm by the whole batch on several devices.",
-            kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
-            field="training.compile_backbone",
-        )  # fmt: skip
+    refuse_unfit(config, len(devices))
     refuse_missing(devices)
     with tempfile.TemporaryDirectory(prefix="workbench-ranks-", ignore_cleanup_errors=True) as meeting:
         orders = [
@@ -92,6 +91,21 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
                 raise Problem(why or (late if lost.late else lost.what), kept=KEPT, todo=TODO) from None
             finally:
                 processes.close()
+
+
+def refuse_unfit(config: RunConfig, count: int) -> None:
+    """Raise Problem for a config that `count` ranks cannot train together."""
+    if config.training.batch_size < count:
+        raise Problem(
+            f"A batch of {config.training.batch_size} images cannot be spread over {count} devices.",
+            kept="Nothing was started.", todo="Choose a larger batch.", field="training.batch_size",
+        )  # fmt: skip
+    if config.training.compile_backbone and not config.training.local_batch_norm:
+        raise Problem(
+            "A compiled backbone cannot have batch-norm by the whole batch on several devices.",
+            kept="Nothing was started.", todo='Turn "Compile backbone" off or "Local batch-norm" on.',
+            field="training.compile_backbone",
+        )  # fmt: skip
 
 
 def refuse_missing(devices: Sequence[str]) -> None:

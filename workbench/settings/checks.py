@@ -79,6 +79,10 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.patience"] = (
             "Early stopping needs training classes held out: take MLRC folds or set the share held out."
         )
+    if config.training.keep_features and config.training.backbone_lr:
+        errors["training.keep_features"] = "A backbone that learns has new features in each step: set its rate to 0."
+    elif config.training.keep_features and config.fact(known, "augmentation", "changes") is not False:
+        errors["training.keep_features"] = "The features are those of images as they are: take no augmentation."
     if "loss.name" in bad or "sampler.name" in bad:
         return errors
     if config.evaluation.linear_probe and config.fact(known, "split", "classes_disjoint"):

@@ -6,6 +6,7 @@ the base's part whole. A field that is set anew keeps nothing of the base's sour
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +17,32 @@ Values = dict[str, Any]
 UNSAID = "The paper does not say; Workbench's choice"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preset:
     """A ready run from resources/presets."""
 
     key: str  # the file's name without ending
     title: str
     summary: str
-    config: RunConfig
+    values: Values  # of its config; not to be changed
     sources: dict[str, str]  # dotted field -> paper and section, or a sentence where the paper is silent
+
+    @cached_property
+    def config(self) -> RunConfig:
+        """The run; its parameters are not checked against the catalog."""
+        return RunConfig.model_validate(self.values)
 
 
 def presets() -> list[Preset]:
-    """The presets by their `order`. Parameters are not checked against the catalog here."""
+    """The presets by their `order`."""
     ordered = []
     for path in (resources() / "presets").glob("*.toml"):
         values = read(path)
         order, summary, sources = values.pop("order"), values.pop("summary"), values.pop("sources", {})
         unsaid = values.pop("unsaid", UNSAID)
-        config = RunConfig.model_validate(values)
         if sources:  # a paper's recipe: what it sets without a source is said to have none
             sources = dict.fromkeys(fields_set(values), unsaid) | sources
-        ordered.append((order, Preset(path.stem, config.name, summary, config, sources)))
+        ordered.append((order, Preset(path.stem, values["name"], summary, values, sources)))
     return [preset for _, preset in sorted(ordered, key=lambda pair: pair[0])]
 
 
@@ -46,8 +51,8 @@ def read(path: Path) -> Values:
     own = tomllib.loads(path.read_text("utf-8"))
     if "base" not in own:
         return own
-    base = tomllib.loads((path.parent / "shared" / f"{own.pop('base')}.toml").read_text("utf-8"))
-    sources = base.pop("sources", {})
+    base = _shared(path.parent / "shared" / f"{own.pop('base')}.toml")
+    sources = base.get("sources", {})
     values = base | own
     for part, value in own.items():
         before = base.get(part)
@@ -56,6 +61,12 @@ def read(path: Path) -> Values:
     kept = set(fields_set(values)) - set(fields_set(own))
     values["sources"] = {field: source for field, source in sources.items() if field in kept} | own.get("sources", {})
     return values
+
+
+@cache
+def _shared(path: Path) -> Values:
+    """What presets have in common; not to be changed."""
+    return tomllib.loads(path.read_text("utf-8"))
 
 
 def fields_set(values: Values) -> list[str]:

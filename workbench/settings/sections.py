@@ -96,6 +96,11 @@ class TrainingParams(Params):
         help="pixels: centre squares in a memory map; encoded: whole images as JPEG; auto: pixels up to 32 GiB, "
         "unless crops are taken of whole images.",
     )
+    keep_features: bool = param(
+        False, label="Features once",
+        help="Compute what a frozen backbone makes of each image once, in evaluation mode, and train the head on it. "
+        "Needs a backbone learning rate of 0 and no augmentation; the features are kept in the cache.",
+    )  # fmt: skip
     label_decisions: str = param(
         "", label="Label decisions", path="file", optional=True,
         help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
@@ -115,6 +120,11 @@ class EvaluationParams(Params):
         help="Epochs between evaluations; the last is always evaluated.",
     )  # fmt: skip
     distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    store_training: bool = param(
+        False, label="Store training half",
+        help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
+        "triage looks for near-copies across the halves. Costs their embedding in each evaluation, and their size.",
+    )  # fmt: skip
     other_distance: bool = param(
         False, label="Other distance, too",
         help="Also measure recall, P@R and MAP@R by the distance that is not chosen: l2/recall@1, or cosine/recall@1.",

@@ -53,10 +53,12 @@ def pause(workspace: Workspace, sweep_id: int) -> None:
     stored.set_state(workspace, sweep_id, "paused")
 
 
-def work_apart(workspace: Workspace, sweep_id: int, devices: Sequence[str] = (), workers: int = 0) -> bool:
+def work_apart(
+    workspace: Workspace, sweep_id: int, devices: Sequence[str] = (), workers: int = 0, place: str = ""
+) -> bool:
     """Start a worker that outlives this process, unless the sweep has one; whether it was started.
 
-    `devices` and `workers` are as `Worker` takes them.
+    `devices` and `workers` are as `Worker` takes them; `place` is the name of one where its runs train.
 
     Raises:
         Problem: it cannot be started.
@@ -68,5 +70,6 @@ def work_apart(workspace: Workspace, sweep_id: int, devices: Sequence[str] = (),
     words = ["sweep", "run", str(sweep_id), "--workspace", folder, "--quiet"]
     words += ["--devices", ",".join(devices)] if devices else []
     words += ["--workers", str(workers)] if workers else []
+    words += ["--place", place] if place else []
     jobs.start_detached(words, log)
     return True

@@ -76,9 +76,7 @@ class Worker:
         Raises:
             Problem: the sweep is finished, paused or has a worker; the device is not there; the disk is full.
         """
-        sweep = stored.one(self._workspace, self._id)
-        if sweep.state != "active":
-            raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
+        sweep = self._active()
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
         chosen = [launch.device_named(name) for name in self._devices or config.device.split(",")]
         devices = list(dict.fromkeys(chosen))
@@ -93,6 +91,13 @@ class Worker:
         finally:
             _free(locks)
             sweep_worker.leave(self._workspace, self._id)
+
+    def _active(self) -> Sweep:
+        """The sweep. Raises Problem where it is finished or paused."""
+        sweep = stored.one(self._workspace, self._id)
+        if sweep.state != "active":
+            raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")
+        return sweep
 
     def _work(self, sweep: Sweep, devices: list[str], locks: list[DeviceLock]) -> None:
         if not self._wait_for(devices, locks):
@@ -197,10 +202,10 @@ class Worker:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:
             sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
-            self._say(f"{_title(trial)}: {problem}")
+            self._say(f"{titled(trial)}: {problem}")
             return None
         run_id = sweep_worker.begin(self._workspace, trial, partial(self._make_run, sweep, config))
-        self._say(f"{_title(trial)}: run {run_id}")
+        self._say(f"{titled(trial)}: run {run_id}")
         if self._workspace.run(run_id).status == "done":  # its worker was killed between both ends
             self._finish(sweep, trial, run_id)
             return None
@@ -216,13 +221,13 @@ class Worker:
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 why = f"The run has no {sweep.metric}." if value is None else ""
                 sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
-                self._say(f"{_title(trial)}: {why or f'{sweep.metric} {value:.4f}'}")
+                self._say(f"{titled(trial)}: {why or f'{sweep.metric} {value:.4f}'}")
             case "stopped":
                 sweep_worker.end(self._workspace, trial, "paused")
             case status:
                 why = run.problem or (UNRECORDED if status == "running" else f"The run was {status}.")
                 sweep_worker.end(self._workspace, trial, "failed", problem=why)
-                self._say(f"{_title(trial)} failed. {why}")
+                self._say(f"{titled(trial)} failed. {why}")
                 self._pause_if_alike(why)
 
     def _pause_if_alike(self, problem: str) -> None:
@@ -264,7 +269,7 @@ def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
     for child in folds_and_seeds.children(config):
         if (child.seed, child.fold) == (trial.seed, trial.fold):
             return child.config
-    raise BadConfig(_title(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
+    raise BadConfig(titled(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
 
 
 def found(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
@@ -293,7 +298,8 @@ def _first(trials: list[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
 
 
-def _title(trial: Trial) -> str:
+def titled(trial: Trial) -> str:
+    """A trial in words: "Setting 3 (lr=0.1), seed 0"."""
     setting = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
     fold = f", fold {trial.fold}" if trial.fold else ""
     return f"Setting {trial.point} ({setting}), seed {trial.seed}{fold}"

@@ -70,6 +70,15 @@ def memory_in_use(device: torch.device) -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def name_of_gpu(device: torch.device) -> str | int | None:
+    """The UUID of a CUDA device as its driver writes it, else its number; None for another device."""
+    if device.type != "cuda":
+        return None
+    number = torch.cuda.current_device() if device.index is None else device.index
+    uuid = getattr(torch.cuda.get_device_properties(number), "uuid", None)
+    return number if uuid is None else f"GPU-{uuid}"
+
+
 def wait_for(device: torch.device) -> None:
     """Return when a GPU has done what it was asked for; a CPU has."""
     if device.type == "cuda":

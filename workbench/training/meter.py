@@ -11,8 +11,9 @@ from torch import Tensor
 
 from workbench.control import Control
 from workbench.events import Emit, Progress, Scalar
+from workbench.machine_load import MachineLoad
 from workbench.problem import Problem
-from workbench.training.device import memory_in_use, wait_for
+from workbench.training.device import memory_in_use, name_of_gpu, wait_for
 
 if TYPE_CHECKING:
     from workbench.training.trainer import Parts
@@ -21,6 +22,7 @@ READ_EVERY = 10  # steps
 FIRST = 20  # steps whose median is the scale of an ordinary loss
 FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
 SYSTEM = "system/"  # before the names of what a run costs: seconds of the parts of a step, bytes of memory
+LOAD_EVERY = 1.0  # seconds between two looks at the machine's load
 Batch = tuple[Tensor, Tensor]
 EXPLODED = 1000.0  # times that scale
 
@@ -43,6 +45,8 @@ class Meter:
         self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
         self._lap: float | None = None  # when its last part ended; None where the step is not timed
         self._probed = 0.0  # seconds since they were told
+        self._begun = self._loaded = perf_counter()  # when training began, and the load was measured last
+        self._load: MachineLoad | None = None  # from the first look on
         self.restart_clock()
 
     def restart_clock(self) -> None:
@@ -100,10 +104,26 @@ class Meter:
             self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))
             self._emit(Scalar(f"{SYSTEM}probe", self._parts.step, self._probed / self._waits))
             self._emit(Scalar(f"{SYSTEM}memory", self._parts.step, float(memory_in_use(self._parts.device))))
+        self._tell_load()
         for part, seconds in self._laps.items():
             self._emit(Scalar(f"{SYSTEM}{part}", self._parts.step, seconds))
         self._waited, self._waits, self._probed = 0.0, 0, 0.0
         self._laps.clear()
+
+    def _tell_load(self) -> None:
+        """The time since training began, and once a second how busy the machine is."""
+        now, step = perf_counter(), self._parts.step
+        self._emit(Scalar(f"{SYSTEM}seconds", step, now - self._begun))
+        if self._load is None:
+            self._load = MachineLoad(name_of_gpu(self._parts.device))
+            values = self._load.limits()
+        elif now - self._loaded < LOAD_EVERY:
+            return
+        else:
+            values = self._load.measure()
+        self._loaded = now
+        for name, value in values.items():
+            self._emit(Scalar(f"{SYSTEM}{name}", step, value))
 
     def read(self) -> None:
         """Take the numbers from the device and emit them."""

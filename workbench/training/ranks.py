@@ -7,11 +7,13 @@ every rank, and gradients are averaged. They are those of one rank on the whole 
 import contextlib
 import ctypes
 import os
+import socket
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 import psutil
 import torch
@@ -97,7 +99,7 @@ class Ranks(OneRank):
     seconds, raises Lost on rank 0; the others wait as long as rank 0 lives.
 
     Args:
-        meeting: file that all ranks use to find each other; new for each run.
+        meeting: file that all ranks use to find each other, new for each run; or an address, as torch takes it.
         rank: of this process, from 0.
         count: of ranks.
         device: of this rank.
@@ -105,7 +107,7 @@ class Ranks(OneRank):
     """
 
     def __init__(
-        self, meeting: Path, rank: int, count: int, device: torch.device, *, shared_norm: bool = True
+        self, meeting: Path | str, rank: int, count: int, device: torch.device, *, shared_norm: bool = True
     ) -> None:  # fmt: skip
         if not dist.is_available():
             raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
@@ -116,15 +118,19 @@ class Ranks(OneRank):
         self._lines: Lines | None = None
         self._flat: dict[torch.dtype, Tensor] = {}  # all gradients, one after another
         wait = timedelta(seconds=patience()) if self.first else FOREVER
-        stay_on_this_machine()
+        if isinstance(meeting, str):
+            where = meeting
+            talk_to(meeting)
+        else:
+            where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
+            stay_on_this_machine()
         if device.type == "cpu":
             keep_memory()
-        where = meeting.as_uri() if os.name == "nt" else f"file://{meeting}"  # torch decodes it on Windows alone
         try:
             with losing():
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
                 self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
-                if device.type == "cpu" and Lines.there:
+                if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
                     self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
         except Lost:
             self.leave()
@@ -299,10 +305,23 @@ def patience() -> float:
 
 def stay_on_this_machine() -> None:
     """Let ranks talk over the loopback interface, unless the person named another one."""
+    _talk_over("127.0.0.1")
+
+
+def talk_to(meeting: str) -> None:
+    """Let ranks talk over the interface from which `meeting` is reached, unless the person named another one."""
+    parts = urlsplit(meeting)
+    host, port = parts.hostname or os.environ.get("MASTER_ADDR", ""), parts.port or 9
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((host, port))  # nothing is sent
+        _talk_over(probe.getsockname()[0])
+
+
+def _talk_over(own_address: str) -> None:
     if "GLOO_SOCKET_IFNAME" in os.environ or os.name == "nt":
         return
     for name, addresses in psutil.net_if_addrs().items():
-        if any(address.address == "127.0.0.1" for address in addresses):
+        if any(address.address == own_address for address in addresses):
             os.environ["GLOO_SOCKET_IFNAME"] = name
             return
 

@@ -102,7 +102,7 @@ class Menus:
         add(self.file, "file.open-workspace")
         self.file.addMenu(self.recent_workspaces)
         self.file.addMenu(self.recent_images)
-        add(self.file, "", "file.quit")
+        add(self.file, "", "file.places", "", "file.quit")
         add(self.edit, "edit.undo", "edit.redo", "", "edit.find-run", "edit.palette", "edit.shortcuts")
         add(self.view, *(f"view.{info.name}" for info in PAGES), "")
         add(self.view, "view.dock-runs", "view.dock-inspector", "view.dock-activity", "view.welcome", "")

@@ -21,6 +21,9 @@ class ProcessWork:
         fields: of the request, without the workspace.
         done: called with the answer. failed: called with the Problem. cancelled: called after the person cancelled.
         ends_process: the process ends with this work; torch, once loaded, would keep its memory.
+
+    Attributes:
+        item: its line in the Activity panel.
     """
 
     def __init__(
@@ -39,7 +42,7 @@ class ProcessWork:
         self._done, self._failed, self._cancelled = done, failed, cancelled
         self.over = False
         self._client, self._ends_process = client, ends_process
-        self._item = session.activity.add(title, self.cancel)
+        self.item = session.activity.add(title, self.cancel)
         asked = {"workspace": str(session.workspace.path), **fields}
         try:
             self._request = client.request(op, asked, self._progress, self._finish, self._fail)
@@ -50,22 +53,22 @@ class ProcessWork:
         """Cancel the request; `cancelled` is called."""
         self.over = True
         self._request.cancel()
-        self._item.cancelled()
+        self.item.cancelled()
         self._cancelled()
 
     def _progress(self, answer: Answer) -> None:
-        self._item.progress(answer["done"], answer["total"], answer["text"])
+        self.item.progress(answer["done"], answer["total"], answer["text"])
 
     def _finish(self, answer: Answer) -> None:
         self.over = True
         if self._ends_process:
             self._client.request("quit", {})
-        self._item.finish()
+        self.item.finish()
         self._done(answer)
 
     def _fail(self, problem: Problem) -> None:
         self.over = True
         if self._ends_process:
             self._client.close()
-        self._item.fail(str(problem))
+        self.item.fail(str(problem))
         self._failed(problem)

@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.running.together import parse_devices
 from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
+from workbench.ui.places.actions import PlaceActions
 from workbench.ui.run_config import offer_settings
 from workbench.ui.run_queue import DEVICES, OWN_PROCESS
 from workbench.ui.session import Session
@@ -69,6 +70,7 @@ class RunActions(QObject):
         self.colour.setMenu(self._colours())
         self.folder = add("run.folder", "Show its folder", self._folder, "", "folder-open")
         self.exchange = ExchangeActions(session, commands, window)
+        self.places = PlaceActions(session, commands, window)
         self.sweeps = SweepActions(session, commands, window)
         self.trash = add("run.trash", "Move to trash", self._trash, "", "trash")
         self.restore = add("run.restore", "Restore from trash", self._restore, "", "arrow-counter-clockwise")
@@ -87,7 +89,8 @@ class RunActions(QObject):
         self.of_list = [
             self.compare, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
-            self.exchange.export, _line(self), self.trash, self.restore, self.delete, self.show_trash, self.empty_trash,
+            self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
+            self.show_trash, self.empty_trash,
         ]  # fmt: skip
         session.run_changed.connect(self.refresh)
         session.runs_changed.connect(self.refresh)
@@ -102,11 +105,12 @@ class RunActions(QObject):
         control = self._session.control(run.id) if run else None
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
-        self.pause.setEnabled(working)
+        self.pause.setEnabled(control is not None and control.can_pause)
         self.pause.setText(CONTINUE if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
+        self.places.refresh()
         self.compare.setEnabled(there or bool(self.ticked))
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.problem import Problem, RunTaken
@@ -70,6 +71,14 @@ def chosen_devices(preferences: Preferences) -> tuple[str, ...]:
     except Problem as problem:
         log.warning("%s", problem)
         return ()
+
+
+def needs_several(config: str) -> bool:
+    """Whether a run of this config, TOML, trains on several devices together."""
+    try:
+        return "," in RunConfig.recorded(config).device
+    except BadConfig:
+        return False
 
 
 @dataclass(slots=True)

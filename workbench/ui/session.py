@@ -16,12 +16,17 @@ from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.jobs import AnalysisProcess
+from workbench.places import records, sending
+from workbench.places.launching import launcher_of
+from workbench.places.place import Place
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
+from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job
+from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job, needs_several
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
@@ -56,6 +61,9 @@ class Session(Shown):
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
+    places_asked = Signal()  # the person wants to see and change the places
+    places_changed = Signal()  # `places` was read again
+    data_asked = Signal(str, object)  # a path of a config, and the place at which its counterpart is not known
 
     def __init__(
         self,
@@ -71,17 +79,21 @@ class Session(Shown):
         self.drawing = AnalysisClient(self, partial(AnalysisProcess, module="workbench.reports.server"))
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
+        self.places: list[Place] = []  # beside this machine, as they were read last
         self._make_job = make_job or partial(chosen_job, self.preferences)
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
         self._begin_line()
+        self.run_changed.connect(self._show_place)
+        self.runs_changed.connect(self._trash_ended)
 
     def _begin_line(self) -> None:
         """Start with an empty queue for the workspace."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)
+        self.placed = PlacedRuns(self, self.workspace, self)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
 
@@ -98,7 +110,9 @@ class Session(Shown):
         """
         if self.queue.busy:
             raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
-        before, follower, queue, ending = self.workspace, self.follower, self.queue, self._cancel_tasks()
+        before, follower, queue, placed = self.workspace, self.follower, self.queue, self.placed
+        placed.close()
+        ending = self._cancel_tasks()
         self._adopt(watch or Watch(workspace))
         self._begin_line()
         follower.stop()
@@ -107,10 +121,15 @@ class Session(Shown):
         def close() -> None:
             for task in ending:
                 task.join(GRACE)
+            placed.release()
             follower.watch.close()
             before.close()
 
-        self.change(close, lambda _: follower.deleteLater())
+        def forget(_: None) -> None:
+            follower.deleteLater()
+            placed.deleteLater()
+
+        self.change(close, forget)
         self.workspace_changed.emit()
         self.run_changed.emit(None)
         self.evaluation_changed.emit(None)
@@ -137,7 +156,7 @@ class Session(Shown):
         """Make all runs of a config and start them, in line behind the one that works; the first becomes the shown run.
 
         They are made on a thread; `then` is called when the first is shown. Where the workspace cannot be written, the
-        message bar says so.
+        message bar says so. `start_at` starts them at another place.
         """
         prepare = partial(folds_and_seeds.prepare, config, self.workspace)
         self.change(prepare, partial(self._started, then, "," in config.device))
@@ -149,22 +168,62 @@ class Session(Shown):
         if then is not None:
             then()
 
+    def start_at(self, config: "RunConfig", place: Place, then: Callable[[], None] | None = None) -> None:
+        """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
+        workspace = self.workspace
+
+        def work(progress: Progress) -> list[int]:
+            progress("Making the runs", 0, 0)
+            numbers = sending.prepare(workspace, config, place)
+            progress(f"Sending them to {place.name}", 0, 0)
+            sending.submit(workspace, numbers, place, launcher_of(place))
+            return numbers
+
+        def sent(numbers: list[int]) -> None:
+            self.placed.follow()
+            self.show_run(numbers[0])
+            if then is not None:
+                then()
+
+        def failed(problem: Problem) -> None:
+            if isinstance(problem, sending.UnknownData):
+                self.data_asked.emit(problem.path, place)
+            else:
+                self.notify(problem)
+
+        self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
+
+    def read_places(self) -> None:
+        """Read the person's places again; `places_changed` follows."""
+
+        def take(places: list[Place]) -> None:
+            self.places = places
+            self.places_changed.emit()
+
+        self.read(records.known, take)
+
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
         """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""
         workspace = self.workspace
         return self.read(lambda: str(workspace.file(run_id, name)), then)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last whole checkpoint; the message bar says so when it still works, anywhere."""
+        """Go on with a run from its last whole checkpoint, where it worked; one that still works is said to do so."""
+        run = self.run(run_id)
+        if run is not None and run.placement is not None:
+            self.placed.resume(run_id)
+            return
         self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
 
     def _resumed(self, run_id: int, _: None) -> None:
-        self.queue.add(run_id, resume=True)
+        run = self.run(run_id)
+        several = run is not None and needs_several(run.config)
+        self.queue.add(run_id, resume=True, alone=several)
         self.show_run(run_id)
 
     def control(self, run_id: int) -> Control | None:
-        """The control (pause, resume, stop) of a run that this window started; None for any other."""
-        return self.queue.control(run_id)
+        """The control (pause, resume, stop) of a run that this window started or that works at a place; else None."""
+        return self.queue.control(run_id) or self.placed.control(self.run(run_id))
 
     def shown_control(self) -> Control | None:
         """The control of the shown run; None when this window did not start it or it has ended."""
@@ -178,14 +237,32 @@ class Session(Shown):
 
     def end_run(self, run_id: int) -> None:
         """End a run of this window before its next step, keeping its finished epochs; out of the line if it waits."""
-        self.queue.end(run_id)
+        control = self.placed.control(self.run(run_id))
+        if control is not None:
+            control.stop_now()
+        else:
+            self.queue.end(run_id)
 
     def discard_run(self, run_id: int) -> None:
         """End a run of this window and move it to the trash with all that it trained."""
         self._discarded.add(run_id)
+        control = self.placed.control(self.run(run_id))
+        if control is not None:
+            control.cancel()
+            return
         self.queue.end(run_id, keep=False)
         if self.control(run_id) is None:
             self._trash_discarded(run_id)
+
+    def _show_place(self, run_id: int | None) -> None:
+        self.placed.show(None if run_id is None else self.run(run_id))
+
+    def _trash_ended(self) -> None:
+        """Put discarded runs of other places into the trash once they have ended there."""
+        for run_id in tuple(self._discarded):
+            run = self.run(run_id)
+            if run is not None and run.placement is not None and not run.live:
+                self._trash_discarded(run_id)
 
     def _trash_discarded(self, run_id: int) -> None:
         if run_id not in self._discarded:
@@ -212,6 +289,7 @@ class Session(Shown):
     def close(self) -> None:
         """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
         self._closed = True
+        self.placed.close()
         self._look_for_dead_runs.stop()
         self.queue.withdraw_waiting()
         for run_id in self.queue.running:
@@ -222,6 +300,7 @@ class Session(Shown):
                 with suppress(Problem):  # it has not ended yet: it stays in the list of runs
                     self.workspace.trash(run_id)
         self._wait_for_tasks()
+        self.placed.release()
         for client in self.findChildren(AnalysisClient):
             client.close()
         self.follower.close()

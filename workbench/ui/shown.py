@@ -86,9 +86,11 @@ class Shown(Work):
         return list(self.follower.followed.chart_steps)
 
     def can_resume(self) -> bool:
-        """Whether the shown run ended before its last epoch and has a checkpoint to go on from."""
+        """Whether the shown run ended early and has a checkpoint to go on from, here or at its place."""
         run = self.run()
-        return run is not None and run.resumable and self.follower.followed.has_checkpoint
+        if run is None or not run.resumable:
+            return False
+        return self.follower.followed.has_checkpoint or run.placement is not None
 
     def show_run(self, run_id: int | None) -> None:
         """Show a run, or none; selection and query are cleared. Its best evaluation follows as soon as it is read."""

@@ -1,5 +1,6 @@
 """Numbers and states in the words of the window."""
 
+from datetime import datetime
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from workbench import progress
 from workbench.files.archives import ENDINGS
 from workbench.workspace.numbers import words_of
+from workbench.workspace.placements import Placement
 from workbench.workspace.rows import Run
 
 STATES = {
@@ -32,6 +34,17 @@ THIN = "\u2009"  # between a number and its unit
 def state_word(status: str) -> str:
     """ "Running" for "running"."""
     return STATES.get(status, (status.capitalize(), "", ""))[0]
+
+
+def where(placement: Placement) -> str:
+    """Where a run works and how that place stands: "at box", "box is not reached since 14:02"."""
+    if placement.silent and placement.open:
+        if placement.reached is None:
+            return f"{placement.place} is not reached"
+        moment = datetime.fromisoformat(placement.reached).astimezone()
+        today = moment.date() == datetime.now().astimezone().date()
+        return f"{placement.place} is not reached since {moment:%H:%M}" + ("" if today else f" on {moment:%d %b}")
+    return ", ".join(filter(None, (f"at {placement.place}", placement.words if placement.open else "")))
 
 
 def epoch_at_work(run: Run) -> int:

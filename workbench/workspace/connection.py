@@ -15,9 +15,12 @@ from workbench.workspace.paths import regular
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
 else:
-    # The SQLite that sqlite-utils found (pysqlite3 where it is installed): two SQLite libraries in one process undo
-    # each other's file locks, so everything takes it from here.
-    from sqlite_utils.utils import sqlite3
+    # The SQLite that sqlite-utils takes: two SQLite libraries in one process undo each other's file locks, so all
+    # modules take it from here. sqlite-utils itself takes a twentieth of a second to load: it comes with a new schema.
+    try:
+        import pysqlite3 as sqlite3
+    except ImportError:
+        import sqlite3
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
@@ -33,8 +36,13 @@ IntegrityError = sqlite3.IntegrityError
 OperationalError = sqlite3.OperationalError
 
 
-def open_writer(path: Path, *, create: bool = False) -> Connection:
+def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connection:
     """The writing connection: WAL, foreign keys, explicit transactions only.
+
+    Args:
+        path: of the database. create: make it where it is missing.
+        wal: False on a network disk, where a log that machines share in memory cannot work: a journal that is rolled
+            back instead. A log that is there is written into the database first.
 
     Raises:
         Problem: when the file is missing, empty, damaged, of another program or cannot be written.
@@ -46,9 +54,14 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         raise explain(error, path) from None
     connection.text_factory = READABLE
     try:
+        if not wal:  # before the first look: then a log that is there needs no shared memory
+            connection.execute("pragma locking_mode = exclusive")
         _check(connection, path)
-        connection.execute("pragma journal_mode = wal")
-        _set_pragmas(connection)
+        if wal:
+            connection.execute("pragma journal_mode = wal")
+        else:
+            _leave_log(connection, path)
+        _set_pragmas(connection, "normal" if wal else "full")
         connection.execute("pragma journal_size_limit = 67108864")
         connection.execute(f"pragma cache_size = {-CACHE_KIB}")
         if not connection.execute("select count(*) from sqlite_master").fetchone()[0]:  # new, or killed while new
@@ -63,6 +76,15 @@ def open_writer(path: Path, *, create: bool = False) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def _leave_log(connection: Connection, path: Path) -> None:
+    """Take the database out of WAL mode, where it is in it, and let go of the lock that this takes. Raises Busy."""
+    (mode,) = connection.execute("pragma journal_mode = delete").fetchone()
+    connection.execute("pragma locking_mode = normal")
+    connection.execute("select count(*) from sqlite_master").fetchone()  # the lock goes with the next look
+    if mode == "wal":
+        raise Busy(f"The workspace {path.parent} is open in another program.", todo="Close that program first.")
 
 
 def open_reader(path: Path) -> Connection:
@@ -145,6 +167,12 @@ def explain(error: Exception, path: Path) -> Problem:
             kept="It was not changed.",
             todo="Choose a folder where you may write.",
         )
+    if "locking protocol" in said:
+        return Problem(
+            f"The disk of {path.parent} has no locks that the database can use.",
+            kept="It was not changed.",
+            todo="Put the workspace on a disk of this machine; runs may write folders here (`run --folder`).",
+        )
     if "malformed json" in said:
         return Problem(
             f"A row of the workspace {path.parent} could not be read ({error}).", kept="The others are kept."
@@ -217,6 +245,11 @@ class InPlace:
         return facts.st_dev, facts.st_ino
 
 
+def no_workspace(path: Path) -> Problem:
+    """The sentence for a folder without a database."""
+    return Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
+
+
 def has_size(path: Path) -> bool:
     """Whether the file holds anything, at once or soon: another program may be making it at this moment."""
     until = monotonic() + IN_THE_MAKING
@@ -239,7 +272,7 @@ def _look_before_opening(path: Path, create: bool) -> None:
             return
         if create:
             raise Missing(path)
-        raise Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
+        raise no_workspace(path)
     if not has_size(path):
         if _has_folders(path.parent / "runs"):
             raise Damaged(path)
@@ -270,8 +303,8 @@ def _check(connection: Connection, path: Path) -> None:
             raise Damaged(path)
 
 
-def _set_pragmas(connection: Connection) -> None:
-    connection.execute("pragma synchronous = normal")
+def _set_pragmas(connection: Connection, synchronous: str) -> None:
+    connection.execute(f"pragma synchronous = {synchronous}")
     connection.execute("pragma foreign_keys = on")
     connection.execute("pragma trusted_schema = off")
 

@@ -166,6 +166,21 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
     return columns["vectors"], arrays.check_count(path, columns["labels"], len(columns["vectors"]), "labels")
 
 
+def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None where they were not stored."""
+    sql = (
+        "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
+        "and a.path = 'training-' || e.epoch || '.npz' and a.step = e.step where e.id = ?"
+    )
+    with workspace.reading() as db:
+        row = db.execute(sql, (evaluation_id,)).fetchone()
+    if row is None:
+        return None
+    path = workspace.file(row[0], row[1])
+    columns = arrays.read_arrays(path, ("sample_ids", "vectors"), row[2])
+    return columns["sample_ids"], arrays.check_count(path, columns["vectors"], len(columns["sample_ids"]), "vectors")
+
+
 def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:
     """Where a file of an evaluation is stored, and its hash."""
     sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'

@@ -21,6 +21,12 @@ def create(workspace: Workspace, config: "RunConfig") -> int:
         return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))
 
 
+def join(workspace: Workspace, experiment_id: int, run_id: int) -> None:
+    """Make a run one of the experiment. Raises Problem when the workspace cannot be written."""
+    with workspace.writing() as db:
+        db.execute("update runs set experiment_id = ? where id = ?", (experiment_id, run_id))
+
+
 def every(workspace: Workspace) -> list[Experiment]:
     """All experiments, newest first."""
     with workspace.reading() as db:

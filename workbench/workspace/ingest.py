@@ -280,8 +280,8 @@ def _names(facts: journal.EvaluationFacts) -> list[str]:
     names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
     if missing := [name for name in names if name not in facts.files]:
         raise ValueError(f"its journal has no hash of {missing[0]}")
-    proxies = f"proxies-{facts.epoch}.npz"
-    return [*names, proxies] if proxies in facts.files else names
+    beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
+    return [*names, *(name for name in beside if name in facts.files)]
 
 
 def _whole(path: Path, size: int, digest: str) -> bool:

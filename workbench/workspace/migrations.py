@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import arrivals, checksums, sealing
+from workbench.workspace import arrivals, checksums, placements, sealing
 from workbench.workspace.connection import (
     Connection,
     Damaged,
@@ -18,9 +18,9 @@ from workbench.workspace.connection import (
     writing,
 )
 from workbench.workspace.packed import NEIGHBOURS_VIEW
+from workbench.workspace.schema import READABLE_UP_TO, SET
 
-migration = Migrations("workbench")
-READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
+migration = Migrations(SET)
 
 FIRST = """
 create table datasets (
@@ -247,6 +247,12 @@ def m013_deployments_and_labels(db: Database) -> None:
 def m014_arrivals(db: Database) -> None:
     """Runs that came from folders."""
     db.execute(arrivals.TABLE)
+
+
+@migration()
+def m015_placements(db: Database) -> None:
+    """Runs at other places."""
+    db.execute(placements.TABLE)
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

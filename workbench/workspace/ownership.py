@@ -173,9 +173,15 @@ def beat(db: Connection) -> None:
 
 
 def dead_runs(db: Connection) -> list[int]:
-    """Runs that are said to work or wait and whose owner is gone; one that waits in a folder elsewhere has none yet."""
+    """Runs that are said to work or wait and whose owner is gone.
+
+    One that waits in a folder elsewhere has none yet; of one at a place the place says whether it works.
+    """
     states = ", ".join(f"'{status}'" for status in LIVE)
-    begun = "(pid is not null or id not in (select run_id from arrivals))"
+    begun = (
+        "(pid is not null or id not in (select run_id from arrivals)) "
+        "and (owner is not null or id not in (select run_id from placements where open = 1))"
+    )
     sql = f"select id, {COLUMNS['runs']} from runs where status in ({states}) and {begun} order by id"
     rows = db.execute(sql).fetchall()
     return [run_id for run_id, *owner in rows if not Owner(*owner).alive]

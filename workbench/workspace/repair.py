@@ -25,14 +25,14 @@ from workbench.workspace.connection import (
     has_size,
     open_reader,
 )
-from workbench.workspace.migrations import READABLE_UP_TO, migration
+from workbench.workspace.migrations import migration
 from workbench.workspace.paths import regular
 from workbench.workspace.rebuild import readable, rebuild
 from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.replaying import UNREADABLE, reason, shown
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
-from workbench.workspace.schema import check_schema
+from workbench.workspace.schema import READABLE_UP_TO, check_schema
 from workbench.workspace.store import DATABASE
 from workbench.workspace.verification import damaged_rows
 from workbench.workspace.workspace import Workspace

@@ -17,7 +17,7 @@ from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.behind import HAS_POINT
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.paths import regular
-from workbench.workspace.stored_evaluation import Arrays, store
+from workbench.workspace.stored_evaluation import Arrays, store, training_path
 
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
@@ -78,7 +78,9 @@ def restore_evaluation(
             if kept["vectors"].ndim != 2 or kept["labels"].shape != kept["vectors"].shape[:1]:
                 raise ValueError("vectors and labels have other lengths")
             proxies = path
-    store(db, folder, run_id, event, Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"]))
+    training = training_path(folder, epoch) if regular(training_path(folder, epoch)).exists() else None
+    arrays = Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"], training)
+    store(db, folder, run_id, event, arrays)
 
 
 def _check_lengths(columns: dict[str, np.ndarray], vectors: np.ndarray) -> None:

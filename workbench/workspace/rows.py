@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.events import LIVE, RESUMABLE
+from workbench.workspace.placements import Placement
 
 RECALL = re.compile(r"recall@[0-9]{1,9}")
 
@@ -50,6 +51,7 @@ class Run:
     trashed: str | None = None
     experiment_id: int | None = None
     unread: str = ""  # a sentence about columns of its row that could not be read
+    placement: Placement | None = None  # where it works, unless it is this machine
 
     @property
     def live(self) -> bool:
@@ -60,6 +62,11 @@ class Run:
     def resumable(self) -> bool:
         """Whether it ended before its last epoch; it can resume if it has a checkpoint."""
         return self.status in RESUMABLE
+
+    @property
+    def only_searched(self) -> bool:
+        """Whether its embeddings were imported without metrics, to be searched by workspace/galleries.py."""
+        return "gallery" in self.environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,12 @@ def recalls(evaluations: list["Evaluation"]) -> list[str]:
     """The names of recall@k that the evaluations have, by rank."""
     names = {name for evaluation in evaluations for name in evaluation.metrics if RECALL.fullmatch(name)}
     return sorted(names, key=lambda name: int(name.partition("@")[2]))
+
+
+def wider_labels(evaluations: list["Evaluation"]) -> list[str]:
+    """The names of R@1 and MAP@R by labels above the classes, such as "level/genus/MAP@R", sorted."""
+    names = {name for evaluation in evaluations for name in evaluation.metrics if name.startswith("level/")}
+    return sorted(name for name in names if name.endswith(("/recall@1", "/MAP@R")))
 
 
 @dataclass(frozen=True, slots=True)

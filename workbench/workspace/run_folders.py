@@ -4,7 +4,14 @@ import os
 from pathlib import Path
 
 from workbench.workspace.connection import Connection
-from workbench.workspace.paths import LARGEST
+from workbench.workspace.paths import LARGEST, inside, whole
+
+RUNS = "runs"  # the folder of the runs' folders
+
+
+def folder_of(workspace: Path, run_id: int) -> Path:
+    """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+    return inside(workspace, f"{RUNS}/{whole(run_id, 'a run')}")
 
 
 def without_row(db: Connection, runs: Path) -> list[str]:

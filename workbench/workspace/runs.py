@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import files
 from workbench.events import RunState
 from workbench.files import parts
-from workbench.workspace import ownership, sealing
+from workbench.workspace import ownership, placements, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import keep_experiment
@@ -35,10 +35,17 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
     for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
         tags.setdefault(run_id, []).append(tag)
     best, last = _best_and_last(db)
-    return [_run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"])) for row in rows]
+    placed = {placement.run_id: placement for placement in placements.every(db)}
+    return [
+        _run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"]), placed.get(row["id"]))
+        for row in rows
+    ]
 
 
-def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None) -> Run:
+def _run(
+    row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
+    placement: placements.Placement | None,
+) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
@@ -53,7 +60,7 @@ def _run(row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | Non
             doubts.append(f"the metrics of an evaluation ({error})")
     return Run(
         **facts, environment=environment, tags=tags, best=metrics[0], best_epoch=0 if best is None else best[1],
-        last=metrics[1], unread=told_of(doubts),
+        last=metrics[1], unread=told_of(doubts), placement=placement,
     )  # fmt: skip
 
 

@@ -1,16 +1,19 @@
 """Whether a database's tables are ours: a file from elsewhere may declare what it likes, and SQLite would obey it."""
 
+import json
 import re
 from contextlib import closing
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 
-from sqlite_utils import Database
-
+from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.workspace import migrations
 from workbench.workspace.connection import Connection, Damaged, memory
 
+READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
+SET = "workbench"  # the name of our steps
+SHIPPED = "schema.json"  # among the resources: the newest schema, written by packaging/schema.py
 STEPS = "_sqlite_migrations"  # the table of sqlite-utils that tells which steps were taken
 # Its text differs between versions of sqlite-utils: nothing but its columns may be in it.
 STEPS_SQL = re.compile(
@@ -28,8 +31,11 @@ class Foreign(Damaged):
         super().__init__(path, how=f"is not as Workbench makes it: {what}")
 
 
-def check_schema(connection: Connection, path: Path) -> None:
+def check_schema(connection: Connection, path: Path) -> bool:
     """Compare what the database declares with what the steps that it has taken make. Views of other names may be there.
+
+    Returns:
+        Whether it is of the newest schema, so that no step is to be taken.
 
     Raises:
         Problem: a step of a newer Workbench; Foreign for a trigger, a table or an index that was added, is declared
@@ -37,20 +43,14 @@ def check_schema(connection: Connection, path: Path) -> None:
     """
     objects = _objects(connection)
     if not objects:
-        return
+        return False
     if objects.get(STEPS, ("",))[0] != "table":
         raise Foreign(path, f"the table {STEPS} is missing")
-    rows = connection.execute(f"select name from {STEPS} where migration_set = ?", (migrations.migration.name,))
-    taken = {str(name) for (name,) in rows}
-    with closing(memory()) as empty:
-        known = tuple(step.name for step in migrations.migration.pending(Database(empty)))
-    if taken - set(known):
-        raise Problem(
-            "This workspace was made by a newer Workbench.",
-            kept="It was not changed.",
-            todo="Update Workbench to open it.",
-        )
-    wanted = _made_by(tuple(step for step in known if step in taken))
+    taken = {str(name) for (name,) in connection.execute(f"select name from {STEPS} where migration_set = ?", (SET,))}
+    steps, wanted = _shipped()
+    newest = taken == set(steps)
+    if not newest:
+        wanted = _made_by_those_of(taken)
     for name, (kind, table, sql) in objects.items():
         if table == STEPS and (not sql or STEPS_SQL.fullmatch(sql.replace('"', "").replace("[", "").lower())):
             continue
@@ -61,14 +61,62 @@ def check_schema(connection: Connection, path: Path) -> None:
             raise Foreign(path, f"the {kind} “{shown}” {'is declared otherwise' if name in wanted else 'was added'}")
     if missing := sorted(wanted.keys() - objects.keys()):
         raise Foreign(path, f"“{missing[0]}” is missing")
+    return newest and bool(connection.execute("pragma user_version").fetchone()[0] <= READABLE_UP_TO)
+
+
+def text_of_newest() -> str:
+    """The text of the file SHIPPED: the names of all steps, and what they make of an empty database."""
+    steps = _every_step()
+    return json.dumps({"made of": _sources(), "steps": steps, "objects": _made_by(steps)}, indent=1) + "\n"
+
+
+def _sources() -> str:
+    """A hash of the steps' text: what was written before a step was added is not believed."""
+    return blake2b(Path(__file__).with_name("migrations.py").read_bytes(), digest_size=8).hexdigest()
+
+
+def _shipped() -> tuple[list[str], Objects]:
+    """Every step and what they make, read instead of made: the window's start need not load sqlite-utils."""
+    try:
+        shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
+        if shipped["made of"] != _sources():
+            return [], {}
+    except (OSError, json.JSONDecodeError):
+        return [], {}
+    objects = {name: (kind, table, sql) for name, (kind, table, sql) in shipped["objects"].items()}
+    return shipped["steps"], objects
+
+
+def _made_by_those_of(taken: set[str]) -> Objects:
+    known = _every_step()
+    if taken - set(known):
+        raise Problem(
+            "This workspace was made by a newer Workbench.",
+            kept="It was not changed.",
+            todo="Update Workbench to open it.",
+        )
+    return _made_by(tuple(step for step in known if step in taken))
+
+
+def _every_step() -> tuple[str, ...]:
+    from sqlite_utils import Database
+
+    from workbench.workspace.migrations import migration
+
+    with closing(memory()) as empty:
+        return tuple(step.name for step in migration.pending(Database(empty)))
 
 
 @cache
 def _made_by(steps: tuple[str, ...]) -> Objects:
     """What these steps make of an empty database."""
+    from sqlite_utils import Database
+
+    from workbench.workspace.migrations import migration
+
     with closing(memory()) as connection:
         db = Database(connection)
-        for step in migrations.migration.pending(db):
+        for step in migration.pending(db):
             if step.name in steps:
                 step.fn(db)
         return _objects(connection)

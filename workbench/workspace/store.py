@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
-from workbench.workspace import checksums
-from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
-from workbench.workspace.migrations import migrate
-from workbench.workspace.paths import inside, is_file, whole
+from workbench.workspace import checksums, lease
+from workbench.workspace.connection import Connection, explained_errors, no_workspace, open_reader, open_writer, writing
+from workbench.workspace.lease import Lease
+from workbench.workspace.paths import inside, is_file
+from workbench.workspace.run_folders import folder_of
 from workbench.workspace.schema import check_schema
 
 DATABASE = "workspace.db"
-RUNS = "runs"  # the folder of the runs' folders
 
 
 class Store:
@@ -28,6 +29,10 @@ class Store:
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
+        lease.Leased: it lies on a network disk, and another machine has it open.
+
+    Attributes:
+        shared_disk: the kind of network disk that it lies on, such as "nfs4"; empty on a disk of this machine.
     """
 
     def __init__(self, path: Path | str, create: bool = False) -> None:
@@ -39,14 +44,25 @@ class Store:
         self.read_only = os.path.exists(self.database) and not (
             os.access(self.path, os.W_OK) and os.access(self.database, os.W_OK)
         )
+        self.shared_disk = shared_kind(self.path)
+        self._lease = None if self.read_only or not self.shared_disk else self._take_lease(create)
+        try:
+            self._open(create)
+        except BaseException:
+            self._end_lease()
+            raise
+
+    def _open(self, create: bool) -> None:
         if self.read_only:
             self._db = open_reader(self.database)
         else:
-            self._db = open_writer(self.database, create=create)
+            self._db = open_writer(self.database, create=create, wal=not self.shared_disk)
         try:
             with explained_errors(self._db):
-                check_schema(self._db, self.database)
-            if not self.read_only:
+                newest = check_schema(self._db, self.database)
+            if not self.read_only and not newest:
+                from workbench.workspace.migrations import migrate  # late, for the window's start
+
                 migrate(self._db, self.database)
         except BaseException:
             self._db.close()
@@ -56,14 +72,30 @@ class Store:
             with self.reading() as db:
                 checksums.check_small(db)
         except BaseException:
-            self.close()
+            self._close_database()
             raise
 
     def close(self) -> None:
         """Close the connection; the object is of no use afterwards."""
+        self._close_database()
+        self._end_lease()
+
+    def _close_database(self) -> None:
         with self._lock, self._read_lock:
             self._reader.close()
             self._db.close()
+
+    def _take_lease(self, create: bool) -> Lease:
+        if not create and not os.path.exists(self.database):
+            raise no_workspace(self.database)
+        taken = lease.take(self.path, self.shared_disk)
+        lease.look_again(self.database)
+        return taken
+
+    def _end_lease(self) -> None:
+        if self._lease is not None:
+            lease.give_back(self._lease)
+            self._lease = None
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +109,7 @@ class Store:
 
     def folder(self, run_id: int) -> Path:
         """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
-        return inside(self.path, f"{RUNS}/{whole(run_id, 'a run')}")
+        return folder_of(self.path, run_id)
 
     def file(self, run_id: int, name: str) -> Path:
         """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
@@ -96,6 +128,8 @@ class Store:
         if self.read_only:
             raise Problem(f"The workspace {self.path} is open for reading only.", kept="It was not changed.")
         with self._lock, writing(self._db) as db:
+            if self._lease is not None:
+                self._lease.check()
             yield db
             checksums.seal(db)
 

@@ -30,10 +30,11 @@ class Arrays:
     proxies: Path | None
     neighbours: np.ndarray  # [n, k] rows of the data set, best first
     similarities: np.ndarray  # [n, k] in units of 1 / SIMILARITY_UNIT
+    training: Path | None = None  # ids and embeddings of the training half
 
 
 def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arrays:
-    """Write the embeddings, proxies and ranking of an evaluation to a run's folder.
+    """Write the embeddings, proxies and ranking of an evaluation to a run's folder, with the training half's if any.
 
     Args:
         rows: row of the data set by sample id.
@@ -52,7 +53,7 @@ def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arr
             file, sample_ids=event.sample_ids, labels=event.labels, ap=event.ap, first_hit=event.first_hit,
             r=event.r, neighbours=neighbours, similarities=similarities,
         )  # fmt: skip
-    return Arrays(embeddings, proxies, neighbours, similarities)
+    return Arrays(embeddings, proxies, neighbours, similarities, _write_training(folder, event))
 
 
 def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: Arrays) -> int:
@@ -70,6 +71,8 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
     proxies_id = None
     if arrays.proxies is not None:
         proxies_id = add_artefact(db, folder, run_id, "proxies", arrays.proxies, event.step)
+    if arrays.training is not None:
+        add_artefact(db, folder, run_id, "embeddings", arrays.training, event.step)
     evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -90,6 +93,20 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
 def ranking_path(folder: Path, epoch: int) -> Path:
     """The file with the ranking of an evaluation."""
     return folder / f"ranking-{epoch}.npz"
+
+
+def training_path(folder: Path, epoch: int) -> Path:
+    """The file with the training half's embeddings at an evaluation, where they were asked for."""
+    return folder / f"training-{epoch}.npz"
+
+
+def _write_training(folder: Path, event: Evaluated) -> Path | None:
+    if event.training_ids is None or event.training_embeddings is None:
+        return None
+    path = training_path(folder, event.epoch)
+    with files.atomic_write(path) as file:
+        np.savez(file, sample_ids=event.training_ids, vectors=event.training_embeddings.astype(np.float32))
+    return path
 
 
 def _write_proxies(folder: Path, event: Evaluated) -> Path | None:

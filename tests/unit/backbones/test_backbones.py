@@ -1,7 +1,10 @@
 """Shapes, frozen batch-norm, and weights that cannot be used."""
 
+from urllib.parse import urlsplit
+
 import pytest
 import torch
+from torchvision.models import ResNet50_Weights
 
 from workbench.backbones import list_backbones
 from workbench.backbones.model import build_model
@@ -154,3 +157,10 @@ def test_gradient_checkpointing_gives_the_same_gradient_and_statistics(name, lev
     for values, others in (states[0].values(), states[1].values()), gradients:
         for value, other in zip(values, others, strict=True):
             torch.testing.assert_close(value, other)
+
+
+def test_a_download_is_asked_for_with_its_host_and_its_size(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    host = urlsplit(ResNet50_Weights.IMAGENET1K_V1.url).hostname
+    with pytest.raises(Problem, match=rf'Tick "Allow download" to fetch them from {host} \(about 103 MB\)'):
+        build_model("resnet50", {"weights": "cache"}, EmbeddingParams(dim=0), 3)

@@ -3,39 +3,29 @@
 import json
 import re
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
-from safetensors.torch import save_file
 
+from tests.tiny_clip import BARE, clip_run, make_weights
 from workbench.backbones.model import build_model
 from workbench.cli import cli
-from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.config import EmbeddingParams, RunConfig
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.running.text_scores import sentence_of, text_scores
 from workbench.running.text_search import refusal, search_texts
 from workbench.workspace import Workspace
 
 open_clip = pytest.importorskip("open_clip", reason="an optional package (extra clip)")
-BARE = EmbeddingParams(dim=0, batch_norm=False)
-TINY = {
-    "embed_dim": 12,
-    "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
-    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 8, "heads": 1, "layers": 1},
-}
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     """A model of two small towers that open_clip knows, and its weights in a file."""
-    folder = tmp_path_factory.mktemp("clip")
-    (folder / "tiny-clip.json").write_text(json.dumps(TINY))
-    open_clip.add_model_config(folder)
-    torch.manual_seed(0)
-    whole = open_clip.create_model("tiny-clip")
-    save_file(whole.state_dict(), folder / "weights.safetensors")
-    return whole.eval(), folder / "weights.safetensors"
+    return make_weights(tmp_path_factory.mktemp("clip"))
 
 
 def made(path, channels=3, **params):
@@ -88,15 +78,6 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
         build_model("clip", {}, BARE, 3)
 
 
-def clip_run(path, **changes):
-    params = {"model": "tiny-clip", "weights": "file", "weights_file": str(path), "frozen": True}
-    return RunConfig(
-        name="tower", device="cpu", backbone=Choice(name="clip", params=params | changes.pop("backbone", {})),
-        embedding=changes.pop("embedding", BARE), training=TrainingParams(epochs=1, batch_size=256),
-        evaluation=EvaluationParams(probe_size=0, neighbours=2, untrained=False, **changes),
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -110,16 +91,36 @@ def test_words_are_compared_only_with_what_they_were_trained_with(weights, chang
     assert "no tower for words" in refusal(RunConfig())
 
 
+def test_a_class_is_asked_for_by_its_plain_name():
+    assert sentence_of("002.Laysan_Albatross") == "a photo of a Laysan Albatross"
+    assert sentence_of("felid/lynx", "a {} in snow") == "a lynx in snow"
+    assert sentence_of("7") == "a photo of a 7"
+
+
 def test_a_run_is_searched_by_words(weights, tmp_path):
     with Workspace(tmp_path / "space", create=True) as workspace:
         run_id = launch.prepare_run(clip_run(weights[1]), workspace)
         launch.make_job(workspace, run_id, Control()).start().join()
         assert workspace.run(run_id).status == "done", workspace.run(run_id).problem
         (answer,) = search_texts(workspace, run_id, ["seven"], k=3)
-        ids, _, stored = workspace.embeddings(workspace.evaluations(run_id)[-1].id)
+        ids, labels, stored = workspace.embeddings(workspace.evaluations(run_id)[-1].id)
+        scored = text_scores(workspace, run_id, "digit {}")
+        with pytest.raises(Problem, match=r"has no \{"):
+            text_scores(workspace, run_id, "digit")
     scores = torch.nn.functional.normalize(torch.tensor(stored)) @ made(weights[1]).backbone.embed_texts(["seven"])[0]
     assert [near.sample_id for near in answer.neighbours] == ids[scores.argsort(descending=True)[:3].numpy()].tolist()
     assert answer.neighbours[0].similarity == pytest.approx(scores.max().item(), abs=1e-5)
+    asked = made(weights[1]).backbone.embed_texts([f"digit {label}" for label in range(10)])
+    ranked = labels[(asked @ torch.nn.functional.normalize(torch.tensor(stored)).T).argsort(1, True).numpy()]
+    assert scored["queries"] == 10
+    assert scored["recall@1"] == pytest.approx(np.mean(ranked[:, 0] == np.arange(10)))
+    first_r = [row[: (labels == label).sum()] == label for label, row in enumerate(ranked)]
+    precise = [np.cumsum(hits) / np.arange(1, len(hits) + 1) for hits in first_r]
+    assert scored["MAP@R"] == pytest.approx(np.mean([(p * h).mean() for p, h in zip(precise, first_r, strict=True)]))
+    words = ["search", str(run_id), "--class-names", "digit {}", "-w", str(tmp_path / "space")]
+    said = CliRunner().invoke(cli, words).output
+    assert "10 classes asked for by name" in said
+    assert f"MAP@R  {scored['MAP@R']:7.2%}" in said
     words = ["search", str(run_id), "--text", "seven", "--k", "2", "--json", "-w", str(tmp_path / "space")]
     said = json.loads(CliRunner().invoke(cli, words).output)
     assert said["results"][0]["text"] == "seven"

@@ -125,6 +125,7 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
         ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
         ({"weights": "file"}, 32, "No weights file"),
         ({"weights": "cache"}, 32, "no weights in this machine's cache"),
+        ({"model": "vit_small_patch16_dinov3.lvd1689m", "weights": "cache"}, 32, "86 MB, licence dinov3-lic"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(params, size, said, tmp_path, monkeypatch):

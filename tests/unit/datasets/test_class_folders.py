@@ -28,6 +28,24 @@ def test_a_folder_per_class_is_read_back(tmp_path, build, draw):
     assert (kept.root, kept.channels) == (tmp_path / "data", 3)
 
 
+@pytest.mark.parametrize("half", ["", "train/", "test/"])
+def test_two_folders_are_a_class_and_the_first_is_scored_too(tmp_path, build, draw, half):
+    names = ["cat/lynx/1.png", "cat/lynx/2.png", "cat/puma/deep/1.png", "dog/lynx/1.png"]
+    for name in names:
+        for folder in {half, "train/", "test/"} if half else {""}:
+            draw(tmp_path / "data" / f"{folder}{name}")
+    draw(tmp_path / "data" / f"{half}cat/high.png")
+    images = build("folder", folder=str(tmp_path / "data"), levels=2)
+    assert images.class_names == ["cat/lynx", "cat/puma", "dog/lynx"]
+    (level,) = images.levels
+    assert (level.name, level.class_names) == ("folder 1", ["cat", "dog"])
+    for row, path in enumerate(images.paths):
+        _, genus, species, *_ = ("", *path.removeprefix("train/").removeprefix("test/").split("/"))
+        assert images.class_names[images.labels[row]] == f"{genus}/{species}"
+        assert level.class_names[level.labels[row]] == genus
+    assert images.problems == [(f"{half}cat/high.png", "lies in fewer than 2 folders")]
+
+
 def test_order_and_numbers_do_not_depend_on_the_disk(tmp_path, build, draw):
     names = [f"{label}/{number}.png" for label in "ab" for number in range(3)]
     for folder, order in (("one", names), ("two", names[::-1])):

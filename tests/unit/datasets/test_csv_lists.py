@@ -34,6 +34,24 @@ def test_a_list_with_a_split_is_read_back(tmp_path, listed, build):
     assert kept.problems == []
 
 
+def test_wider_labels_come_from_columns(listed, build):
+    text = "path,label,Genus,family\nx/0.png,lynx,cat,felid\nx/1.png,lynx,cat,felid\nx/2.png,lion,panther,felid\n"
+    images = build("csv", file=listed(text), levels="family, genus")
+    assert [(level.name, level.class_names, level.labels.tolist()) for level in images.levels] == [
+        ("family", ["felid"], [0, 0, 0]), ("genus", ["cat", "panther"], [0, 0, 1]),
+    ]  # fmt: skip
+    assert images.class_names == ["lion", "lynx"]
+    assert images.without({0: "is damaged"}).levels[1].labels.tolist() == [0, 1]
+    assert build("csv", file=listed(text)).levels == []
+    for lines, words in (
+        (text, "line 1: there is no column order; found path, label, genus, family"),
+        ("path,label,order\nx/0.png,lynx,\n", "line 2: order is empty"),
+        ("path,label,order\nx/0.png,lynx,a\nx/1.png,lynx,b\n", "line 3: lynx is of a in a line above"),
+    ):
+        with pytest.raises(Problem, match=words):
+            build("csv", file=listed(lines), levels="order")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_list_without_a_split_and_with_odd_names(listed, build, draw, tmp_path, encoding):
     draw(tmp_path / "Größe, zwei" / "漢字.png")

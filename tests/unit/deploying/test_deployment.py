@@ -12,9 +12,14 @@ from tests.ui.small_run import blobs, store_run
 from tests.unit.workspace.older import make_older
 from workbench.cli import cli
 from workbench.deploying import request
+from workbench.deploying.kinds import kind
+from workbench.deploying.measure import measure, search_of
 from workbench.problem import Problem
+from workbench.results.stored import read_stored
 from workbench.workspace import Workspace
+from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.deployments import newest_deployment
+from workbench.workspace.stored_evaluation import training_path
 
 LABELS = np.repeat(np.arange(4), 12)
 
@@ -37,6 +42,27 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01) == measured
     assert newest_deployment(workspace, evaluation) == measured
     assert newest_deployment(workspace, run.evaluations[0]) is None
+
+
+def test_stores_are_fitted_on_the_training_half_where_it_was_stored(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 1.5, 0, width=16)])
+        number, step = run.evaluations[-1], workspace.evaluation(run.evaluations[-1]).step
+        plain = search_of(read_stored(workspace, number))
+        assert plain.fitted_on is plain.gallery
+        rng = np.random.default_rng(1)
+        vectors = rng.normal(size=(40, 16)).astype(np.float32)
+        path = training_path(workspace.file(run.run_id, "x").parent, workspace.evaluation(number).epoch)
+        np.savez(path, sample_ids=run.ids[:40], vectors=vectors)
+        with workspace.writing() as db:
+            add_artefact(db, path.parent, run.run_id, "embeddings", path, step)
+        search = search_of(read_stored(workspace, number))
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.testing.assert_allclose(search.fitted_on, unit, atol=1e-6)
+        measured = request.deployment(workspace, number, ["pca4"], 0.01)
+        assert measured["fitted_on"] == "the training half"
+        on_gallery, on_training = measure(plain, [kind("pca4")])[1], measured["stores"][1]
+        assert on_training["metrics"]["MAP@R"] < on_gallery.metrics["MAP@R"], "random axes keep less of it"
 
 
 def test_it_goes_with_its_run(space):

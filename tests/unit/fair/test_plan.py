@@ -40,7 +40,9 @@ def test_every_method_is_tuned_on_folds_under_the_same_conditions(bench, method)
     other = of_ce(bench)
     if config.fact(KNOWN, "loss", "of_images"):  # as many rows in a batch, of half as many images
         assert (config.training.views, config.training.batch_size * 2) == (2, other.training.batch_size)
-        alike = config.training.model_copy(update={"views": 1, "batch_size": other.training.batch_size})
+        same = {"batch_size": other.training.batch_size, "keep_features": other.training.keep_features}
+        assert not config.training.keep_features, "views are of images"
+        alike = config.training.model_copy(update={"views": 1, **same})
         assert config.fact(KNOWN, "augmentation", "changes"), "two views differ"
         config = config.model_copy(update={"training": alike, "augmentation": other.augmentation})
     for part in ("dataset", "split", "backbone", "embedding", "augmentation", "training", "evaluation"):

@@ -133,6 +133,17 @@ def test_patience_is_a_parameter():
     assert [event.step for event in run.ended] == [4]
 
 
+def test_the_last_projection_does_not_end():
+    falling = [0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.04, 0.03]
+    once = begun(falling, patience=1, projections=1)
+    once.train(16)
+    assert not once.ended
+    assert once.projections.penalty() is None
+    twice = begun(falling, patience=1, projections=2)
+    twice.train(16)
+    assert [event.step for event in twice.ended] == [4]
+
+
 def test_nothing_is_checked_between():
     run = begun([0.5], check_every=5)
     run.train(9)

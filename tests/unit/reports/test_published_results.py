@@ -49,6 +49,16 @@ def test_every_table_is_whole_and_names_what_exists():
         ("Table 3", "folder", "PSCE simplex (120 epochs)", "linear/top-1", 76.7),
         ("Table of 384 numbers", "cars", "Hyp-DINO, before the head", "recall@1", 89.2),
         ("Table of 128 numbers", "sop", "Hyp-ViT", "recall@10", 94.9),
+        ("Table 4", "sop", "ICE, 45 × 4", "recall@100", 95.3), ("Table 5", "sop", "ICE, N = 100", "recall@10", 88.2),
+        ("Table 6", "sop", "ICE, 64", "recall@1", 72.6), ("Table 5", "cifar100", "SCE, two views", "classifier/top-1",
+        77.6), ("Table 5", "cifar10", "SCE, two stages", "linear/top-1", 95.3),
+        ("Table 6", "cifar10", "PSCE simplex, unit length, without own class", "linear/top-1", 95.0),
+        ("Table 7", "cifar100", "PSCE random", "linear/top-1", 78.1),
+        ("Table 8", "cifar100", "PSCE, D = 2", "linear/top-1", 58.1),
+        ("Supplement, Table 3", "cub", "RankMI, depth 5, width 32", "recall@4", 85.4),
+        ("Supplement, Table 4", "cub", "RankMI, ratio 2", "recall@16", 95.1),
+        ("Supplement, Table 5", "cub", "RankMI, batch 240", "recall@1", 62.1),
+        ("Supplement, Table 6", "cub", "RankMI, 512", "recall@8", 91.8),
         ("Table 1", "inshop", "MS-CCP-L", "recall@1", 91.84), ("Table 2", "sop", "C1-CCP-L", "recall@1", 81.74),
         ("Table 2", "inshop", "ProxyAnchor (from LIBC)", "recall@1", 92.1),
     ],
@@ -77,6 +87,14 @@ def test_a_table_stands_beside_runs_of_its_protocol_only():
     assert [each.note for each in beside(run_of("cifar10", Choice(name="official"), sampler=tail), metrics)] == [
         "long-tailed 50"
     ]
+
+
+def test_an_ablation_stands_beside_runs_of_its_loss_only():
+    halves, metrics = Choice(name="classes"), {"recall@1": 0.5}
+    titles = {table.title for table in beside(run_of("cub", halves, loss=Choice(name="rankmi")), metrics)}
+    assert titles > {"RankMI: batch size", "RankMI: embedding size", "RankMI: depth and width"}
+    assert not any(":" in table.title for table in beside(run_of("cub", halves), metrics))
+    assert all(row.loss in table.losses for table in tables() if table.losses for row in table.rows)
 
 
 def test_imagenets_table_stands_beside_folders_of_a_thousand_classes_only():
@@ -110,7 +128,7 @@ def test_what_differs_is_said():
 def test_a_linear_probe_of_the_last_epoch_stands_beside_a_paper_whichever_epoch_was_best(tmp_path):
     shown, rows = images(6), np.arange(6)
     with Workspace(tmp_path / "space", create=True) as workspace:
-        run_id = workspace.create_run(run_of("cifar10", Choice(name="official")))
+        run_id = workspace.create_run(run_of("cifar10", Choice(name="official"), loss=Choice(name="supcon")))
         recorder = Recorder(workspace, run_id)
         recorder.dataset(workspace.register_dataset(shown, tmp_path / "pixels.npy"))
         recorder(evaluated(shown, 1, np.full(6, 0.9), rows, {}))

@@ -1,6 +1,7 @@
 """Label triage: planted errors are found first, votes against loops, copies, precision; decisions stored and filed."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from workbench.cli import cli
 from workbench.evaluation.retrieval import retrieve
 from workbench.problem import Problem
 from workbench.results import label_overlay, triage
-from workbench.results.stored import Stored, rows_of
+from workbench.results.label_overlay import Triage
+from workbench.results.stored import Stored, Training, rows_of
+from workbench.ui.pages.retrieval.triage_model import TriageModel
+from workbench.ui.pages.retrieval.triage_words import claim
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import Decision, all_decisions, decide, forget
 
@@ -78,6 +82,30 @@ def test_a_copy_with_another_label_is_listed_once():
     assert [(one.sample_id, one.kind) for one in listed] == [(140, triage.LABEL)]  # its neighbours say so, too
     copies = [one for one in triage.queue(stored, least=1.1) if one.kind == triage.COPY]
     assert [(one.sample_id, one.other) for one in copies] == [(140, 103)]
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_half(distance):
+    vectors = blobs(TRUE, 0.5, 3, width=12)
+    theirs = blobs(np.arange(30) % 5, 0.5, 9, width=12)
+    theirs[4], theirs[17] = vectors[25] * 1.0001, vectors[7]
+    labels = np.arange(30) % 5 + 10  # other classes than those that are searched
+    stored = replace(
+        evaluation(TRUE, vectors), distance=distance, training=Training(np.arange(30) + 900, labels, theirs)
+    )
+    crossing = [one for one in triage.queue(stored) if one.across]
+    assert {(one.sample_id, one.other, one.suggested) for one in crossing} == {(125, 904, 14), (107, 917, 12)}
+    assert all(one.kind == triage.COPY and 0.5 <= one.suspicion <= 1 for one in crossing)
+    assert not [one for one in triage.queue(replace(stored, training=None)) if one.across]
+    mislabelled = TRUE.copy()
+    mislabelled[25] = 4  # its neighbours say so, too: the copy is still said
+    doubted = replace(evaluation(mislabelled, vectors), distance=distance, training=stored.training)
+    assert [one.kind for one in triage.queue(replace(doubted, training=None)) if one.sample_id == 125] == [triage.LABEL]
+    assert [one.other for one in triage.queue(doubted) if one.sample_id == 125] == [904]
+    model = TriageModel()
+    model.show(Triage(1, 1, stored, [crossing[0]], {}))
+    assert model.neighbours()[crossing[0].suggested][0] == (0, crossing[0].other)
+    assert claim(crossing[0], "ant", "bee") == "Labelled ant, a near-copy labelled bee is in the training half"
 
 
 def test_nothing_is_suspect_in_one_class_or_without_neighbours():

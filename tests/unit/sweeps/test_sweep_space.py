@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.comparing.published_tables import tables
 from workbench.config import BadConfig, Choice
 from workbench.entries import catalog
 from workbench.settings.changed import changed, read_config
@@ -162,16 +163,49 @@ def test_a_plan_counts_its_runs(config, known):
         planned(config, [read("training.lr=0.1..0.2")], "grid", known)
 
 
+GRIDS = {
+    "ice-scale": ({"loss.scale": (1, 16, 32, 48, 64, 80)}, "ICE, s = ", "Table 2"),
+    "ice-images-per-class": ({"sampler.images_per_class": (2, 3, 4, 5)}, " × ", "Table 4"),
+    "ice-batch-size": ({"training.batch_size": (100, 120, 140, 160, 180)}, "N = ", "Table 5"),
+    "ice-dimension": ({"embedding.dim": (64, 128, 256, 512)}, "ICE, ", "Table 6"),
+    "psce-dimension": ({"embedding.dim": (2, 5, 10, 20)}, "D = ", "Table 8"),
+    "psce-dimension-100": ({"embedding.dim": (2, 50, 100, 200)}, "D = ", "Table 8"),
+    "psce-prototypes": ({"loss.prototypes": ("random", "canonical", "simplex")}, "PSCE ", "Table 7"),
+    "rankmi-depth": ({"loss.depth": (3, 5, 7)}, "depth ", "Supplement, Table 3"),
+    "rankmi-width": ({"loss.width": (32, 128, 512)}, "width ", "Supplement, Table 3"),
+    "rankmi-ratio": ({"loss.ratio": (1, 2, 4)}, "ratio ", "Supplement, Table 4"),
+    "rankmi-batch-size": ({"training.batch_size": (120, 180, 240)}, "batch ", "Supplement, Table 5"),
+    "rankmi-dimension": ({"embedding.dim": (128, 512)}, "RankMI, ", "Supplement, Table 6"),
+}
+"""What each sweep of one field tries, and what stands before that value in the rows of the paper's table."""
+OTHER_GRIDS = {
+    "ccp-batch-size": 4, "ccp-proxies-penalty": 40, "ccp-proxies-pool": 20, "ccp-alternating": 8, "psce-batch-size": 4,
+    "psce-stages": 2, "psce-normalised": 4,
+}  # fmt: skip
+
+
 def test_the_papers_sweeps_fit_the_runs_that_they_vary(known):
     runs = {preset.key: preset.config for preset in presets()}
-    every = sweep_presets()
-    assert {"ice-scale", "ccp-proxies-penalty", "psce-dimension", "rankmi-depth", "ccp-batch-size"} <= {
-        each.key for each in every
-    }
-    for each in every:
-        config = changed(runs[each.preset], each.changes, known, each.key)
-        plan = planned(config, each.parameters, each.how, known, trials=each.trials, source=each.source)
-        assert plan.trials >= 3
-        assert each.source
-    [ice_scale] = [preset for preset in sweep_presets() if preset.key == "ice-scale"]
-    assert ice_scale.parameters == (Parameter("loss.scale", (1, 16, 32, 48, 64, 80)),)
+    every = {preset.key: preset for preset in sweep_presets()}
+    assert set(every) == {*GRIDS, *OTHER_GRIDS}
+    for key, preset in every.items():
+        config = changed(runs[preset.preset], preset.changes, known, key)
+        plan = planned(config, preset.parameters, preset.how, known, trials=preset.trials, source=preset.source)
+        assert plan.trials == OTHER_GRIDS.get(key) or list(GRIDS[key][0].values()) == [plan.parameters[0].values]
+        assert "Table" in preset.source or "Fig" in preset.source
+
+
+@pytest.mark.parametrize("key", GRIDS)
+def test_a_sweep_tries_every_row_of_the_papers_table(key):
+    tried, before, source = GRIDS[key]
+    preset = next(preset for preset in sweep_presets() if preset.key == key)
+    ((field, values),) = tried.items()
+    assert preset.parameters == (Parameter(field, values),)
+    run = next(each.config for each in presets() if each.key == preset.preset)
+    rows = [
+        row.method for table in tables()
+        if (table.source, table.dataset) == (source, run.dataset.name) and table.paper.startswith(preset.source[:5])
+        for row in table.rows
+    ]  # fmt: skip
+    for value in values:
+        assert any(f"{before}{value}" in method for method in rows), (value, rows)

@@ -388,9 +388,10 @@ def test_a_read_only_workspace_says_so(workspace, monkeypatch):
 
 
 def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
-    from workbench.workspace import migrations
+    from workbench.workspace import migrations, schema
 
     Workspace(tmp_path, create=True).close()
+    monkeypatch.setattr(schema, "SHIPPED", "of no steps.json")
     longer = deepcopy(migrations.migration)
     longer(name="m999_extra")(lambda db: db.execute("alter table runs add column extra text"))
     monkeypatch.setattr(migrations, "migration", longer)

@@ -94,7 +94,10 @@ class Projections(Companion):
             self._place(*self._pool(rng), random)
 
     def after_step(self, step: int) -> None:
-        """Check MAP@R every `check_every` steps; maybe end the projection. Raises RuntimeError before `begin`."""
+        """Check MAP@R every `check_every` steps; maybe end the projection, unless it is the last of `projections`.
+
+        Raises RuntimeError before `begin`.
+        """
         if not self._loss.begun:
             raise RuntimeError("begin() chooses the first proxies and must come before training")
         if step % self._params.check_every:
@@ -108,7 +111,8 @@ class Projections(Companion):
             self._best_proxies = self._loss.proxies.detach().clone()
         else:
             self._unimproved += 1
-        if self._unimproved >= self._params.patience:
+        last = self._index + 1 == self._params.projections
+        if self._unimproved >= self._params.patience and not last:
             self._end(step)
 
     def penalty(self) -> Tensor | None:

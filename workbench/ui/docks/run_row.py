@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, TICK, TICKED
-from workbench.ui.words import STATES, duration, epoch_at_work, state_word
+from workbench.ui.words import STATES, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
@@ -119,8 +119,11 @@ def about(run: Run) -> str:
     word = state_word(run.status)
     if run.status == "running" and run.epochs:
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
+    at = where(run.placement) if run.placement is not None else ""
+    if run.placement is not None and run.placement.silent and run.live:
+        return " · ".join((at, word, run.dataset))
     took = duration(run.seconds) if run.seconds and not run.live else ""
-    return " · ".join(part for part in (word, run.dataset, took, *run.tags) if part)
+    return " · ".join(part for part in (word, at, run.dataset, took, *run.tags) if part)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

@@ -1,6 +1,6 @@
 """The points of one curve: numpy buffers that double when full, and where a value is no number."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -60,14 +60,11 @@ class Curve:
         starts = np.flatnonzero(bad & ~np.concatenate(([False], bad[:-1])))
         return [(float(self.steps[i]), "NaN" if np.isnan(self.values[i]) else "infinite") for i in starts]
 
-    def nearest(self, step: float) -> int | None:
-        """Index of the point nearest to `step`, or None where there is none."""
-        if self._count == 0:
-            return None
-        right = int(np.searchsorted(self.steps, step))
-        if right == 0 or (right < self._count and self._steps[right] - step <= step - self._steps[right - 1]):
-            return right
-        return right - 1
+    def at(self, places: Callable[["Curve"], np.ndarray]) -> "Curve":
+        """The same values at the places [n] that the function gives, in a curve of its own."""
+        placed = Curve()
+        placed.append(places(self), self.values)
+        return placed
 
     def _make_room(self, needed: int) -> None:
         capacity = len(self._steps)

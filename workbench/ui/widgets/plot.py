@@ -1,7 +1,7 @@
 """The curve plot shared by pages: title, legend, read-out, menu; fast because its items are reused."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -59,6 +59,9 @@ class CurvePlot(QFrame):
     ) -> None:
         super().__init__(parent)
         self.title, self.x_title = title, x_title
+        self.counts = x_title  # what the stored numbers of the bottom axis count
+        self._across: Callable[[np.ndarray], np.ndarray] | None = None  # where they are drawn; None: as stored
+        self._best: float | None = None
         self.series = list(series)
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
@@ -128,11 +131,34 @@ class CurvePlot(QFrame):
         """Change the title of the plot and the label of its bottom axis."""
         self.title = title
         if x_title is not None:
-            self.x_title = x_title
-            self.canvas.item.setLabel("bottom", x_title)
+            self.counts = x_title
+            self.stand_over(x_title)
         self._title.setText(title)
         self.canvas.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")
+
+    def stand_over(self, x_title: str, across: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
+        """Draw the curves over something else than what is stored, such as time; their points stay as they are.
+
+        Lines, crosshair, table and files follow.
+
+        Args:
+            x_title: what runs along the bottom from now on.
+            across: where the stored numbers [n], rising, stand, [n], not falling; None: as they are stored.
+        """
+        renamed = x_title != self.x_title
+        self.x_title, self._across = x_title, across
+        if renamed:
+            self.canvas.item.setLabel("bottom", x_title)
+            self.canvas.fit()
+        self.canvas.show_best(self._place(self._best))
+        self._ask_redraw()
+
+    def _places(self, curve: Curve) -> np.ndarray:
+        return curve.steps if self._across is None else self._across(curve.steps)
+
+    def _place(self, step: float | None) -> float | None:
+        return step if step is None or self._across is None else float(self._across(np.array([float(step)]))[0])
 
     def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
         """Add points of one series; drawn within 100 ms."""
@@ -172,7 +198,7 @@ class CurvePlot(QFrame):
 
     def marks(self) -> list[tuple[float, str]]:
         """All vertical marks: (step, words); values that are no number are named with their curve."""
-        return sorted([*self._marks, *breaks_named(self.shown(), self.curves, self.x_title)])
+        return sorted([*self._marks, *breaks_named(self.shown(), self.curves, self.counts)])
 
     def shown(self) -> list[Series]:
         """The series that the legend does not hide."""
@@ -201,12 +227,14 @@ class CurvePlot(QFrame):
         columns = max(200, self.canvas.width())
         for series in self.series:
             curve = self.curves[series.name]
-            seen = slice(*np.searchsorted(curve.steps, self.canvas.span()))
+            places = self._places(curve)
+            seen = slice(*np.searchsorted(places, self.canvas.span()))
             smoothed = self.smoothing > 0 and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
-            self.canvas.lines[series.name].draw(curve.steps[seen], curve.finite_values()[seen], smooth, columns)
-        self.canvas.reach_over([self.curves[series.name].steps for series in self.shown() if series.axis == "right"])
-        self.canvas.show_marks(self.marks())
+            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns)
+        on_right = [self._places(self.curves[series.name]) for series in self.shown() if series.axis == "right"]
+        self.canvas.reach_over(on_right)
+        self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
         self.canvas.setAccessibleDescription(self.describe())
         self._tell_absent()
 
@@ -222,13 +250,14 @@ class CurvePlot(QFrame):
 
     def describe(self) -> str:
         """What the curves show, in one sentence, for screen readers."""
-        parts = [course(series.title, self.curves[series.name], self.x_title) for series in self.shown()]
+        parts = [course(series.title, self.curves[series.name], self.counts) for series in self.shown()]
         trouble = [words for _, words in self.marks()]
         return f"{self.title}: {'; '.join(parts + trouble) or 'nothing is shown'}."
 
     def table(self) -> CurveTable:
         """All numbers, one row per step, as a Qt model."""
-        return CurveTable(self.x_title, [(series.title, self.curves[series.name]) for series in self.series])
+        placed = [(series.title, self.curves[series.name].at(self._places)) for series in self.series]
+        return CurveTable(self.x_title, placed)
 
     def show_table(self) -> TableDialog:
         """Open the table of all numbers."""
@@ -274,23 +303,30 @@ class CurvePlot(QFrame):
         self.redraw()
 
     def show_best(self, at: float | None) -> None:
-        """Mark the best epoch with a dashed line and a star, in the unit of the bottom axis; None takes it away."""
-        self.canvas.show_best(at)
+        """Mark the best epoch with a dashed line and a star, in what the plot stores; None takes it away."""
+        self._best = at
+        self.canvas.show_best(self._place(at))
 
-    def show_values(self, step: float | None) -> None:
-        """Crosshair and read-out at the points nearest to this step; None takes them away."""
-        nearest = (
-            {series.name: self.curves[series.name].nearest(step) for series in self.shown()} if step is not None else {}
-        )
-        indices = {name: index for name, index in nearest.items() if index is not None}
-        if step is None or not indices:
-            self.canvas.point_at(None)
-            self.read_out.hide()
+    def show_values(self, place: float | None) -> None:
+        """Crosshair and read-out at the points nearest to this place of the bottom axis; None takes them away."""
+        if place is None:
+            self._hide_values()
             return
-        at = min(
-            (float(self.curves[name].steps[index]) for name, index in indices.items()), key=lambda x: abs(x - step)
-        )
+        placed = {series.name: self._places(self.curves[series.name]) for series in self.shown()}
+        indices = {name: int(np.argmin(np.abs(places - place))) for name, places in placed.items() if len(places)}
+        if not indices:
+            self._hide_values()
+            return
+        nearest = min(indices, key=lambda name: abs(placed[name][indices[name]] - place))
+        at, stored = float(placed[nearest][indices[nearest]]), float(self.curves[nearest].steps[indices[nearest]])
         self.canvas.point_at(at)
         titles = {series.name: series.title for series in self.series}
         values = [f"{titles[name]} {self.curves[name].values[index]:.4g}" for name, index in indices.items()]
-        self.read_out.show_at(at, "  ".join([f"{self.x_title} {at:,.0f}", *values]))
+        where = f"{self.counts} {stored:,.0f}"
+        if self._across is not None:
+            where += f" · {self.x_title} {at:.3g}"
+        self.read_out.show_at(at, "  ".join([where, *values]))
+
+    def _hide_values(self) -> None:
+        self.canvas.point_at(None)
+        self.read_out.hide()

@@ -16,6 +16,7 @@ from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxi
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
+LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
 BEST = "#E69F00"  # of the line and star of the best epoch
 AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
@@ -51,6 +52,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._best = pg.InfiniteLine(angle=90, movable=False, label="★", labelOpts={"position": 0.95})
         self._best.setVisible(False)
         self.item.addItem(self._best, ignoreBounds=True)
+        self._limit: pg.InfiniteLine | None = None  # made where there is one
         self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
@@ -87,7 +89,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
         self._best.label.setColor(BEST)
-        for mark in self._marks:
+        for mark in [*self._marks, *([self._limit] if self._limit is not None else [])]:
             self._style_mark(mark)
 
     def _style_mark(self, mark: pg.InfiniteLine) -> None:
@@ -108,6 +110,19 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     def start_at_zero(self) -> None:
         """Have the left axis hold 0."""
         self.item.addItem(Zero())
+
+    def show_limit(self, value: float | None, words: str = "") -> None:
+        """A dashed line across the plot with its words, which the left axis holds; None takes it away."""
+        if self._limit is None and value is not None:
+            self._limit = pg.InfiniteLine(
+                angle=0, movable=False, label="", labelOpts={"position": 0.05, "anchors": LEFT}
+            )
+            self._style_mark(self._limit)
+            self.item.addItem(self._limit)
+        if self._limit is not None:
+            self._limit.setVisible(value is not None)
+            self._limit.setValue(value or 0.0)
+            self._limit.label.setFormat(words)
 
     def show_axes(self, shown: bool, right: bool) -> None:
         """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""

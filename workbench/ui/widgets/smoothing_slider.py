@@ -7,7 +7,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.labels import label
 
 MOST = 99  # hundredths
-WIDTH = 100  # px
+WIDTH = 80  # px
 
 
 class SmoothingSlider(QWidget):
@@ -29,6 +29,11 @@ class SmoothingSlider(QWidget):
         self.show_weight(weight)
         self.number.setMinimumWidth(self.number.fontMetrics().horizontalAdvance("0.00"))
         self.slider.valueChanged.connect(self._say)
+
+    @property
+    def weight(self) -> float:
+        """The weight that is shown, 0 to 0.99."""
+        return self.slider.value() / 100
 
     def show_weight(self, weight: float) -> None:
         """Show this weight without sending a signal."""

@@ -12,6 +12,7 @@ from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.running.image_search import Answer, OwnImage, search
+from workbench.running.text_search import TextAnswer
 from workbench.ui.pages.retrieval.asking import Newest, Window
 from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
 from workbench.ui.pages.retrieval.comparison import Comparison
@@ -57,7 +58,7 @@ class Browsing:
         self.result: ShownQuery | None = None  # the query on screen
         self.explaining = False  # whether causes of failure are being worked out
         self.own: OwnImage | None = None  # searched with last
-        self.answer: Answer | None = None  # to an image of one's own, on screen instead of a query
+        self.answer: Answer | TextAnswer | None = None  # to one's own image or words, on screen instead of a query
 
     @property
     def waiting(self) -> bool:
@@ -290,10 +291,11 @@ class Browsing:
             self._window.run_in_thread(
                 "Search with your image",
                 lambda progress: search(workspace, run_id, [image], SHOWN, progress=progress)[0],
-                self._take_answer,
+                self.show_answer,
             )
 
-    def _take_answer(self, answer: Answer) -> None:
+    def show_answer(self, answer: Answer | TextAnswer) -> None:
+        """Show what was found for an image or words of one's own, unless another run is shown by now."""
         if self.shown is not None and answer.evaluation.run_id == self.shown.evaluation.run_id:
             self.answer = answer
             self._tell(Change.QUERY)

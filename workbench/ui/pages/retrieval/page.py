@@ -10,15 +10,18 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from workbench.files.spreadsheet import pasted
 from workbench.problem import Problem
 from workbench.running.image_search import OwnImage
+from workbench.running.text_search import TextAnswer
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
+from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.tagging import Tagging
 from workbench.ui.pages.retrieval.views import RetrievalViews
+from workbench.ui.pages.retrieval.words_row import WordsRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
@@ -66,13 +69,17 @@ class RetrievalPage(QStackedWidget):
         own.setToolTipsVisible(True)
         self.own.setMenu(own)
         self.locating = LocateStrip(self.session, loader)
-        bar = in_row(self.back, self.forward, 1, self.locating, self.own, spacing=8)
-        centre = in_column(bar, (self.result, 1), spacing=12)
+        self.words = WordsRow(self.session, self.browsing.show_answer)
+        self.by_words = button("Search by words", "text-aa")
+        self.by_words.setCheckable(True)
+        bar = in_row(self.back, self.forward, 1, self.locating, self.by_words, self.own, spacing=8)
+        centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
         self.views = RetrievalViews(self.session, content)
-        self.addWidget(self.hint)
-        self.addWidget(self.views)
+        self.gallery = GalleryPanel(self.session)
+        for part in (self.hint, self.views, self.gallery):
+            self.addWidget(part)
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:
@@ -86,6 +93,7 @@ class RetrievalPage(QStackedWidget):
             ("Later evaluation", "]", self.session.show_later),
             ("Search with an image…", "", self._open_own),
             ("Paste an image to search with", "Ctrl+V", self._paste_own),
+            ("Search by words", "Ctrl+T", self.by_words.toggle),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
             ("Export the listed queries…", "", self._ask_export),
         ):
@@ -100,6 +108,7 @@ class RetrievalPage(QStackedWidget):
         self.hint.pressed.connect(self._go_to_train)
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
+        self.by_words.toggled.connect(self.words.open)
         self.open_own.triggered.connect(self._open_own)
         self.paste_own.triggered.connect(self._paste_own)
         self.search_again.triggered.connect(self._search_again)
@@ -113,6 +122,8 @@ class RetrievalPage(QStackedWidget):
         session.theme.changed.connect(self._fit_text)
         self._fit_text()
         session.evaluation_changed.connect(self._show_evaluation)
+        session.run_changed.connect(self._show_evaluation)
+        session.runs_changed.connect(self._show_evaluation)
         session.evaluations_changed.connect(self.browsing.look_for_evaluations)
         session.query_changed.connect(self._show_query)
         session.selection_changed.connect(self._show_selection)
@@ -131,11 +142,19 @@ class RetrievalPage(QStackedWidget):
     def _show_evaluation(self) -> None:
         """Browse another evaluation, as soon as the page is visible."""
         evaluation_id = self.session.evaluation_id
-        self.setCurrentIndex(0 if evaluation_id is None else 1)
+        gallery = self._gallery_of_run() if evaluation_id is None else None
+        self.setCurrentIndex(1 if evaluation_id is not None else 0 if gallery is None else 2)
+        if gallery is None or self.isVisible():
+            self.gallery.show_run(gallery)
         if evaluation_id is None or self.isVisible():
             self._show_selection()
             self.browsing.show_evaluation(self.session.workspace, evaluation_id)
             self._show_query()
+
+    def _gallery_of_run(self) -> int | None:
+        """The shown run, where it was imported only to be searched."""
+        run = self.session.run()
+        return run.id if run is not None and run.only_searched else None
 
     def _show_query(self) -> None:
         if self.isVisible():
@@ -168,7 +187,9 @@ class RetrievalPage(QStackedWidget):
     def _draw_query(self) -> None:
         browsing = self.browsing
         answer, result = browsing.answer, browsing.result
-        if answer is not None:
+        if isinstance(answer, TextAnswer):
+            self.result.show_words(answer.name, answer.neighbours, KINDS[answer.evaluation.distance])
+        elif answer is not None:
             kind = KINDS[answer.evaluation.distance]
             self.result.show_own(answer.picture, answer.name, answer.neighbours, kind, answer.evaluation.epoch)
         elif result is not None and browsing.shown is not None:

@@ -56,14 +56,17 @@ class Result(QWidget):
         self.tag.setToolTip("Say something of this sample, for instance that its label is wrong")
         self.tags = ElidedLabel("", "caption")
         self.tags.hide()
-        self.own = Chip("Your image", removable=True)
-        self.own.hide()
+        self.own, self.words = Chip("Your image", removable=True), Chip("Your words", removable=True)
+        for chip in (self.own, self.words):
+            chip.hide()
+            chip.removed.connect(self.own_dropped)
         buttons = QWidget()
         flow = FlowLayout(buttons, spacing=8)
         flow.addWidget(self.show_in_map)
         flow.addWidget(self.tag)
         words = (self.title, self.facts, self.explanation, self.path, self.tags)
-        beside = in_column((self.own, Qt.AlignmentFlag.AlignLeft), *words, 1, buttons, spacing=8)
+        chips = in_row(self.own, self.words, 1)
+        beside = in_column(chips, *words, 1, buttons, spacing=8)
         head = in_row((self.picture, Qt.AlignmentFlag.AlignTop), (beside, 1), spacing=16)
         inside = QWidget()
         self.grid = CardGrid(self._loader, PLACE, AHEAD)
@@ -81,7 +84,6 @@ class Result(QWidget):
         in_column(head, self._grid_head(), (grids, 1), on=self, spacing=12)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
-        self.own.removed.connect(self.own_dropped)
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
         self.grid.chosen.connect(self.neighbour_chosen)
         self.missed.stop.reached.connect(self.area.ensureWidgetVisible)
@@ -108,6 +110,7 @@ class Result(QWidget):
         """Show a query of the evaluation with its stored neighbours; `kind` names the similarity."""
         self._sample = query.sample_id
         self.own.hide()
+        self.words.hide()
         self.show_in_map.setEnabled(True)
         self.title.setText(query.class_name)
         self.facts.setText(facts_of(query, neighbours, kind))
@@ -135,18 +138,28 @@ class Result(QWidget):
 
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
+        self._show_asked(self.own, name, f"Compared with epoch {epoch}, by {kind}", neighbours)
+        self.picture.setAccessibleName(f"Your image {name}")
+        self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
+
+    def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
+        """Show the test images that are nearest to some words."""
+        self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
+        self.picture.setAccessibleName("Your words")
+        self.picture.setText(f"“{words}”")
+
+    def _show_asked(self, chip: Chip, title: str, how: str, neighbours: list[Neighbour]) -> None:
         self._sample = None
-        self.own.show()
+        for other in (self.own, self.words):
+            other.setVisible(other is chip)
         self.show_in_map.setEnabled(False)
-        self.title.setText(name)
+        self.title.setText(title)
         near = dict.fromkeys(neighbour.class_name for neighbour in neighbours[:5])
-        self.facts.setText(f"Nearest classes: {', '.join(near)}\nCompared with epoch {epoch}, by {kind}")
+        self.facts.setText(f"Nearest classes: {', '.join(near)}\n{how}")
         self.path.setText("")
         self.show_explanation("")
         self.show_missed([], 0, 0)
         self.other.hide()
-        self.picture.setAccessibleName(f"Your image {name}")
-        self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
         self._fill(neighbours, judged=False)
 
     def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:

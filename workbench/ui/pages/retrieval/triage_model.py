@@ -111,11 +111,17 @@ class TriageModel:
         return precision([], {}) if self.triage is None else precision(self.triage.suspects, self.triage.decisions)
 
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
-        """Of the suggested class and of its own: (rank, sample id) of the nearest samples in the stored neighbours."""
+        """Of the suggested class and of its own: (rank, sample id) of the nearest samples in the stored neighbours.
+
+        A near-copy in the training half comes first, with the rank 0.
+        """
         suspect, triage = self.current, self.triage
         if suspect is None or triage is None:
             return {}
         row = int((triage.stored.sample_ids == suspect.sample_id).argmax())
         ranked = ranked_by_class(triage.stored, row, list(dict.fromkeys((suspect.suggested, suspect.label))), SHOWN)
         ids = triage.stored.sample_ids
-        return {label: [(rank, int(ids[at])) for rank, at in places] for label, places in ranked.items()}
+        near = {label: [(rank, int(ids[at])) for rank, at in places] for label, places in ranked.items()}
+        if suspect.across and suspect.other is not None:
+            near[suspect.suggested] = [(0, suspect.other), *near[suspect.suggested][: SHOWN - 1]]
+        return near

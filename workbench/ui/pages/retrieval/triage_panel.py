@@ -316,7 +316,8 @@ class TriagePanel(QStackedWidget):
         self._near_ids: list[list[int]] = [[], []]
         for at, (number, places) in enumerate(list(self.model.neighbours().items())[:2]):
             self._near_ids[at] = [sample_id for _, sample_id in places]
-            ranks = ", ".join(str(rank) for rank, _ in places) or "none among the stored neighbours"
+            words = ["first the one in the training half" if rank == 0 else str(rank) for rank, _ in places]
+            ranks = ", ".join(words) or "none among the stored neighbours"
             self.near_titles[at].setText(f"Nearest labelled {name(number)}: ranks {ranks}")
         for at in range(2):
             self.near_titles[at].setVisible(bool(self.model.neighbours()) and at < len(self.model.neighbours()))

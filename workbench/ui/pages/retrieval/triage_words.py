@@ -5,6 +5,8 @@ from workbench.results.triage import COPY, Suspect
 
 def claim(suspect: Suspect, own: str, new: str) -> str:
     """What is suspected, in a few words; `own` and `new` are names of classes."""
+    if suspect.across:
+        return f"Labelled {own}, a near-copy labelled {new} is in the training half"
     if suspect.kind == COPY:
         return f"Labelled {own}, a near-copy is labelled {new}"
     doubt = "" if suspect.kind == "label" else "between two classes: "

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShow
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
+from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
@@ -54,6 +55,8 @@ class SetupPage(QWidget):
         self._connect()
         self._add_actions()
         self._begin()
+        self.session.read_places()
+        self.groups.rows_made.connect(self._order_tabs)  # of the first rows the window does it, with all regions
 
     def _build(self) -> None:
         self.chooser = PresetChooser()
@@ -81,7 +84,6 @@ class SetupPage(QWidget):
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
         self.contents.chosen.connect(self.groups.show_heading)
-        self.groups.rows_made.connect(self._order_tabs)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
         self.groups.offer_taken.connect(self._take_offer)
@@ -90,6 +92,9 @@ class SetupPage(QWidget):
         self.beside.show_trouble.clicked.connect(self._show_first_error)
         self.start.clicked.connect(self.start_run)
         self.sweep.clicked.connect(self.ask_sweep)
+        self.beside.where.edited.connect(self._name_start)
+        self.beside.places.clicked.connect(self.session.places_asked)
+        self.session.places_changed.connect(self._show_places)
         self.beside.save.clicked.connect(self.save_config)
         self.beside.open.clicked.connect(self.open_config)
         self.beside.copy.clicked.connect(self.copy_command)
@@ -160,7 +165,19 @@ class SetupPage(QWidget):
             return
         self.runner.drop()
         self.finder.remember(self.draft)
-        self.session.start(self.config, partial(self.session.show_page, "train"))
+        then = partial(self.session.show_page, "train")
+        if (place := self._place()) is not None:
+            self.session.start_at(self.config, place, then)
+        else:
+            self.session.start(self.config, then)
+
+    def _place(self) -> Place | None:
+        """The chosen place; None for this machine."""
+        return next((place for place in self.session.places if place.name == self.beside.where.value()), None)
+
+    def _show_places(self) -> None:
+        self.beside.show_places([place.name for place in self.session.places])
+        self._name_start()
 
     def ask_sweep(self) -> None:
         """Open the dialog that varies this run. Does nothing while something is wrong."""
@@ -265,7 +282,9 @@ class SetupPage(QWidget):
             self.groups.show_field(self.verdict.bad_paths[0])
 
     def _name_start(self) -> None:
-        self.start.setText("Add to queue" if self.session.busy else "Start")
+        place = self._place()
+        here = "Add to queue" if self.session.busy else "Start"
+        self.start.setText(f"Start at {place.name}" if place is not None else here)
 
     def _take_preflight(self, result: "Preflight") -> None:
         sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}

@@ -124,7 +124,8 @@ class PreflightCard(Card):
             "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
             "Split": f"{result.train:,} train, {result.test:,} test",
             "Device": "\n".join([result.device, *result.gpus]),
-            "Network": f"{result.parameters:,} weights",
+            "Network": f"{result.parameters:,} weights, {result.features:,} features"
+            + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": f"{memory(result.memory_bytes)} in use after the dry steps" if result.memory_bytes else NO_VALUE,
             "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
             + (f"; bound by the {result.bound}" if result.bound else ""),

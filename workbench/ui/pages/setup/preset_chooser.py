@@ -31,11 +31,12 @@ class PresetChooser(ChoiceEditor):
             [preset.key for preset in self.presets], [preset.title for preset in self.presets], parent, groups
         )
         self.setAccessibleName("Preset")
-        self._bases: dict[str, dict[str, Any]] = {}  # values of each preset, by key
+        self._catalog: Catalog = {}
+        self._bases: dict[str, dict[str, Any]] = {}  # by key, all values of the presets that were asked for
 
     def learn(self, catalog: Catalog) -> None:
         """Take the defaults that presets leave out from this catalog."""
-        self._bases = {preset.key: Draft(catalog, preset.config).base for preset in self.presets}
+        self._catalog, self._bases = catalog, {}
 
     def chosen(self) -> Preset | None:
         """What the person picked; None for a config from elsewhere."""
@@ -43,7 +44,8 @@ class PresetChooser(ChoiceEditor):
 
     def show_base(self, base: dict[str, Any]) -> Preset | None:
         """Show which preset has these values and return it; None, and its name with "(opened)", when none has."""
-        shown = next((preset for preset in self.presets if self._bases[preset.key] == base), None)
+        named = (preset for preset in self.presets if preset.title == base["name"])
+        shown = next((preset for preset in named if self._base(preset) == base), None)
         with QSignalBlocker(self):
             own = self.findData(OWN)
             if shown is not None:
@@ -57,3 +59,8 @@ class PresetChooser(ChoiceEditor):
                 self.setItemText(own, f"{base['name']} (opened)")
                 self.setCurrentIndex(own)
         return shown
+
+    def _base(self, preset: Preset) -> dict[str, Any]:
+        if preset.key not in self._bases:
+            self._bases[preset.key] = Draft(self._catalog, preset.config).base
+        return self._bases[preset.key]

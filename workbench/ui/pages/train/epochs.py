@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont
 
 from workbench.events import score_of
 from workbench.ui.words import percent
-from workbench.workspace.rows import Evaluation, recalls
+from workbench.workspace.rows import Evaluation, recalls, wider_labels
 
 Index = QModelIndex | QPersistentModelIndex
 BEHIND = (  # behind the recalls
@@ -53,7 +53,8 @@ class EpochTable(QAbstractTableModel):
         self.beginResetModel()
         self._rows = evaluations[::-1]
         there = {name for evaluation in evaluations for name in evaluation.metrics}
-        self._metrics = (*recalls(evaluations), *(name for name in BEHIND if name in there)) if there else USUAL
+        behind = (*(name for name in BEHIND if name in there), *wider_labels(evaluations))
+        self._metrics = (*recalls(evaluations), *behind) if there else USUAL
         scores = [score_of(evaluation.metrics) for evaluation in self._rows]
         known = [score for score in scores if score is not None]
         last = len(scores) - 1
@@ -101,7 +102,8 @@ class EpochTable(QAbstractTableModel):
         if not 1 <= column <= len(self._metrics):
             return "Epoch" if column == 0 else "Acc. % ↑"
         name = self._metrics[column - 1]
-        return f"{SHORT.get(name, name.replace('recall@', 'R@'))} % ↑"
+        shown = name.removeprefix("level/").replace("/", " ") if name.startswith("level/") else name
+        return f"{SHORT.get(name, shown.replace('recall@', 'R@'))} % ↑"
 
     def _meaning(self, column: int) -> str:
         if column == 0:
@@ -113,6 +115,9 @@ class EpochTable(QAbstractTableModel):
             return (
                 f"Recall@k: share of queries with one of their class among the {metric.removeprefix('recall@')} nearest"
             )
+        if metric.startswith("level/"):
+            level, _, name = metric.removeprefix("level/").rpartition("/")
+            return f"{name} where an image of the same label on level {level} counts as a match"
         return MEANING.get(metric, "")
 
     def _text(self, row: int, column: int) -> str:

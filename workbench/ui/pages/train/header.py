@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word
+from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -94,7 +94,8 @@ class RunHeader(QWidget):
         paused = control is not None and control.paused
         self.pause.setText(CONTINUE if paused else PAUSE)
         self.pause.setIcon(icon("play" if paused else "pause"))
-        self.pause.setEnabled(steered and run.status != "queued" and not run.problem)
+        can_pause = control is not None and control.can_pause
+        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem)
         stopping = control is not None and control.stop_asked
         self.stop.setText("Stopping…" if stopping else STOP)
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
@@ -104,6 +105,8 @@ class RunHeader(QWidget):
             waits = run.status == "queued" and not widget.isEnabled()
             widget.setToolTip(ELSEWHERE if not steered else IN_LINE if waits else "")
         self.resume.setVisible(can_resume)
+        if control is not None and not can_pause:
+            self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
         self.resume.setToolTip("Go on from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
         self.edit.setToolTip("Set up with the settings of this run")
@@ -119,6 +122,8 @@ def _after_word(run: Run) -> str:
         return words
     if run.loss == IMPORTED:
         return "imported embeddings, so there are no curves of training"
+    if run.placement is not None and run.live:
+        return " · ".join(filter(None, (where(run.placement), run.phase if run.status == "running" else "")))
     if run.status == "queued":
         return "starts when the runs before it have ended"
     return run.phase if run.status == "running" else ""

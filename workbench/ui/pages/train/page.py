@@ -17,6 +17,7 @@ from workbench.comparing.smoothing import AT_FIRST
 from workbench.problem import Problem
 from workbench.ui.icons import icon
 from workbench.ui.pages.train.anatomy import AnatomyPanel
+from workbench.ui.pages.train.axis import EPOCH, KINDS, SECONDS, STEP, TIME, TITLES, StepAxis
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.findings import Findings
@@ -24,14 +25,17 @@ from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.gpu_lines import GpuLines
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.pages.train.plot_grid import by_name
 from workbench.ui.pages.train.reading import NEEDED, read_curves
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.pages.train.tiles import Tiles
 from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.plot import CurvePlot
+from workbench.ui.widgets.segments import Segments
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 from workbench.ui.words import counted
 from workbench.workspace.rows import Evaluation
@@ -40,6 +44,8 @@ ROW_PX = 24
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 READ_AFTER = 300  # ms after the last news
+AXIS = "train/axis"  # what the curves stand over
+NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"
 TABLE_ROWS, UNFOLDED = 5, "train/table"  # rows of the table of epochs with its head; whether it is unfolded
 NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
 
@@ -90,9 +96,7 @@ class TrainPage(QStackedWidget):
             (self.system, "System", "Where the time of a step goes, and what bounds the run"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
-        self.smoother = SmoothingSlider(AT_FIRST)
-        self.views.setCornerWidget(self.smoother)
-        self._smooth(AT_FIRST)
+        self._build_corner()
         self._build_table()
         self.findings = Findings()
         above = QWidget()
@@ -114,6 +118,18 @@ class TrainPage(QStackedWidget):
         self.addWidget(content)
         self.table.hide()
         self.unfold.setChecked(self.session.preferences.flag(UNFOLDED))
+
+    def _build_corner(self) -> None:
+        """What all curves have in common: how strongly they are smoothed, and what they stand over."""
+        self.smoother = SmoothingSlider(AT_FIRST)
+        self.step_axis = StepAxis()
+        self.axis = Segments("Axis", [(kind, TITLES[kind]) for kind in KINDS])
+        chosen = self.session.preferences.text(AXIS, STEP)
+        self.axis.set_value(chosen if chosen in KINDS else STEP)
+        corner = QWidget()
+        in_row(self.smoother, self.axis, on=corner, spacing=4)
+        self.views.setCornerWidget(corner)
+        self._smooth(AT_FIRST)
 
     def _build_table(self) -> None:
         """The table of epochs, folded to one line until somebody asks for it."""
@@ -144,6 +160,9 @@ class TrainPage(QStackedWidget):
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)
         self.smoother.chosen.connect(self._smooth)
+        self.axis.chosen.connect(self._choose_axis)
+        self.system.made.connect(self._take_chart)
+        self.views.currentChanged.connect(self._fit_text)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
         self.header.end_pressed.connect(self._end)
@@ -159,6 +178,7 @@ class TrainPage(QStackedWidget):
         self.table.doubleClicked.connect(self._show_epoch)
         self.session.run_changed.connect(self._show_run)
         self.session.theme.changed.connect(self._fit_text)
+        self.session.scalars_arrived.connect(self._add_times)
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
         self.session.scalars_arrived.connect(self.system.add)
@@ -171,7 +191,7 @@ class TrainPage(QStackedWidget):
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
         self.findings.setFixedWidth(self.session.theme.side(FINDINGS_PX))
-        self.findings.setVisible(self.width() >= WITH_FINDINGS)
+        self.findings.setVisible(self.width() >= WITH_FINDINGS and self.views.currentWidget() is not self.system)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -192,6 +212,7 @@ class TrainPage(QStackedWidget):
         self.findings.show_sentences(read_curves(known, scores))
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.system.refresh()
+        self._show_axis()
 
     def _smooth(self, weight: float) -> None:
         for plot in self._plots:
@@ -201,6 +222,29 @@ class TrainPage(QStackedWidget):
     def _plots(self) -> tuple[CurvePlot, ...]:
         return (*self.curves.plots, *self.anatomy.plots, *self.system.plots)
 
+    def _take_chart(self, plot: CurvePlot) -> None:
+        """A chart of the System tab is new: it is like the others."""
+        plot.set_smoothing(self.smoother.weight)
+        self._stand_over(plot)
+
+    def _choose_axis(self, kind: str) -> None:
+        self.session.preferences.set_text(AXIS, kind)
+        self._show_axis()
+
+    def _add_times(self, points: list[tuple[str, int, float]]) -> None:
+        for _, steps, seconds in by_name(points, {SECONDS}):
+            self.step_axis.add_times(steps, seconds)
+
+    def _show_axis(self) -> None:
+        """Have every curve stand over what was chosen, as far as the run has it."""
+        self.axis.allow(EPOCH, self.step_axis.has(EPOCH), NO_EPOCHS)
+        self.axis.allow(TIME, self.step_axis.has(TIME), NO_TIMES)
+        for plot in self._plots:
+            self._stand_over(plot)
+
+    def _stand_over(self, plot: CurvePlot) -> None:
+        plot.stand_over(*self.step_axis.of(self.axis.value(), plot.counts))
+
     # What is shown
 
     def _show_run(self, run_id: int | None) -> None:
@@ -208,6 +252,8 @@ class TrainPage(QStackedWidget):
         self.curves.clear()
         self.anatomy.clear()
         self.system.clear()
+        self.step_axis.clear()
+        self._show_axis()
         self._show_charts()
         self._reading.start()
         self.setCurrentIndex(0 if run_id is None else 1)
@@ -222,6 +268,7 @@ class TrainPage(QStackedWidget):
         self.header.show_run(run, control, self.session.can_resume())
         self.tiles.show_run(run)
         self.system.show_run(run)
+        self.step_axis.steps_per_epoch = run.total / run.epochs if run.total and run.epochs else 0.0
         self._offer_method(run.live)
         waits = run.status == "waiting" and (control is None or control.paused)
         self.banner.show_reason(run.problem if waits else "", control is not None)
@@ -237,8 +284,9 @@ class TrainPage(QStackedWidget):
         self.tiles.show_evaluations(evaluations, best)
         said = f", best epoch {best.epoch}" if best is not None else ""
         self.unfold.setText(f"{counted(len(evaluations), 'evaluation')}{said}" if evaluations else "No evaluations yet")
-        for grid in (self.curves.grid, self.anatomy.grid, self.system.grid):
+        for grid in (self.curves.grid, self.anatomy.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
+        self.system.show_best(None if best is None else best.step)
         self._reading.start()
         if evaluations:
             first = self.model.index(0, 0)

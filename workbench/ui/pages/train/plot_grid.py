@@ -18,41 +18,70 @@ class PlotGrid(QObject):
 
     def __init__(self, plots: Sequence[CurvePlot], grid: QGridLayout, owner: QWidget) -> None:
         super().__init__(owner)
-        self._plots = list(plots)
+        self._plots: list[CurvePlot] = []
+        self._shown: list[CurvePlot] = []  # those that are laid out
+        self._grid, self._columns = grid, COLUMNS
         grid.setSpacing(8)
-        for index, plot in enumerate(plots):
-            grid.addWidget(plot, index // COLUMNS, index % COLUMNS)
-            plot.canvas.pointed.connect(partial(self._point, plot))
-            plot.full_size_asked.connect(partial(self._toggle, plot))
-        for line in range(COLUMNS):
-            grid.setRowStretch(line, 1)
-            grid.setColumnStretch(line, 1)
+        for plot in plots:
+            self.add(plot)
         self._back = QShortcut(QKeySequence(Qt.Key.Key_Escape), owner, self.show_all)
         self._back.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._back.setEnabled(False)
+        self.lay_out(list(plots))
+
+    def add(self, plot: CurvePlot) -> None:
+        """One more plot; `lay_out` gives it a place."""
+        self._plots.append(plot)
+        plot.canvas.pointed.connect(partial(self._point, plot))
+        plot.full_size_asked.connect(partial(self._toggle, plot))
+
+    def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS) -> None:
+        """Show these plots in so many columns, and no others; while one fills the grid it goes on."""
+        if list(shown) == self._shown:
+            return
+        self._shown = list(shown)
+        for plot in self._plots:
+            self._grid.removeWidget(plot)
+            plot.setVisible(plot in self._shown)
+        for index, plot in enumerate(self._shown):
+            self._grid.addWidget(plot, index // columns, index % columns)
+        self._columns = columns
+        self._stretch()
         self._back.setEnabled(False)
 
     def show_all(self) -> None:
         """Show every plot again."""
         self._back.setEnabled(False)
-        for plot in self._plots:
+        for plot in self._shown:
             plot.setVisible(True)
+        self._stretch()
 
     def show_best(self, epoch: int | None, step: int | None) -> None:
         """Mark the best epoch in every plot; None removes the mark."""
         for plot in self._plots:
-            plot.show_best(epoch if plot.x_title == "epoch" else step)
+            plot.show_best(epoch if plot.counts == "epoch" else step)
 
     def _point(self, pointed: CurvePlot, step: float | None) -> None:
         for plot in self._plots:
             if plot is not pointed and plot.x_title == pointed.x_title:
                 plot.show_values(step)
 
+    def _stretch(self, alone: int | None = None) -> None:
+        """Give all lines the same room, or all of it to those of one plot: empty lines that stretch take room, too."""
+        columns, count = self._columns, len(self._shown)
+        for line in range(max(columns, self._grid.columnCount(), self._grid.rowCount())):
+            in_row = line * columns < count if alone is None else line == alone // columns
+            in_column = line < columns if alone is None else line == alone % columns
+            self._grid.setRowStretch(line, int(in_row))
+            self._grid.setColumnStretch(line, int(in_column))
+
     def _toggle(self, wanted: CurvePlot) -> None:
         if self._back.isEnabled():
             self.show_all()
             return
-        for plot in self._plots:
+        for plot in self._shown:
             plot.setVisible(plot is wanted)
+        self._stretch(self._shown.index(wanted))
         wanted.canvas.setFocus()
         self._back.setEnabled(True)
 

@@ -1,27 +1,29 @@
-"""The System tab of the Train page: where the time of a step goes, and the memory that the run takes."""
+"""The System tab of the Train page: where the time of a step goes, and how busy the machine was."""
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRectF, QSize, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QShowEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from workbench.colours import OKABE_ITO
 from workbench.ui import theme
-from workbench.ui.pages.train.costs import MEMORY, PARTS, StepCost, read_costs, written
+from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
+from workbench.ui.pages.train.load_charts import CHARTS, COLOURS, LoadChart
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
-BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
-COLOURS = dict(zip(PARTS, (SKY, BLUE, VERMILION, GREEN, ORANGE, PURPLE), strict=True))
 BAR_PX, SWATCH = 10, 10
+COLUMNS, WIDE = 4, 5  # plots beside each other, where there are so many of them
 NOT_TIMED = "The first steps are being timed."
 NEVER_TIMED = "No step of this run was timed."
+NO_LOAD = "The load of the machine is measured once a second while a run trains."
 
 
 class StepBar(QWidget):
@@ -49,32 +51,33 @@ class StepBar(QWidget):
 
 
 class SystemPanel(QWidget):
-    """A verdict, one step as a bar, and curves. Give it scalars as they arrive.
+    """A verdict, one step as a bar, and charts of the machine. Give it scalars as they arrive.
+
+    A chart is made once there is something in it and the tab is in sight: plots are slow to make.
 
     Args:
         gpus: what shows the GPUs of this machine.
     """
 
     failed = Signal(object)  # Problem, of saving a plot
+    made = Signal(object)  # a CurvePlot that is new
 
     def __init__(self, gpus: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.step = CurvePlot(
-            "Parts of a step, ms", [Series(name, title, COLOURS[name]) for name, title in PARTS.items()]
-        )
-        self.memory = CurvePlot("Memory in use, GB", [Series(MEMORY, "Memory", GREEN)])
-        self.plots = (self.step, self.memory)
-        for plot in self.plots:
-            plot.canvas.start_at_zero()
+        self.curves = {name: Curve() for chart in CHARTS for name, *_ in chart.curves}  # as stored
+        self._limits: dict[str, float] = {}
+        self._charts: dict[str, CurvePlot] = {}  # by title
         self.verdict, self.advice = label("", "strong", wrap=True), label("", "muted", wrap=True)
         self.device, self.whole = label("", "muted"), label("", "caption")
         self.bar = StepBar()
         self._times = QWidget()
         self._entries = FlowLayout(self._times, spacing=12)
+        self._grid = QGridLayout()
+        self._best: int | None = None
         self._live = True
+        self._next = QTimer(self, singleShot=True, interval=0)
+        self._next.timeout.connect(self._make_next)
         self._build(gpus)
-        for plot in self.plots:
-            plot.failed.connect(self.failed)
         self.clear()
 
     def _build(self, gpus: QWidget | None) -> None:
@@ -85,19 +88,25 @@ class SystemPanel(QWidget):
             card.body.addWidget(line)
         if gpus is not None:
             card.body.addWidget(gpus)
-        grid = QGridLayout()
-        self.grid = PlotGrid(self.plots, grid, self)
-        grid.setRowStretch(1, 0)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        column.addWidget(card)
-        column.addLayout(grid, 1)
+        self.nothing = label(NO_LOAD, "muted", wrap=True)
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        in_column(card, self.nothing, (self._grid, 1), on=self, spacing=8)
+        self._plots = PlotGrid((), self._grid, self)
+
+    @property
+    def plots(self) -> tuple[CurvePlot, ...]:
+        """The charts made so far, in their order."""
+        return tuple(self._charts[chart.title] for chart in CHARTS if chart.title in self._charts)
 
     def clear(self) -> None:
-        """Empty the plots and the bar."""
-        for plot in self.plots:
+        """Empty the charts and the bar."""
+        for curve in self.curves.values():
+            curve.clear()
+        self._limits = {}
+        for plot in self._charts.values():
             plot.clear()
+            plot.canvas.show_limit(None)
+        self._arrange()
         self._show(None)
 
     def show_run(self, run: Run) -> None:
@@ -107,18 +116,70 @@ class SystemPanel(QWidget):
         self.device.setText(f"Device: {device}" if device else "")
         self.refresh()
 
+    def show_best(self, step: int | None) -> None:
+        """Mark the step of the best epoch in every chart; None removes the mark."""
+        self._best = step
+        for plot in self._charts.values():
+            plot.show_best(step)
+
     def add(self, points: Iterable[tuple[str, int, float]]) -> None:
-        """Scalars (name, step, value) in the order written; names that no plot shows are passed over."""
-        for name, steps, values in by_name(points, {*PARTS, MEMORY}):
-            if name == MEMORY:
-                self.memory.append(name, steps, values / 2**30)
-            else:
-                self.step.append(name, steps, 1000 * values)
+        """Scalars (name, step, value) in the order written; names that no chart shows are passed over."""
+        limits = {chart.limit[0] for chart in CHARTS}
+        for name, steps, values in by_name(points, {*self.curves, *limits}):
+            if name in limits:
+                self._limits[name] = float(values[-1])
+                continue
+            self.curves[name].append(steps, values)
+            chart = next(chart for chart in CHARTS if any(name == own for own, *_ in chart.curves))
+            if chart.title in self._charts:
+                self._charts[chart.title].append(name, steps, chart.factor * values)
 
     def refresh(self) -> None:
         """Read what the curves say now."""
-        curves = {name: (curve.steps, curve.values / 1000) for name, curve in self.step.curves.items()}
-        self._show(read_costs(curves))
+        self._show(read_costs({name: (self.curves[name].steps, self.curves[name].values) for name in PARTS}))
+        self._arrange()
+        if self.isVisible():
+            self._next.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._next.start()
+
+    def _filled(self) -> list[LoadChart]:
+        return [chart for chart in CHARTS if any(len(self.curves[name]) for name, *_ in chart.curves)]
+
+    def _make_next(self) -> None:
+        """Make one chart that has something to show, and come again for the next."""
+        missing = [chart for chart in self._filled() if chart.title not in self._charts]
+        if not missing or not self.isVisible():
+            return
+        chart = missing[0]
+        plot = CurvePlot(chart.title, [Series(*series) for series in chart.curves])
+        plot.canvas.start_at_zero()
+        plot.failed.connect(self.failed)
+        for name, *_ in chart.curves:
+            plot.replace(name, self.curves[name].steps, chart.factor * self.curves[name].values)
+        plot.show_best(self._best)
+        self._charts[chart.title] = plot
+        self._plots.add(plot)
+        self._arrange()
+        self.made.emit(plot)
+        self._next.start()
+
+    def _arrange(self) -> None:
+        """Lay out the charts that have values; four beside each other once there are more than four."""
+        filled = self._filled()
+        shown = [chart for chart in filled if chart.title in self._charts]
+        self.nothing.setVisible(not filled)
+        self._plots.lay_out(
+            [self._charts[chart.title] for chart in shown], COLUMNS if len(filled) >= WIDE else COLUMNS // 2
+        )
+        for chart in shown:
+            canvas, limit = self._charts[chart.title].canvas, self._limits.get(chart.limit[0])
+            if limit is None:
+                canvas.show_limit(None)
+            else:
+                canvas.show_limit(chart.factor * limit, f"{chart.factor * limit:,.0f} {chart.unit}, {chart.limit[1]}")
 
     def _show(self, cost: StepCost | None) -> None:
         self.verdict.setText(cost.verdict if cost else NOT_TIMED if self._live else NEVER_TIMED)

@@ -1,0 +1,89 @@
+"""What a bundle is made of: the one definition that workbench.spec, the AppImage, the installer and the CI read.
+
+Packages are carried whole, file by file as pip has installed them, and Python's own library by PyInstaller. So imports
+by name, data files, plug-ins and numba's cache work as in an installation, and no list of hidden imports can be out of
+date. Only Qt is left to PyInstaller, which takes the modules that are named here and what they link to.
+"""
+
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from importlib.metadata import distribution
+from pathlib import Path
+
+import release
+from release import ROOT
+
+NAME = "Workbench"
+COMMAND, WINDOW = "workbench", "workbench-gui"  # the programs of a bundle: with a console on Windows, and without
+IDENTIFIER = "org.metric-workbench.workbench"  # of the macOS application
+CONFIG_SUFFIX = "toml"  # macOS knows no endings of two parts
+PUBLISHER = "Workbench contributors"
+ICON = ROOT / "resources" / "desktop" / "metric-workbench.svg"
+ICON_SIZE = 512  # px of the picture that icons of Windows and macOS are made from
+START = ROOT / "packaging" / "start.py"
+VERSION = release.version()
+
+QT = ("pyside6-essentials", "shiboken6")  # packages of which PyInstaller takes what these modules need
+QT_MODULES = tuple(
+    f"PySide6.Qt{name}" for name in ("Core", "DBus", "Gui", "OpenGL", "OpenGLWidgets", "Svg", "Test", "Widgets")
+)
+# torch.compile needs a C compiler and Python's headers beside triton (1 GB): a bundle has neither.
+PACKAGES_LEFT_OUT = ("triton", "pip")
+# Parts of Python's own library that no program of a bundle asks for.
+LIBRARY_LEFT_OUT = (
+    "_tkinter", "antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "tkinter", "turtle",
+    "turtledemo", "venv",
+)  # fmt: skip
+# Files of the packages, by patterns of their path, that are there to test them, to build against them, or for tools.
+FILES_LEFT_OUT = (
+    "../*", "*/tests/*", "*.a", "*.bc", "*.cmake", "*.cpp", "*.cu", "*.cuh", "*.h", "*.hpp", "*.lib", "*.pxd", "*.pyi",
+    "*.pyx", "torch/bin/protoc*", "torch/include/*", "torch/share/*", "torch/test/*", "torchgen/packaged/*",
+    "pyarrow/include/*", "pyarrow/src/*", "pyarrow/libarrow_flight*", "pyarrow/libarrow_python_flight*",
+    "pyarrow/_flight*", "matplotlib/mpl-data/sample_data/*", "onnx/backend/test/*", "pyqtgraph/examples/*",
+    "nvidia/*/libcusolverMg*", "nvidia/*/libnvperf_*", "nvidia/*/libcheckpoint*", "nvidia/*/libpcsamplingutil*",
+    "nvidia/*/bin/*", "nvidia/*/nvvm/*",
+)  # fmt: skip
+# What PyInstaller adds on Linux, by patterns, and must not: the system's graphics drivers need a C++ library that is as
+# new as they are, and GTK loads modules of the system. Qt's translations: the window is English.
+ADDED_LEFT_OUT = (
+    "libstdc++.so*", "libgcc_s.so*", "*/libqgtk3.so", "libgtk-3.so*", "libgdk*.so*", "libatk*.so*", "libatspi.so*",
+    "libcairo*.so*", "libpango*.so*", "libepoxy.so*", "libharfbuzz.so*", "libthai.so*", "libdatrie.so*",
+    "libfribidi.so*", "libgraphite2.so*", "*/translations/*",
+)  # fmt: skip
+
+
+def packages() -> dict[str, list[str]]:
+    """Every installed package that a bundle carries -> those that it asks for."""
+    carried = {name: asked for name, asked in release.packages().items() if name not in PACKAGES_LEFT_OUT}
+    return {name: [other for other in asked if other in carried] for name, asked in carried.items()}
+
+
+def package_files() -> Iterator[tuple[Path, str]]:
+    """Every file of the packages, and of Workbench, with its path in the bundle; of Qt's packages only their facts."""
+    for name in packages():
+        for file in distribution(name).files or ():
+            path = file.as_posix()
+            is_fact = ".dist-info/" in path
+            if (is_fact or name not in QT) and is_kept(path) and (source := Path(str(file.locate()))).is_file():
+                yield source, path
+    for folder, inside in ((ROOT / "workbench", "workbench"), (ROOT / "resources", "workbench/resources")):
+        for source in sorted(folder.rglob("*")):
+            if source.is_file() and source.suffix != ".pyc":
+                yield source, f"{inside}/{source.relative_to(folder).as_posix()}"
+
+
+def is_kept(path: str, left_out: tuple[str, ...] = FILES_LEFT_OUT) -> bool:
+    """Whether a file with this path in the bundle is of use there."""
+    return not any(fnmatch(path, pattern) for pattern in left_out)
+
+
+def carried_names() -> set[str]:
+    """The names by which the packages that are carried whole are imported."""
+    tops = {path.partition("/")[0] for _, path in package_files() if ".dist-info/" not in path}
+    return {top.partition(".")[0] for top in tops}
+
+
+def library() -> list[str]:
+    """The modules of Python's own library: what is carried whole may ask for any of them."""
+    return sorted(name for name in sys.stdlib_module_names if name not in LIBRARY_LEFT_OUT)

@@ -1,0 +1,194 @@
+"""Takes the pictures of docs/ anew, from real runs: `python packaging/pictures.py DATA [--workspace FOLDER]`.
+
+DATA is the folder of real data: `mnist` (the four files), `caltech101` (a folder of photographs for each class) and
+`weights/squeezenet1_0.pth`. Seven runs are trained by the command line, unless the workspace has them already. Then the
+window is opened on them, without a display, and each picture is written as PNG into docs/, under 300 KB; the best and
+worst queries of the photographs come from their report. On two busy cores the whole command took 25 minutes.
+"""
+
+import argparse
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from tests.pictures import Photographer
+    from workbench.ui.main_window import MainWindow
+
+DOCS = ROOT / "docs"
+SIZE, LARGE = (1280, 800), (1600, 1100)  # pixels of the window; of that whose charts are shown without it
+PRINTED = 1100, 1600  # the largest width and height of a figure of the report, in pixels
+MOST_BYTES = 300_000  # of one picture
+PATIENCE = 900.0  # seconds that a map and its neighbours get
+DIGITS, NO_BATCH_NORM, PHOTOGRAPHS, MNIST = 1, 5, 6, 7  # numbers of runs in the workspace: the order of `trainings`
+
+
+def trainings(data: Path) -> list[list[str]]:
+    """The arguments of `workbench run` for each training, in order."""
+    pairwise = ["--set", "loss.name=multi_similarity", "--set", "sampler.name=classes_images"]
+    return [
+        ["sample-digits", "--set", "seeds=2"],  # runs 1 and 2
+        ["sample-digits", "--set", "seeds=2", *pairwise, "--set", "name=Digits, Multi-similarity"],  # 3 and 4
+        ["sample-digits", "--set", "embedding.batch_norm=false", "--set", "name=Digits, no batch-norm"],
+        [
+            *("photographs-unseen", "--set", f"dataset.folder={data / 'caltech101'}"),
+            *("--set", f"backbone.weights_file={data / 'weights' / 'squeezenet1_0.pth'}"),
+        ],
+        ["mnist-ce-spce", "--set", f"dataset.folder={data / 'mnist'}"],
+    ]
+
+
+def train(workspace: Path, data: Path) -> None:
+    """All runs, one after the other."""
+    for arguments in trainings(data):
+        command = [sys.executable, "-m", "workbench", "run", *arguments, "--quiet", "--workspace", str(workspace)]
+        subprocess.run(command, check=True, cwd=ROOT)
+
+
+def take_pictures(workspace: Path) -> None:
+    """Open the window on the workspace and write every picture."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QApplication
+
+    from tests.pictures import Photographer
+    from workbench.entries import catalog
+    from workbench.ui.main_window import MainWindow
+    from workbench.ui.session import Session
+    from workbench.workspace import Workspace
+
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+    app = QApplication(sys.argv[:1])
+    app.setStyle("Fusion")
+    session = Session(Workspace(workspace))
+    session.set_catalog(catalog.current())
+    session.theme.choose("light")
+    window = MainWindow(session)
+    window.resize(*SIZE)
+    window.show()
+    window.make_ready()
+    window.status.show_device("cpu")
+    camera = Photographer(window, DOCS, [])
+    camera.wait()
+    for photograph in (_digits, _ce_and_spce, _photographs):
+        photograph(window, camera)
+    session.close()
+    window.close()
+
+
+def _digits(window: "MainWindow", camera: "Photographer") -> None:
+    """The pictures of a first run."""
+    window.session.show_run(DIGITS)
+    for name in ("setup", "train", "map", "retrieval", "compare", "report"):
+        _show(window, camera, name)
+        _save(window, f"digits-{name}")
+
+
+def _ce_and_spce(window: "MainWindow", camera: "Photographer") -> None:
+    """The Train page of Figure 1 of CE against pairwise losses, its charts alone, and where the curves do not meet."""
+    window.session.show_run(MNIST)
+    page = _show(window, camera, "train")
+    _save(window, "train")
+    _save(_at_full_size(page.curves.probe, camera), "ce-spce")
+    page.curves.grid.show_all()
+    page.views.setCurrentWidget(page.anatomy)
+    window.resize(*LARGE)
+    camera.wait(lambda: camera.settled("train"))
+    _save(page.anatomy, "anatomy")
+    window.resize(*SIZE)
+    page.views.setCurrentWidget(page.curves)
+    _show(window, camera, "map")
+    _save(window, "map")
+    window.session.show_run(NO_BATCH_NORM)
+    _show(window, camera, "train")
+    _save(_at_full_size(page.curves.probe, camera), "ce-spce-norms")
+    page.curves.grid.show_all()
+
+
+def _photographs(window: "MainWindow", camera: "Photographer") -> None:
+    """The pictures of photographs of classes that training has not seen."""
+    window.session.show_run(PHOTOGRAPHS)
+    for name in ("train", "map", "retrieval"):
+        _show(window, camera, name)
+        _save(window, f"photographs-{name}")
+
+
+def draw_queries(workspace: Path, scratch: Path) -> None:
+    """The best and the worst queries of the photographs, as a report prints them."""
+    wanted = [str(PHOTOGRAPHS), "--format", "figures", "--out", str(scratch), "--workspace", str(workspace)]
+    subprocess.run([sys.executable, "-m", "workbench", "report", *wanted], check=True, cwd=ROOT)
+    for name in ("best", "worst"):
+        with Image.open(scratch / "figures" / f"{name}.png") as figure:
+            picture = figure.convert("RGB")
+        picture.thumbnail(PRINTED)
+        picture.save(DOCS / f"photographs-{name}.jpg", quality=80, optimize=True)
+
+
+def _show(window: "MainWindow", camera: "Photographer", name: str) -> Any:
+    """The page of that name when it has what it shows."""
+    window.session.show_page(name)
+    if name == "compare":
+        window.session.comparison_offered.emit([run.id for run in window.session.runs() if run.id < NO_BATCH_NORM])
+    for _ in range(2):  # what is ready may ask for more: a map for its neighbours
+        camera.wait(lambda: camera.settled(name), most=PATIENCE)
+    return window.pages.page(name)
+
+
+def _at_full_size(plot: Any, camera: "Photographer") -> Any:
+    plot.full_size_asked.emit()
+    camera.wait()
+    return plot
+
+
+def _save(widget: "QWidget", name: str) -> None:
+    """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
+    from PySide6.QtCore import QBuffer, QIODevice
+
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    widget.grab().save(buffer, "PNG")
+    picture = Image.open(io.BytesIO(bytes(buffer.data().data()))).convert("RGB")
+    for candidate in (picture, *(picture.quantize(colours) for colours in (256, 128, 64))):
+        candidate.save(DOCS / f"{name}.png", optimize=True)
+        if (DOCS / f"{name}.png").stat().st_size < MOST_BYTES:
+            return
+    raise SystemExit(f"{name}.png is larger than {MOST_BYTES:,} bytes with 64 colours.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--workspace", type=Path, help="keeps its runs for the next time")
+    parser.add_argument("--take", action="store_true", help=argparse.SUPPRESS)  # of a process that this one started
+    options = parser.parse_args()
+    if options.take:
+        take_pictures(options.workspace)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        workspace = (options.workspace or Path(scratch) / "Workbench").resolve()
+        if not (workspace / "workspace.db").exists():
+            train(workspace, options.data.resolve())
+        # The status bar names the workspace from the home folder: no picture shows where it was taken.
+        env = os.environ | {
+            "QT_QPA_PLATFORM": "offscreen",
+            "WORKBENCH_SETTINGS": str(Path(scratch) / "settings.ini"),
+            "HOME": str(workspace.parent),
+            "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")),
+        }
+        command = [sys.executable, __file__, str(options.data), "--workspace", str(workspace), "--take"]
+        subprocess.run(command, check=True, env=env)
+        draw_queries(workspace, Path(scratch))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+"""Write resources/schema.json, the tables of the newest workspace, so that opening one need not make them to compare.
+
+    python packaging/schema.py
+
+Run it after a step was added to workbench/workspace/migrations.py; tests/contracts/test_shipped_schema.py fails until
+it is done.
+"""
+
+from workbench.files.resources import resources
+from workbench.workspace import schema
+
+if __name__ == "__main__":
+    (resources() / schema.SHIPPED).write_text(schema.text_of_newest(), encoding="utf-8", newline="\n")

@@ -1,0 +1,66 @@
+"""The examples of a page of docs/: its ```python blocks and the commands of its indented blocks."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
+FENCE = re.compile(r"^ *```(\w*)$")
+INDENTED = "    "
+PROGRAMS = "workbench", "pytest"  # others are not run: they install, or open a window
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One block of a page."""
+
+    page: str
+    line: int  # of the page, from 1
+    is_python: bool
+    text: str
+    not_run: str  # the reason that the marker above it gives; empty where there is none
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The words of each command of PROGRAMS; comments are left out, continued lines are joined."""
+        lines = self.text.replace("\\\n", " ").splitlines()
+        commands = [shlex.split(re.sub(r" {2,}#.*", "", line)) for line in lines if line.startswith(PROGRAMS)]
+        return [words for words in commands if words[0] in PROGRAMS]
+
+
+def examples(page: Path) -> list[Example]:
+    """All examples of a page in order. A marker on the page's first line is for all of them.
+
+    A marker is a comment of HTML, which readers do not see: `<!-- not run: REASON -->`, in the line before its block or
+    with one empty line between.
+    """
+    lines = page.read_text("utf-8").splitlines()
+    of_page = NOT_RUN.match(lines[0])
+    found = []
+    for number, is_python, text in _blocks(lines):
+        above = " ".join(lines[max(number - 3, 0) : number - 1])
+        marker = of_page or NOT_RUN.search(above)
+        example = Example(page.name, number, is_python, text, marker[1] if marker else "")
+        if is_python or example.commands:
+            found.append(example)
+    return found
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, bool, str]]:
+    """The line at which a block begins, whether it is Python, and its text."""
+    number = 0
+    while number < len(lines):
+        begin = number
+        number += 1
+        if fence := FENCE.match(lines[begin]):
+            while number < len(lines) and not FENCE.match(lines[number]):
+                number += 1
+            if fence[1] in ("python", "console"):
+                yield begin + 1, fence[1] == "python", "\n".join(lines[begin + 1 : number]) + "\n"
+            number += 1
+        elif lines[begin].startswith(INDENTED) and (begin == 0 or not lines[begin - 1].strip()):
+            while number < len(lines) and (lines[number].startswith(INDENTED) or not lines[number].strip()):
+                number += 1
+            yield begin + 1, False, "\n".join(line.strip() for line in lines[begin:number]) + "\n"

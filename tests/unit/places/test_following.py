@@ -1,0 +1,255 @@
+"""Runs at a place arrive whole, whatever the connection does; a place that is gone, lies or fails costs a sentence."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.travelling_runs import directly, in_folder, rows
+from tests.unit.places.played_place import PlayedPlace
+from workbench.config import RunConfig
+from workbench.places import sending
+from workbench.places.contract import JobState, Standing
+from workbench.places.following import Following
+from workbench.places.mirror import FOLDER
+from workbench.places.place import SshPlace
+from workbench.problem import Problem
+from workbench.workspace import Workspace, placements, travelling
+
+PLACE = SshPlace(name="box", host="box")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a run as a kill left it, at its end, and the rows of the run that was told to a workspace."""
+    base = tmp_path_factory.mktemp("made")
+    in_folder(base / "end", [base / "killed"])
+    with Workspace(base / "direct", create=True) as workspace:
+        directly(workspace)
+        return base / "killed", base / "end", rows(workspace)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        yield space
+
+
+@pytest.fixture
+def played(tmp_path):
+    return PlayedPlace(tmp_path / "place")
+
+
+def sent(workspace: Workspace, played: PlayedPlace) -> int:
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
+    sending.submit(workspace, [run_id], PLACE, played)
+    return run_id
+
+
+def works(workspace: Workspace, played: PlayedPlace, run_id: int, folder: Path) -> Path:
+    """The files of a made run as those of this one at the place; its card stays its own."""
+    there = played.base / workspace.run(run_id).placement.uid
+    for path in folder.iterdir():
+        if path.name not in (travelling.CARD, "config.toml", travelling.LOCK):
+            shutil.copyfile(path, there / path.name)
+    return there
+
+
+def until_ended(following: Following, looks: int = 30) -> None:
+    for _ in range(looks):
+        looked = following.look()
+        if not looked.left:
+            return
+    raise AssertionError(f"more is to come after {looks} looks: {looked}")
+
+
+@settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 200_000)), st.booleans()), max_size=8))
+def test_connections_lost_at_any_byte_end_as_the_direct_run(made, tmp_path_factory, looks):
+    killed, end, wanted = made
+    base = tmp_path_factory.mktemp("lost")
+    played = PlayedPlace(base / "place")
+    with Workspace(base / "space", create=True) as workspace:
+        run_id = sent(workspace, played)
+        following, furthest = Following(workspace, PLACE, played), killed
+        works(workspace, played, run_id, killed)
+        for ended, cut, closed in looks:
+            furthest = end if ended else furthest
+            works(workspace, played, run_id, furthest)
+            played.cut = cut
+            following.look()
+            if closed:  # another program goes on from what is there
+                following = Following(workspace, PLACE, played)
+        works(workspace, played, run_id, end)
+        played.cut, played.standing = None, Standing(JobState.FINISHED)
+        until_ended(following)
+        found = rows(workspace)
+        found["artefacts"] = [row for row in found["artefacts"] if "checkpoint" not in row]
+        assert found == wanted | {"artefacts": [row for row in wanted["artefacts"] if "checkpoint" not in row]}
+        assert not (workspace.folder(run_id) / FOLDER).exists()
+
+
+def test_checkpoints_come_when_they_are_asked_for(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    following = Following(workspace, PLACE, played)
+    until_ended(following)
+    assert workspace.artefacts(run_id, "checkpoint") == []
+    with workspace.writing() as db:
+        placements.want(db, run_id, "checkpoints")
+    until_ended(following)
+    assert {path.read_bytes() for path in workspace.artefacts(run_id, "checkpoint")} == {b"threelast", b"threebest"}
+
+
+def test_a_place_that_is_gone_is_said_and_what_came_stays(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    points = len(workspace.scalars(run_id, "batch/loss")[0])
+    played.gone = "box is not reached: no route."
+    looked = following.look()
+    workspace.sweep_dead_runs()
+    run = workspace.run(run_id)
+    assert (looked.silent, run.placement.silent, run.status) == (played.gone, played.gone, "running")
+    assert run.placement.reached is not None
+    assert len(workspace.scalars(run_id, "batch/loss")[0]) == points > 0
+    played.gone = ""
+    following.look()
+    assert workspace.run(run_id).placement.silent == ""
+
+
+@pytest.mark.parametrize(
+    ("standing", "status", "word"),
+    [
+        (Standing(JobState.FAILED, "exit status 1"), "failed", "cannot be read"),
+        (Standing(JobState.INTERRUPTED, "exit status 137"), "interrupted", "137"),
+        (Standing(JobState.LOST), "interrupted", "does not know"),
+        (Standing(JobState.CANCELLED), "cancelled", "out of the line"),
+    ],
+)
+def test_a_job_that_ended_without_a_word_ends_its_run(made, workspace, played, standing, status, word):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    (there / "log").write_text("many lines\nThe folder of images cannot be read.\n")
+    played.standing = standing
+    until_ended(Following(workspace, PLACE, played))
+    run = workspace.run(run_id)
+    assert (run.status, run.placement.open) == (status, False)
+    assert word in run.problem
+    assert len(workspace.evaluations(run_id)) == 2
+
+
+def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    following = Following(workspace, PLACE, played)
+    played.standing = Standing(JobState.INTERRUPTED)
+    until_ended(following)
+    sending.submit(workspace, [run_id], PLACE, played)
+    assert (workspace.run(run_id).status, workspace.run(run_id).placement.open) == ("queued", True)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert workspace.run(run_id).status == "done"
+    assert len(workspace.evaluations(run_id)) == 3
+
+
+def test_two_programs_follow_one_place_by_turns(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    first, second = Following(workspace, PLACE, played), Following(workspace, PLACE, played)
+    answers = []
+    states = played.states
+    played.states = lambda jobs: (answers.append(second.look().busy), states(jobs))[1]
+    first.look()
+    played.states = states
+    assert answers == [True]
+    assert not second.look().busy
+
+
+def hostile(entry: object) -> bytes:
+    return json.dumps(entry).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "journal",
+    [
+        b"\xff\xfe not JSON\n" * 100,
+        b"[" * 100_000 + b"\n",
+        hostile({"evaluation": {"epoch": 1, "step": 1, "distance": "l2", "metrics": {},
+                                "files": {"../../../../evil.npy": [5, "00"], "embeddings-1.npy": [2**62, "00"]}}}),
+        hostile({"evaluation": {"epoch": 1, "step": 1, "distance": "l2", "metrics": {},
+                                "files": {"embeddings-1.npy": [4, "00"], "ranking-1.npz": [-1, "00"]}}}),
+        hostile({"checkpoint": {"kind": "last", "step": 1, "bytes": 2**61, "blake2b": "/etc/passwd"}}),
+        hostile({"run": {"status": "done", "problem": "<script>alert(1)</script>"}}),
+        hostile({"owner": {"pid": 1, "host": "x" * 200, "born": 0}}),
+    ],
+)  # fmt: skip
+def test_a_hostile_folder_ends_and_writes_nothing_outside(workspace, played, tmp_path, journal):
+    run_id = sent(workspace, played)
+    there = played.base / workspace.run(run_id).placement.uid
+    (there / "journal.jsonl").write_bytes(journal)
+    (there / "embeddings-1.npy").write_bytes(b"evil")
+    (there / "dataset.json").write_text('{"samples": "none"}')
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(Following(workspace, PLACE, played))
+    outside = {path.name for path in tmp_path.rglob("*") if "evil" in path.name}
+    assert outside == set()
+    assert played.received < 10_000_000
+    assert not (workspace.folder(run_id) / FOLDER).exists()
+
+
+def test_a_line_without_an_end_is_refused(workspace, played):
+    run_id = sent(workspace, played)
+    there = played.base / workspace.run(run_id).placement.uid
+    (there / "journal.jsonl").write_bytes(b" " * (40 << 20))
+    following = Following(workspace, PLACE, played)
+    said = [following.look().problems for _ in range(2)]
+    assert "no run writes" in " ".join(sum(said, ()))
+    assert workspace.run(run_id).status == "queued"
+
+
+def test_a_place_that_refuses_leaves_runs_that_can_be_resumed(workspace, played):
+    played.gone = "box is not reached."
+    (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
+    with pytest.raises(Problem, match="not reached"):
+        sending.submit(workspace, [run_id], PLACE, played)
+    assert workspace.run(run_id).status == "failed"
+    played.gone = ""
+    sending.submit(workspace, [run_id], PLACE, played)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("queued", "")
+
+
+def test_seeds_are_one_experiment(workspace, played):
+    numbers = sending.prepare(workspace, RunConfig(seeds=3), PLACE)
+    sending.submit(workspace, numbers, PLACE, played)
+    runs = [workspace.run(number) for number in numbers]
+    assert len({run.experiment_id for run in runs}) == 1
+    assert runs[0].experiment_id is not None
+    assert [run.seed for run in runs] == [0, 1, 2]
+
+
+def test_images_are_those_of_the_folder_that_the_person_named(made, workspace, played, tmp_path):
+    place = PLACE.model_copy(update={"data": {str(tmp_path / "copy"): "/far"}})
+    (tmp_path / "copy" / "sets" / "blobs").mkdir(parents=True)
+    (tmp_path / "copy" / "sets" / "blobs" / "000.png").touch()
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[1])
+    facts = json.loads((there / "dataset.json").read_text())
+    (there / "dataset.json").write_text(json.dumps(facts | {"root": "/far/sets"}))
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(Following(workspace, place, played))
+    assert workspace.dataset(workspace.run(run_id).dataset_id).root == str(tmp_path / "copy" / "sets")
+
+
+def test_paths_of_a_config_are_those_of_the_place(tmp_path):
+    config = RunConfig.model_validate({"dataset": {"name": "folder", "folder": f"{tmp_path}/data/birds"}})
+    with pytest.raises(sending.UnknownData, match="birds"):
+        sending.translated(config, PLACE)
+    known = PLACE.model_copy(update={"data": {str(tmp_path / "data"): "/big/data", str(tmp_path): "/other"}})
+    assert sending.translated(config, known).dataset.params["folder"] == "/big/data/birds"

@@ -1,0 +1,239 @@
+"""Processes that nobody waits for, on this machine in place of a remote one: begun, asked to end, resumed, lost."""
+
+import os
+import signal
+import stat
+from time import monotonic, sleep
+
+import pytest
+
+from tests.waits import HANG
+from workbench.places import host_files, installing, records
+from workbench.places.contract import Answer, Ending, JobState, Order, Part, Unreachable
+from workbench.places.hosts import LocalHost
+from workbench.places.place import SshPlace
+from workbench.places.processes import Processes
+from workbench.problem import Problem
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+# In place of Python: tells its words, obeys signals as a run in a folder does, and works until `go` is there.
+PLAYED = """#!/bin/sh
+folder=$(dirname "$4")
+trap 'echo saved >>"$folder/told"; exit 130' TERM
+trap 'echo stopped >>"$folder/told"; exit 0' USR1
+echo "$@" >>"$folder/told"
+while [ ! -e "$folder/go" ]; do sleep 0.05; done
+exit "$(cat "$folder/go")"
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    played = tmp_path / "pla ced;$(echo x)'" / "python"
+    played.parent.mkdir()
+    played.write_text(PLAYED)
+    played.chmod(played.stat().st_mode | stat.S_IEXEC)
+    return tmp_path
+
+
+@pytest.fixture
+def place(home):
+    return SshPlace(name="box", host="box", folder="my runs `id` $HOME", python=f"{home}/pla ced;$(echo x)'/python")
+
+
+@pytest.fixture
+def processes(home, place):
+    made = Processes(LocalHost(home), place)
+    yield made
+    for pid in home.rglob("pid"):
+        try:
+            os.kill(int(pid.read_text()), signal.SIGKILL)
+        except (OSError, ValueError):
+            continue
+
+
+def order(name: str) -> Order:
+    return Order(name, {"config.toml": f"# {name}\n".encode(), "run.json": b"{}"})
+
+
+def until(processes: Processes, job: str, *wanted: JobState):
+    limit = monotonic() + HANG
+    while (standing := processes.states([job])[0]).state not in wanted:
+        assert monotonic() < limit, standing
+        sleep(0.02)
+    return standing
+
+
+def lets_go(home, place, job: str, status: int = 0) -> None:
+    (home / place.folder / job / "go").write_text(str(status))
+
+
+def told(home, place, job: str) -> str:
+    path = home / place.folder / job / "told"
+    return path.read_text() if path.exists() else ""
+
+
+def test_orders_of_one_call_work_one_after_another(home, place, processes):
+    first, second = processes.submit([order("a1"), order("b2")])
+    until(processes, first, JobState.RUNNING)
+    assert processes.states([second])[0].state is JobState.QUEUED
+    lets_go(home, place, first)
+    until(processes, second, JobState.RUNNING)
+    lets_go(home, place, second, 3)
+    assert until(processes, second, JobState.FAILED).words == "exit status 3"
+    assert processes.states([first])[0].state is JobState.FINISHED
+    words = f"-m workbench run {place.folder}/a1/config.toml --folder {place.folder}/a1 --resume --quiet"
+    assert told(home, place, first).strip() == words
+    assert (home / place.folder / "a1" / "config.toml").read_bytes() == b"# a1\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "state", "word"),
+    [
+        (Ending.AFTER_EPOCH, JobState.FINISHED, "stopped"),
+        (Ending.SAVED, JobState.INTERRUPTED, "saved"),
+        (Ending.AT_ONCE, JobState.INTERRUPTED, "workbench"),
+    ],
+)
+def test_a_run_ends_as_it_is_asked_and_can_go_on(home, place, processes, how, state, word):
+    (job,) = processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    limit = monotonic() + HANG
+    while not told(home, place, job) and monotonic() < limit:
+        sleep(0.02)
+    processes.stop(job, how)
+    until(processes, job, state)
+    assert word in told(home, place, job)
+    processes.stop(job, how)  # one that has ended is no error
+    processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    lets_go(home, place, job)
+    until(processes, job, JobState.FINISHED)
+
+
+def test_one_that_waits_leaves_the_line(home, place, processes):
+    first, second = processes.submit([order("a1"), order("b2")])
+    until(processes, first, JobState.RUNNING)
+    processes.stop(second, Ending.SAVED)
+    lets_go(home, place, first)
+    until(processes, second, JobState.INTERRUPTED)
+    assert told(home, place, second) == ""
+
+
+def test_a_run_at_work_is_not_started_twice(home, place, processes):
+    (job,) = processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    processes.submit([order("a1")])
+    lets_go(home, place, job)
+    until(processes, job, JobState.FINISHED)
+    assert told(home, place, job).count("workbench run") == 1
+
+
+def test_a_machine_that_was_restarted_has_lost_its_runs(home, place, processes):
+    (job,) = processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    folder = home / place.folder / job
+    for name in ("pid", "line"):  # numbers of processes that are others now
+        kept = (folder / name).read_text().split()
+        os.kill(int(kept[0]), signal.SIGKILL)
+    until(processes, job, JobState.LOST, JobState.INTERRUPTED)
+    (folder / "pid").write_text(str(os.getppid()))
+    (folder / "exit").unlink(missing_ok=True)
+    assert processes.states([job, "never"])[0].state is JobState.LOST
+    processes.stop(job, Ending.AT_ONCE)  # another's process is left alone
+    assert os.getppid() > 0
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "-rf", "a b", "$(id)", "a\nb", "", "/etc", ".hidden"])
+def test_no_name_leaves_the_places_folder(processes, name):
+    with pytest.raises(Problem):
+        processes.submit([order(name)])
+    with pytest.raises(Problem):
+        processes.read([Part(name)])
+    with pytest.raises(Problem):
+        processes.stop(name, Ending.SAVED)
+
+
+def test_parts_are_read_and_links_are_not_followed(home, place, processes):
+    processes.put("run/file.bin", b"\x00one\ntwo")
+    os.symlink("/etc/passwd", home / place.folder / "run" / "link")
+    parts = [Part("run/file.bin", 1, 3), Part("run/link"), Part("run/none"), Part("run/file.bin", 99), Part("run")]
+    assert processes.read(parts) == [b"one", None, None, b"", None]
+
+
+class Answering:
+    """A host that answers this."""
+
+    def __init__(self, out: bytes, status: int = 0) -> None:
+        self.answer = Answer(status, out, "why")
+
+    def call(self, words, given=b"", *, seconds=60.0, most=1 << 20):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        b"", b"12", b"0" * 22 + b"3\nab", b"0" * 22 + b"9\n" + b"x" * 9, b"x" * 23 + b"\n", b"0" * 23 + b"\nmore",
+        b"\xff" * 50,
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_cut_or_lies_is_not_used(out):
+    with pytest.raises(Unreachable):
+        host_files.read(Answering(out), "runs", [Part("file", 0, 5)])
+
+
+@pytest.mark.parametrize("line", [b"", b"running\nrunning\n", b"exit 99999999999\n", b"\xff\n", b"<script>\n"])
+def test_states_that_no_shell_prints_are_no_states(place, line):
+    try:
+        (standing,) = Processes(Answering(line), place).states(["a1"])
+    except Unreachable:
+        return
+    assert (standing.state, standing.words) == (JobState.LOST, "")
+
+
+def test_checks_say_what_is_missing(home, place):
+    findings = Processes(LocalHost(home), place.model_copy(update={"python": "none/bin/python"})).check()
+    assert [finding.good for finding in findings] == [True, False]
+    assert "workbench place install box" in findings[1].said
+    lies = (
+        b'facts {"python": ["\\n<b>"], "workbench": {"x": 1}, "free": "much", "gpus": [1, ["a", 2], {}], "clock": null}'
+    )
+    findings = Processes(Answering(lies), place).check()
+    assert {finding.what: finding.good for finding in findings}["Disk"] is False
+    assert all("\n" not in finding.said for finding in findings)
+
+
+def test_a_record_is_written_and_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    assert records.known() == []
+    place = SshPlace(name="Box 1", host="me@box", folder="~/runs/", data={"/here": "/there"})
+    records.store(place)
+    assert records.known() == [place]
+    assert records.named("Box 1").folder == "runs"
+    records.remove("Box 1")
+    with pytest.raises(Problem, match="no place Box 1"):
+        records.named("Box 1")
+    (tmp_path / "places" / "broken.toml").write_text("kind = [")
+    with pytest.raises(Problem, match="cannot be read"):
+        records.known()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("host", "-oProxyCommand=touch x"), ("host", "a b"), ("host", ""), ("folder", "-rf"), ("name", "../x"),
+        ("none", "1"),
+    ],
+)  # fmt: skip
+def test_values_that_no_place_has_are_refused(field, value):
+    with pytest.raises(Problem, match=field):
+        records.made({"kind": "ssh", "name": "box", "host": "box", field: value})
+
+
+def test_the_plan_of_an_installation_can_be_read_first(tmp_path):
+    place = SshPlace(name="box", host="box")
+    assert installing.plan(place).lines()[0] == "python3 -m venv workbench-place"
+    assert "metric-workbench==" in installing.plan(place).lines()[1]
+    with pytest.raises(Problem, match="no virtual environment"):
+        installing.plan(place.model_copy(update={"python": "/usr/bin/python3"}))

@@ -1,0 +1,241 @@
+"""A workspace on a network disk: recognised, without WAL, and one machine's at a time; clocks are not believed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import namedtuple
+from datetime import UTC, datetime, timedelta
+from time import sleep
+
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import cli
+from workbench.config import RunConfig
+from workbench.control import Cancelled
+from workbench.files import mounts
+from workbench.files.mounts import shared_kind
+from workbench.problem import Problem
+from workbench.workspace import Workspace, lease
+from workbench.workspace.lease import NAME, Leased, take_over
+
+Part = namedtuple("Part", "device mountpoint fstype opts")
+
+
+@pytest.fixture
+def mounted(monkeypatch, tmp_path):
+    """A table of mounts that names a folder as an NFS disk; returns that folder."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    table = [Part("/dev/sda1", "/", "ext4", "rw"), Part("server:/home", str(disk), "nfs4", "rw,vers=4.2")]
+    monkeypatch.setattr(mounts.psutil, "disk_partitions", lambda all: table)
+    return disk
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ([("/", "ext4")], ""),
+        ([("/", "ext4"), ("/data", "nfs")], "nfs"),
+        ([("/", "nfs4"), ("/data", "xfs")], ""),
+        ([("/", "ext4"), ("/data", "ext4"), ("/data", "cifs")], "cifs"),
+        ([("/", "ext4"), ("/dat", "nfs")], ""),
+        ([("/", "ext4"), ("/data", "fuse.sshfs")], "fuse.sshfs"),
+        ([("/", "ext4"), ("/data", "fuseblk")], ""),
+        ([("/", "ext4"), ("/data", "lustre"), ("/data/here", "btrfs")], "lustre"),
+        ([("/", "ext4"), ("/data", "GPFS")], "gpfs"),
+        ([("/", "overlay"), ("/data/runs", "smb3")], "smb3"),
+        ([], ""),
+    ],
+)
+def test_the_kind_of_disk_is_that_of_the_innermost_mount(monkeypatch, table, kind):
+    parts = [Part("x", place, name, "rw") for place, name in table]
+    monkeypatch.setattr(mounts.psutil, "disk_partitions", lambda all: parts)
+    assert shared_kind("/data/runs/missing") == kind
+
+
+def mode(workspace):
+    with workspace.reading() as db:
+        return db.execute("pragma journal_mode").fetchone()[0]
+
+
+def holder(folder):
+    return json.loads((folder / NAME).read_text())
+
+
+def of_another_machine(folder, *, silent=0.0, clock=0.0, **changes):
+    """A lease of another machine, silent for so long, by a clock that is wrong by so many seconds."""
+    beat = datetime.now(UTC) - timedelta(seconds=silent) + timedelta(seconds=clock)
+    facts = {"machine": "b" * 32, "host": "cluster-7", "pid": 5, "born": 1.0, "beat": beat.isoformat(), "count": 3}
+    (folder / NAME).write_text(json.dumps(facts | changes))
+    at = (folder / NAME).stat().st_mtime - silent
+    os.utime(folder / NAME, (at, at))
+
+
+def test_there_is_no_log_and_the_lease_lasts_as_long_as_one_is_open(mounted):
+    with Workspace(mounted / "space", create=True) as first:
+        folder = first.path
+        assert (first.shared_disk, mode(first)) == ("nfs4", "delete")
+        with Workspace(folder) as second:
+            run = second.create_run(RunConfig())
+            assert first.run(run).status == "queued"
+        assert holder(folder)["pid"] == os.getpid()
+        assert sorted(path.name for path in folder.iterdir()) == ["runs", "workspace.db", NAME]
+    assert not (folder / NAME).exists()
+
+
+def test_a_local_disk_has_a_log_and_no_lease(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert (workspace.shared_disk, mode(workspace)) == ("", "wal")
+        assert not (tmp_path / "space" / NAME).exists()
+
+
+def test_what_was_in_the_log_of_a_local_disk_is_kept_and_the_log_comes_back(mounted, monkeypatch):
+    with monkeypatch.context() as local:
+        local.setattr(mounts.psutil, "disk_partitions", lambda all: [])
+        left = Workspace(mounted / "space", create=True)
+        run = left.create_run(RunConfig(name="kept"))
+    with monkeypatch.context() as hurried:
+        hurried.setattr("workbench.workspace.connection.WAIT", 0.1)
+        with pytest.raises(Problem, match="written by another program"):
+            Workspace(mounted / "space")
+    left.close()
+    with Workspace(mounted / "space") as workspace:
+        assert workspace.run(run).name == "kept"
+        assert mode(workspace) == "delete"
+    with monkeypatch.context() as local:
+        local.setattr(mounts.psutil, "disk_partitions", lambda all: [])
+        with Workspace(mounted / "space") as workspace:
+            assert (mode(workspace), workspace.run(run).name) == ("wal", "kept")
+
+
+@pytest.fixture
+def space(mounted):
+    with Workspace(mounted / "space", create=True) as workspace:
+        workspace.create_run(RunConfig())
+    return mounted / "space"
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"silent": 12}, r"\(nfs4\) and is open on cluster-7, which gave a sign of life 12"),
+        ({"silent": 7200}, "which has given no sign of life for 2 h"),
+        ({"silent": 12, "clock": 3 * 3600}, "sign of life 12.*The clock of cluster-7 is 3 h .*ahead of"),
+        ({"silent": 12, "clock": -5 * 3600}, "The clock of cluster-7 is 5 h .*behind"),
+        ({"beat": "soon"}, "sign of life 0"),
+    ],
+)
+def test_another_machine_is_told_and_nothing_is_opened(space, facts, said):
+    of_another_machine(space, **facts)
+    before = {path: path.stat().st_mtime_ns for path in space.iterdir()}
+    with pytest.raises(Leased, match=said) as caught:
+        Workspace(space)
+    assert "take it over" in str(caught.value)
+    assert {path: path.stat().st_mtime_ns for path in space.iterdir()} == before
+
+
+def test_a_lease_that_cannot_be_read_is_somebodys(space):
+    (space / NAME).write_bytes(b"\xff{")
+    with pytest.raises(Leased, match="a machine whose lease cannot be read"):
+        Workspace(space)
+
+
+def test_a_silent_machine_is_taken_over_after_a_watch(space, monkeypatch):
+    monkeypatch.setattr(lease, "WATCHED", 0.2)
+    monkeypatch.setattr(lease, "LOOK", 0.02)
+    of_another_machine(space, silent=0, clock=9 * 3600)  # whatever its clock says
+    told = []
+    take_over(space, lambda *facts: told.append(facts))
+    assert "signs of life of cluster-7" in told[0][0]
+    with Workspace(space) as workspace:
+        assert len(workspace.runs()) == 1
+    assert not (space / NAME).exists()
+
+
+def test_a_machine_that_lives_is_not_taken_over(space, monkeypatch):
+    monkeypatch.setattr(lease, "LOOK", 0.02)
+    of_another_machine(space, silent=7200)  # a file server whose clock is wrong
+
+    def beat(*facts):
+        of_another_machine(space, silent=7200, count=4)
+
+    with pytest.raises(Leased, match="gave a sign of life just now"):
+        take_over(space, beat)
+    assert holder(space)["host"] == "cluster-7"
+
+
+def test_taking_over_can_be_cancelled(space):
+    of_another_machine(space)
+
+    def cancel(*facts):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        take_over(space, cancel)
+    assert holder(space)["host"] == "cluster-7"
+
+
+def test_who_was_taken_over_while_suspended_writes_nothing(space):
+    with Workspace(space) as workspace:
+        of_another_machine(space)
+        with pytest.raises(Problem, match="was taken over by cluster-7"):
+            workspace.create_run(RunConfig())
+        assert len(workspace.runs()) == 1
+    assert holder(space)["host"] == "cluster-7", "the lease of another machine stays"
+
+
+def test_a_dead_process_of_this_machine_holds_nothing(space):
+    of_another_machine(space, machine=lease.machine(), pid=2**22 + 5)
+    with Workspace(space) as workspace:
+        workspace.create_run(RunConfig())
+        assert holder(space)["pid"] == os.getpid()
+
+
+OTHER = """
+import sys
+from workbench.config import RunConfig
+from workbench.files import mounts
+from workbench.workspace import Workspace
+part = type("Part", (), {"device": "x", "mountpoint": sys.argv[1], "fstype": "nfs4", "opts": "rw"})
+mounts.psutil.disk_partitions = lambda all: [part]
+with Workspace(sys.argv[1] + "/space") as workspace:
+    print(workspace.create_run(RunConfig()))
+"""
+
+
+def test_another_process_of_this_machine_shares_the_lease(space, mounted):
+    with Workspace(space) as workspace:
+        words = [sys.executable, "-c", OTHER, str(mounted)]
+        other = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert other.stdout.split() == ["2"], other.stderr
+        assert holder(space)["pid"] == os.getpid()
+        assert workspace.create_run(RunConfig()) == 3
+
+
+def test_the_lease_is_made_again_where_the_process_that_had_it_has_closed(space):
+    with Workspace(space) as workspace:
+        (space / NAME).unlink()
+        workspace.create_run(RunConfig())
+        assert holder(space)["pid"] == os.getpid()
+
+
+def test_signs_of_life_come_while_it_is_open(space, monkeypatch):
+    monkeypatch.setattr(lease, "BEAT", 0.02)
+    with Workspace(space):
+        first = holder(space)["count"]
+        while holder(space)["count"] < first + 3:
+            sleep(0.01)
+
+
+def test_the_command_line_says_it_and_takes_over(space, monkeypatch):
+    monkeypatch.setattr(lease, "WATCHED", 0.1)
+    monkeypatch.setattr(lease, "LOOK", 0.02)
+    of_another_machine(space, silent=300)
+    refused = CliRunner().invoke(cli, ["list", "runs", "-w", str(space)])
+    assert "cluster-7" in refused.output
+    assert refused.exit_code
+    taken = CliRunner().invoke(cli, ["doctor", "--workspace", str(space), "--take-over"])
+    assert "on a network disk (nfs4)" in taken.output, taken.output
+    assert not CliRunner().invoke(cli, ["list", "runs", "-w", str(space)]).exit_code

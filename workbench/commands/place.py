@@ -1,0 +1,243 @@
+"""`workbench place`: machines where runs may work, and what is asked of runs there."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import click
+
+from workbench.commands.terminal import ProgressLine
+from workbench.config import RunConfig
+from workbench.events import Progress, Status
+from workbench.places import installing, records, sending, working
+from workbench.places.contract import Ending
+from workbench.places.following import Following, Looked
+from workbench.places.launching import host_of, launcher_of
+from workbench.places.place import FOLDER, PYTHON
+from workbench.problem import Problem
+from workbench.workspace import Workspace, placements
+from workbench.workspace.replaying import shown
+
+POLL = 1.0  # seconds between two looks
+SILENT_POLL = 5.0  # seconds between two looks at a place that does not answer
+DETACHED = 130
+ENDINGS = {"after-epoch": Ending.AFTER_EPOCH, "saved": Ending.SAVED, "at-once": Ending.AT_ONCE}
+
+
+def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_workspace: Callable[[], Path]) -> None:
+    """Add the group to the command line, with the workspace option that all commands share."""
+
+    @cli.group("place")
+    def group() -> None:
+        """Machines where runs may work, beside this one."""
+
+    _add_records(group)
+
+    @group.command("follow")
+    @click.argument("name")
+    @workspace_option
+    def follow(name: str, folder: Path | None) -> None:
+        """Bring home what the runs at a place have written, until all have ended; Ctrl+C ends the following alone."""
+        with Workspace(folder or default_workspace()) as workspace:
+            sys.exit(_follow(workspace, name, None))
+
+    @group.command("stop")
+    @click.argument("run", type=int)
+    @workspace_option
+    @click.option(
+        "--how", type=click.Choice(sorted(ENDINGS)), default="saved", show_default=True,
+        help="After its epoch; before its next step, with a checkpoint; or killed at once.",
+    )  # fmt: skip
+    def stop(run: int, folder: Path | None, how: str) -> None:
+        """End a run at its place, by its number here."""
+        with Workspace(folder or default_workspace()) as workspace:
+            working.end(workspace, run, ENDINGS[how])
+        click.echo(f"Run {run} was asked to end. Follow it to see its end.")
+
+    @group.command("resume")
+    @click.argument("run", type=int)
+    @workspace_option
+    @click.option("--detach", is_flag=True, help="Do not follow it.")
+    def resume(run: int, folder: Path | None, detach: bool) -> None:
+        """Have an ended run go on at its place, from its last checkpoint there."""
+        with Workspace(folder or default_workspace()) as workspace:
+            working.resume(workspace, run)
+            sys.exit(0 if detach else _follow(workspace, _place_of(workspace, run), [run]))
+
+    @group.command("fetch")
+    @click.argument("run", type=int)
+    @workspace_option
+    def fetch(run: int, folder: Path | None) -> None:
+        """Bring the checkpoints of a run that has ended."""
+        with Workspace(folder or default_workspace()) as workspace:
+            working.fetch_checkpoints(workspace, run)
+            status = _follow(workspace, _place_of(workspace, run), [run])
+            for path in workspace.artefacts(run, "checkpoint"):
+                click.echo(path)
+            sys.exit(status)
+
+
+def run_at(config: RunConfig, workspace: Workspace, name: str, *, detach: bool, quiet: bool) -> int:
+    """Have all runs of a config work at a place, and follow them there; returns the exit status."""
+    place = records.named(name)
+    numbers = sending.prepare(workspace, config, place)
+    sending.submit(workspace, numbers, place, launcher_of(place))
+    said = f"Run {numbers[0]}" if len(numbers) == 1 else f"Runs {numbers[0]} to {numbers[-1]}"
+    click.echo(f"{said} at {name}.", err=True)
+    return 0 if detach else _follow(workspace, name, numbers, quiet=quiet)
+
+
+def _add_records(group: click.Group) -> None:
+    """The commands on the places themselves."""
+
+    @group.command("add")
+    @click.argument("name")
+    @click.option(
+        "--ssh", "host", metavar="HOST", help="As in `ssh HOST`: an alias of your SSH config, or user@machine."
+    )
+    @click.option(
+        "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
+    )
+    @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster, http://127.0.0.1:8265.")
+    @click.option("--folder", default=FOLDER, show_default=True, help="Folder there for the runs.")
+    @click.option("--python", default=PYTHON, show_default=True, help="The Python there that has Workbench.")
+    @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
+    @click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
+    def add(
+        name: str, host: str | None, login: str | None, url: str | None, folder: str, python: str,
+        fields: tuple[str, ...], no_check: bool,
+    ) -> None:  # fmt: skip
+        """Write down a place, or change one, and check it."""
+        reached = {"ssh": host, "slurm": login, "ray": url}
+        kinds = [kind for kind, address in reached.items() if address is not None]
+        if len(kinds) != 1:
+            raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
+        address = "" if login == "here" else reached[kinds[0]]
+        values: dict[str, Any] = {"kind": kinds[0], "name": name, "folder": folder, "python": python}
+        values["url" if url else "host"] = address
+        for field in fields:
+            key, _, value = field.partition("=")
+            values[key] = value
+        records.store(records.made(values))
+        click.echo(f"The place {name} is written in {records.folder()}.")
+        if not no_check:
+            sys.exit(_check(name))
+
+    @group.command("list")
+    def show() -> None:
+        """The places, with how each is reached."""
+        for place in records.known():
+            words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name"}).items() if value]
+            click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
+
+    @group.command("check")
+    @click.argument("name")
+    def check(name: str) -> None:
+        """Say what is there and what is missing, a sentence each."""
+        sys.exit(_check(name))
+
+    @group.command("remove")
+    @click.argument("name")
+    def remove(name: str) -> None:
+        """Forget a place. Nothing is changed there; runs there go on, and are followed no longer."""
+        records.remove(name)
+        click.echo(f"The place {name} is forgotten.")
+
+    @group.command("data")
+    @click.argument("name")
+    @click.argument("here")
+    @click.argument("there")
+    def data(name: str, here: str, there: str) -> None:
+        """Say that the folder or file HERE, of this machine, is THERE at the place."""
+        place = records.named(name)
+        records.store(place.model_copy(update={"data": {**place.data, here: there}}))
+        click.echo(f"{here} is {there} at {name}.")
+
+    @group.command("install")
+    @click.argument("name")
+    @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
+    @click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
+    @click.option("--yes", is_flag=True, help="Do it without asking.")
+    def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
+        """Show, then do, what puts Workbench into a folder of yours at a place. Nothing else is installed there."""
+        place = records.named(name)
+        plan = installing.plan(place, base, wheel)
+        click.echo(f"At {name}, in your home folder:")
+        for line in plan.lines():
+            click.echo(f"  {line}")
+        if yes or click.confirm("Do this?"):
+            installing.carry_out(plan, host_of(place), click.echo)
+            sys.exit(_check(name))
+
+
+def _check(name: str) -> int:
+    findings = launcher_of(records.named(name)).check()
+    for finding in findings:
+        mark = "problem" if not finding.good else "note   " if finding.doubtful else "ok     "
+        click.echo(f"{mark}  {finding.what}: {shown(finding.said)}")
+    return 0 if all(finding.good for finding in findings) else 1
+
+
+def _place_of(workspace: Workspace, run_id: int) -> str:
+    with workspace.reading() as db:
+        return placements.required(db, run_id).place
+
+
+def _follow(workspace: Workspace, name: str, numbers: list[int] | None, *, quiet: bool = False) -> int:
+    """Follow a place until its runs, or those of these numbers, have ended; returns the exit status."""
+    place = records.named(name)
+    following = Following(workspace, place, launcher_of(place))
+    line, said = ProgressLine(0, quiet=quiet), set[str]()
+    try:
+        while True:
+            began = monotonic()
+            looked = following.look()
+            _say(looked, line, said)
+            if looked.silent:
+                sleep(SILENT_POLL)
+                continue
+            mine = _at_work(workspace, name, numbers)
+            if not mine:
+                break
+            _draw(workspace, mine[0], line)
+            sleep(max(0.0, POLL - (monotonic() - began)))
+    except KeyboardInterrupt:
+        line.finish(f"The runs at {name} go on. Follow them with: workbench place follow {name} -w {workspace.path}")
+        return DETACHED
+    return _report(workspace, numbers or [], line)
+
+
+def _at_work(workspace: Workspace, name: str, numbers: list[int] | None) -> list[int]:
+    with workspace.reading() as db:
+        open_there = [placement.run_id for placement in placements.at_work(db, name)]
+    return [run_id for run_id in open_there if numbers is None or run_id in numbers]
+
+
+def _draw(workspace: Workspace, run_id: int, line: ProgressLine) -> None:
+    run = workspace.run(run_id)
+    if run.total:
+        line(Progress(run.done, run.total, run.images_per_second, run.memory_bytes, run.seconds_left))
+    else:
+        line(Status(run.phase or f"Run {run_id} is {run.status}"))
+
+
+def _say(looked: Looked, line: ProgressLine, said: set[str]) -> None:
+    for sentence in filter(None, (looked.silent, *looked.problems)):
+        if sentence not in said:
+            said.add(sentence)
+            line.say(shown(sentence))
+    if not looked.silent and said:
+        said.clear()
+
+
+def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> int:
+    failed = 0
+    for run_id in numbers:
+        run = workspace.run(run_id)
+        line.finish(shown(f"Run {run_id} {run.status}. {run.problem}".rstrip()))
+        failed |= run.status == "failed"
+    if failed:
+        raise Problem("A run failed.")
+    return 0

@@ -1,0 +1,103 @@
+"""Programs of the system, run to their end: what they print is bounded, and they get so long and no longer."""
+
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+TOOL_LIMIT = 60.0  # seconds that a program of the system gets
+MOST_SAID = 1 << 16  # bytes of a program's errors that are read
+BLOCK = 1 << 16  # bytes
+LOOK_EVERY = 0.1  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a program ended.
+
+    Attributes:
+        status: its exit status, negative for a signal.
+        out: what it printed.
+        errors: what it printed as errors, the first 64 KiB as text.
+        cut: why it was ended before its time: "time", "size" or "cancelled"; empty otherwise.
+    """
+
+    status: int
+    out: bytes
+    errors: str
+    cut: str = ""
+
+
+def call_tool(words: list[str]) -> bool:
+    """Run a small program of the system to its end, without its output; whether it is installed and ended well."""
+    try:
+        return run_tool(words).status == 0
+    except OSError:
+        return False
+
+
+def run_tool(
+    words: Sequence[str], given: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
+    folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False,
+) -> Done:  # fmt: skip
+    """Run a program to its end.
+
+    Args:
+        words: its name and arguments; no shell reads them.
+        given: its input.
+        seconds: after which it is killed.
+        most: bytes that it may print; with one more it is killed.
+        folder: where it works; here when it is not given.
+        cancelled: asked often, on another thread; the program is killed as soon as it says so.
+
+    Raises:
+        OSError: it is not installed, or cannot be started.
+    """
+    # Files, not pipes: OpenSSH's shared connection keeps the pipe of errors open after its caller has ended.
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
+        source.write(given)
+        source.seek(0)
+        process = subprocess.Popen(list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
+        ended, cut = threading.Event(), list[str]()
+        watch = threading.Thread(target=_watch, args=(process, seconds, cancelled, ended, cut), daemon=True)
+        watch.start()
+        try:
+            out = _read(process, most)
+            status = process.wait()
+        finally:
+            ended.set()
+            watch.join()
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        said = errors.read(MOST_SAID).decode("utf-8", "replace")
+    return Done(status, out[:most], said, cut[0] if cut else "size" if len(out) > most else "")
+
+
+def _watch(
+    process: "subprocess.Popen[bytes]", seconds: float, cancelled: Callable[[], bool], ended: threading.Event,
+    cut: list[str],
+) -> None:  # fmt: skip
+    """Kill the process when its time is over or nobody wants its answer; `cut` gets the reason."""
+    limit = monotonic() + seconds
+    while not ended.wait(LOOK_EVERY):
+        if cancelled() or monotonic() > limit:
+            cut.append("cancelled" if cancelled() else "time")
+            process.kill()
+            return
+
+
+def _read(process: "subprocess.Popen[bytes]", most: int) -> bytes:
+    """What the process prints, `most` bytes and one more at the most: then it is killed."""
+    assert process.stdout is not None
+    blocks, left = [], most + 1
+    with process.stdout as out:
+        while left and (block := out.read(min(left, BLOCK))):
+            blocks.append(block)
+            left -= len(block)
+    if not left:
+        process.kill()
+    return b"".join(blocks)

@@ -1,0 +1,295 @@
+"""Runs of one place, brought home while they work: one look at a time, at all of them together.
+
+What is known between two looks, and between two programs, is in the workspace and in the runs' folders. Any look may be
+the last one: the next, of whatever program, goes on from the bytes that are here.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from time import monotonic
+
+from workbench.files import locks
+from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
+from workbench.places.host_files import last_line
+from workbench.places.mirror import Mirror
+from workbench.places.place import Place
+from workbench.problem import Problem
+from workbench.running import folds_and_seeds
+from workbench.workspace import Workspace, placements
+from workbench.workspace.ingest import ingest
+from workbench.workspace.moved_images import find_images
+from workbench.workspace.placements import Placement
+from workbench.workspace.times import now
+
+AT_ONCE = 16 << 20  # bytes of one request
+PARTS_AT_ONCE = 200  # files of one request: the words of a command have a limit
+ROUNDS = 64  # in one look: the next look goes on
+REACHED_EVERY = 30.0  # seconds between two notes that the place answers
+STATES_EVERY = 5.0  # seconds between two questions for states while all is well
+LOG_READ = 1 << 16  # bytes
+IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
+
+
+@dataclass(slots=True)
+class Looked:
+    """What one look did.
+
+    Attributes:
+        busy: another program follows this place in this workspace.
+        silent: why the place did not answer; empty where it did.
+        left: runs from which more may come.
+        received: bytes.
+        problems: sentences on runs whose folder there cannot be followed.
+    """
+
+    busy: bool = False
+    silent: str = ""
+    left: int = 0
+    received: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class Following:
+    """Follows a place's runs in a workspace. Calls come from one thread at a time.
+
+    Args:
+        workspace: open for writing.
+        place: whose runs are followed.
+        launcher: of that place.
+    """
+
+    def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
+        self._workspace, self._place, self._launcher = workspace, place, launcher
+        self._mirrors: dict[int, Mirror] = {}
+        self._quiet, self._states_due = True, 0.0
+        self._last_read = 0  # the run at which the turn ended
+
+    def look(self, shown: int = 0) -> Looked:
+        """Ask for the states of all runs and for what they wrote since, and take it in.
+
+        Of very many runs, a part is read each time, in turn, and `shown`, the run that the person sees, always.
+
+        Raises:
+            Problem: the workspace cannot be written.
+        """
+        with self._alone() as alone:
+            if not alone:
+                return Looked(busy=True, left=len(self._placed()))
+            placed = self._placed()
+            self._forget_others(placed)
+            looked = Looked(left=len(placed))
+            if not placed:
+                return looked
+            try:
+                standings = self._standings(placed) if self._states_are_due() else {}
+                self._note_states(placed, standings)
+                some = self._in_turn(placed, shown)
+                self._fetch(some, looked)
+                self._conclude(some, standings, looked)
+                self._quiet = not looked.received
+            except Unreachable as problem:
+                looked.silent, self._quiet = str(problem), True
+                self._note_silence(placed, looked.silent)
+            looked.left = len(self._placed())
+            return looked
+
+    def _states_are_due(self) -> bool:
+        """Whether to ask for states, too: runs that write work, and their points come sooner without the question."""
+        if not self._quiet and monotonic() < self._states_due:
+            return False
+        self._states_due = monotonic() + STATES_EVERY
+        return True
+
+    def _in_turn(self, placed: list[Placement], shown: int) -> list[Placement]:
+        """The runs that this look reads."""
+        if len(placed) <= IN_TURN:
+            return placed
+        later = [placement for placement in placed if placement.run_id > self._last_read]
+        turn = [*later, *(placement for placement in placed if placement not in later)][:IN_TURN]
+        self._last_read = turn[-1].run_id
+        return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
+
+    def _placed(self) -> list[Placement]:
+        with self._workspace.reading() as db:
+            return [placement for placement in placements.at_work(db, self._place.name) if placement.job]
+
+    def _standings(self, placed: list[Placement]) -> dict[int, Standing]:
+        answers = self._launcher.states([placement.job for placement in placed])
+        return {placement.run_id: answer for placement, answer in zip(placed, answers, strict=True)}
+
+    def _fetch(self, placed: list[Placement], looked: Looked) -> None:
+        """Ask for parts, all runs together, until nothing more is there."""
+        waiting = {placement.run_id for placement in placed}
+        for _ in range(ROUNDS):
+            if not waiting:
+                return
+            more: set[int] = set()
+            asked = [(run_id, part) for run_id in sorted(waiting) for part in self._mirror(run_id, placed).wants()]
+            for batch in _batches(asked):
+                answers = self._launcher.read([part for _, part in batch])
+                for (run_id, part), content in zip(batch, answers, strict=True):
+                    looked.received += len(content or b"")
+                    with self._reporting(run_id, looked):
+                        if self._mirrors[run_id].came(part, content):
+                            more.add(run_id)
+            for run_id in sorted(waiting):
+                self._take_in(run_id, looked)
+            waiting = more
+
+    def _take_in(self, run_id: int, looked: Looked) -> None:
+        mirror = self._mirrors[run_id]
+        if not mirror.changed:
+            return
+        with self._reporting(run_id, looked):
+            before = self._workspace.run(run_id).dataset_id
+            taken = ingest(self._workspace, mirror.folder)
+            mirror.taken_in()
+            dataset = self._workspace.run(run_id).dataset_id
+            if before is None and dataset is not None:
+                self._find_images(dataset)
+            if taken.doubts:
+                said = "; ".join(taken.doubts)
+                looked.problems += (f"Run {run_id}: {said}.",)
+
+    def _find_images(self, dataset_id: int) -> None:
+        """Show the copy here of a data set that no run here has read, where the person said which folder is which.
+
+        Raises:
+            Problem: none of its images is there.
+        """
+        root = self._workspace.dataset(dataset_id).root
+        for here, there in self._place.data.items():
+            path, folder = PurePosixPath(root), PurePosixPath(there)
+            if root and (path == folder or folder in path.parents) and Path(here).is_dir():
+                find_images(self._workspace, dataset_id, Path(here, *path.relative_to(folder).parts))
+                return
+
+    def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
+        """End the following of jobs that have ended and of which all has come."""
+        for known in placed:
+            if known.run_id not in standings:
+                continue
+            placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
+            if standing.state.live:
+                self._wait_again(placement, standing)
+                continue
+            if placement.wanted == "checkpoints":
+                mirror.wants_checkpoints()
+                placement = replace(placement, wanted="", state=standing.state, words=standing.words)
+                self._store(placement)
+                self._fetch([placement], looked)
+            if mirror.wants_more():
+                continue
+            status, sentence = _end(standing, self._place.name, self._last_words(placement, standing))
+            with self._workspace.writing() as db:
+                stored = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
+                placements.store(db, stored)
+                placements.end(db, placement.run_id, status, sentence)
+            mirror.remove()
+            del self._mirrors[placement.run_id]
+            experiment = self._workspace.run(placement.run_id).experiment_id
+            if experiment is not None:
+                folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _wait_again(self, placement: Placement, standing: Standing) -> None:
+        """A run that saved itself before its time limit, and is in the line again, has not ended."""
+        if standing.state is JobState.QUEUED and not self._workspace.run(placement.run_id).live:
+            with self._workspace.writing() as db:
+                placements.wait(db, placement.run_id)
+
+    def _last_words(self, placement: Placement, standing: Standing) -> str:
+        """The last line that a failed run printed."""
+        if standing.state is not JobState.FAILED:
+            return ""
+        (log,) = self._launcher.read([Part(f"{placement.uid}/log", 0, LOG_READ)])
+        return last_line((log or b"").decode("utf-8", "replace")) if log else ""
+
+    def _mirror(self, run_id: int, placed: list[Placement]) -> Mirror:
+        if run_id not in self._mirrors:
+            uid = next(placement.uid for placement in placed if placement.run_id == run_id)
+            self._mirrors[run_id] = Mirror(self._workspace.folder(run_id), uid)
+        return self._mirrors[run_id]
+
+    def _forget_others(self, placed: list[Placement]) -> None:
+        numbers = {placement.run_id for placement in placed}
+        self._mirrors = {run_id: mirror for run_id, mirror in self._mirrors.items() if run_id in numbers}
+
+    def _note_states(self, placed: list[Placement], standings: dict[int, Standing]) -> None:
+        for placement in placed:
+            if (standing := standings.get(placement.run_id)) is None:
+                continue
+            if not standing.state.live and not placement.silent:
+                continue  # written down when all has come
+            same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
+            if not same or _age(placement.reached) > REACHED_EVERY:
+                state, words = standing.state, standing.words
+                self._store(replace(placement, state=state, words=words, silent="", reached=now()))
+
+    def _note_silence(self, placed: list[Placement], sentence: str) -> None:
+        for placement in placed:
+            if placement.silent != sentence:
+                self._store(replace(placement, silent=sentence))
+
+    def _store(self, placement: Placement) -> None:
+        with self._workspace.writing() as db:
+            placements.store(db, placement)
+
+    @contextlib.contextmanager
+    def _reporting(self, run_id: int, looked: Looked) -> Iterator[None]:
+        """A run's folder that cannot be used is said, and the other runs are followed."""
+        try:
+            yield
+        except Unreachable:
+            raise
+        except Problem as problem:
+            looked.problems += (f"Run {run_id}: {problem}",)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Whether no other program follows this place in this workspace; it stays so in the block."""
+        path = self._workspace.path / f".following-{self._place.name}.lock"
+        try:
+            opened = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise Problem(f"{path} cannot be written ({error.strerror}).") from None
+        try:
+            yield locks.lock(opened)
+        finally:
+            os.close(opened)
+
+
+def _batches(asked: list[tuple[int, Part]]) -> Iterator[list[tuple[int, Part]]]:
+    """The parts in requests of bounded size, at least one in each."""
+    batch: list[tuple[int, Part]] = []
+    size = 0
+    for run_id, part in asked:
+        if batch and (size + part.most > AT_ONCE or len(batch) == PARTS_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append((run_id, part))
+        size += part.most
+    if batch:
+        yield batch
+
+
+def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
+    """The status and sentence of a run whose own journal tells no end."""
+    words = f" ({standing.words})" if standing.words else ""
+    match standing.state:
+        case JobState.FAILED:
+            return "failed", f"Its process at {place} failed{words}." + (f" It said last: {said}." if said else "")
+        case JobState.CANCELLED:
+            return "cancelled", f"It was taken out of the line at {place}."
+        case JobState.LOST:
+            return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
+    return "interrupted", f"It was ended at {place}{words}. It goes on from its last checkpoint there."
+
+
+def _age(moment: str | None) -> float:
+    if moment is None:
+        return float("inf")
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()

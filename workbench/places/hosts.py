@@ -1,0 +1,90 @@
+"""Hosts: this machine, and those behind the system's OpenSSH with its config, agent and jump hosts."""
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from workbench import files
+from workbench.control import Cancelled
+from workbench.jobs import run_tool
+from workbench.places.contract import Answer, Unreachable
+from workbench.places.host_files import last_line
+from workbench.problem import Problem
+
+CONNECT = 10  # seconds to connect
+SILENT = 5  # seconds between two signs of life of a connection; three missing ones end it
+SSH_FAILED = 255  # exit status of ssh itself
+Asked = Callable[[], bool]
+
+
+class LocalHost:
+    """This machine: a cluster's login node where the person sits, and the tests' stand-in for a remote one.
+
+    Args:
+        home: where commands begin; the person's home folder when it is not given.
+        cancelled: asked while a command runs; it ends with Cancelled then.
+    """
+
+    def __init__(self, home: Path | None = None, cancelled: Asked = lambda: False) -> None:
+        self._home, self._cancelled = home or Path.home(), cancelled
+
+    def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+        """As `Host.call`."""
+        shell = ["sh", "-c", 'exec "$@"', "sh", *words]  # a program that is missing is an exit status, as elsewhere
+        return _called(shell, given, seconds, most, "This machine", self._home, self._cancelled)
+
+
+class OpenSshHost:
+    """A machine that `ssh HOST` reaches without a question: its key is known and an agent or a file has one's own.
+
+    Args:
+        host: as in `ssh HOST`: an alias of the person's config, or user@machine.
+        config: another file than the person's own config.
+        cancelled: asked while a command runs; it ends with Cancelled then.
+    """
+
+    def __init__(self, host: str, config: Path | None = None, cancelled: Asked = lambda: False) -> None:
+        self._host, self._config, self._cancelled = host, config, cancelled
+
+    def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+        """As `Host.call`."""
+        command = [*self._ssh(), "--", self._host, shlex.join(words)]
+        answer = _called(command, given, seconds, most, self._host, None, self._cancelled)
+        if answer.status == SSH_FAILED:
+            raise Unreachable(f"{self._host} is not reached: {last_line(answer.errors)}.")
+        return answer
+
+    def _ssh(self) -> list[str]:
+        words = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes"]
+        words += ["-o", f"ServerAliveInterval={SILENT}", "-o", "ServerAliveCountMax=3"]
+        if os.name == "posix":  # OpenSSH on Windows shares no connection
+            words += ["-o", "ControlMaster=auto", "-o", f"ControlPath={self._socket()}", "-o", "ControlPersist=60"]
+        return [*words, *(["-F", str(self._config)] if self._config else [])]
+
+    def _socket(self) -> Path:
+        """The socket of the shared connection, in a folder of the person's alone; its name is short, as it must be."""
+        runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
+        folder = Path(runtime) / "workbench" if runtime else Path.home() / ".ssh"
+        files.make_folder(folder)
+        folder.chmod(0o700)
+        named = f"{self._host}\0{self._config}".encode()
+        return folder / f"wb-{blake2b(named, digest_size=8).hexdigest()}"
+
+
+def _called(
+    words: list[str], given: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
+) -> Answer:
+    try:
+        done = run_tool(words, given, seconds=seconds, most=most, folder=folder, cancelled=cancelled)
+    except OSError as error:
+        raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo="Is it installed?") from None
+    match done.cut:
+        case "cancelled":
+            raise Cancelled
+        case "time":
+            raise Unreachable(f"{who} gave no answer in {seconds:.0f} s.")
+        case "size":
+            raise Problem(f"{who} answered with over {most:,} bytes, more than was asked for.", kept="It was not used.")
+    return Answer(done.status, done.out, done.errors)

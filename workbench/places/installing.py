@@ -1,0 +1,71 @@
+"""Workbench put into a folder of the person's at a place: a plan that can be read first, and then is carried out."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import __version__
+from workbench.places.contract import Host
+from workbench.places.host_files import last_line, write_all
+from workbench.places.place import Place
+from workbench.problem import Problem
+
+PACKAGE = "metric-workbench"
+LIMIT = 3600.0  # seconds of one step: torch is large
+SUFFIX = "/bin/python"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done.
+
+    Attributes:
+        steps: commands, in order, in the person's home folder there.
+        wheel: a file that is copied there first, into the place's folder; None for the published package.
+        folder: the place's folder.
+    """
+
+    steps: tuple[tuple[str, ...], ...]
+    wheel: Path | None
+    folder: str
+
+    def lines(self) -> list[str]:
+        """The plan for a person to read."""
+        copied = [f"copy {self.wheel.name} to {self.folder}/"] if self.wheel else []
+        return [*copied, *(shlex.join(step) for step in self.steps)]
+
+
+def plan(place: Place, base: str = "python3", wheel: Path | None = None) -> Plan:
+    """What puts this version of Workbench where the place's record expects its Python.
+
+    Args:
+        place: its record; its Python has to be that of a virtual environment, `FOLDER/bin/python`.
+        base: the Python there to make the environment with.
+        wheel: the package as a file; the published one of this version when it is not given.
+
+    Raises:
+        Problem: the place's Python is not one that is ours to make.
+    """
+    if not place.python.endswith(SUFFIX) or place.python.startswith("/usr/"):
+        raise Problem(
+            f"{place.python} is no virtual environment's Python.",
+            kept="Nothing was installed.",
+            todo="Name one that ends in /bin/python, or install Workbench there by hand.",
+        )
+    environment = place.python.removesuffix(SUFFIX)
+    package = f"{PACKAGE}=={__version__}" if wheel is None else f"{place.folder}/{wheel.name}"
+    steps = ((base, "-m", "venv", environment), (place.python, "-m", "pip", "install", package))
+    return Plan(steps, wheel, place.folder)
+
+
+def carry_out(plan: Plan, host: Host, say: Callable[[str], object]) -> None:
+    """Do it, saying each step before it begins. Raises Unreachable, or Problem with what a step said last."""
+    if plan.wheel is not None:
+        say(f"Copying {plan.wheel.name}")
+        write_all(host, plan.folder, {plan.wheel.name: plan.wheel.read_bytes()})
+    for step in plan.steps:
+        say(shlex.join(step))
+        answer = host.call(step, seconds=LIMIT, most=16 << 20)
+        if answer.status:
+            raise Problem(f"{shlex.join(step)} failed: {last_line(answer.errors)}.", kept="Steps before it are done.")

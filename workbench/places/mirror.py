@@ -1,0 +1,219 @@
+"""What has come of a run folder elsewhere: bytes arrive in a folder in the run's own, which `ingest` reads.
+
+The journal is kept in whole lines, arrays in parts until they have the size and the hash that the journal names. What
+the run's own folder has is not kept twice.
+"""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench import files
+from workbench.events import CHECKPOINTS
+from workbench.places.contract import Part
+from workbench.problem import Problem
+from workbench.workspace import journal, travelling
+from workbench.workspace.dataset_copy import LARGEST_COPY
+from workbench.workspace.paths import regular
+
+FOLDER = "arriving"  # in the run's own folder
+JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
+FILE_AT_ONCE = 4 << 20  # bytes of another file in one request
+LARGEST_FILE = 64 << 30  # bytes, as `ingest` takes them
+LARGEST_JOURNAL = 4 << 30  # bytes
+MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
+DATASET = "dataset.json"
+PART = ".part"
+
+
+class Mirror:
+    """The arriving folder of one run.
+
+    Args:
+        home: the run's own folder.
+        name: of the run's folder at the place.
+
+    Attributes:
+        changed: whether something came since `taken_in`.
+    """
+
+    def __init__(self, home: Path, name: str) -> None:
+        self.folder, self._home, self._name = home / FOLDER, home, name
+        self.changed = False
+        self._lacking: set[str] = set()  # named, and not there
+        self._named: dict[str, tuple[int, str]] = {}  # size and hash of files that the journal names and are not here
+        self._saved: dict[str, tuple[int, str]] = {}  # the last checkpoints
+        self._tries: dict[str, int] = {}
+        self._journal_at_once = JOURNAL_AT_ONCE
+        self._looked_at = 0  # bytes of the journal
+        self._begin()
+
+    def wants(self) -> list[Part]:
+        """The next bytes to ask for, the journal's first."""
+        parts = [self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once)]
+        if not (self._home / DATASET).exists() and self._size(DATASET) < LARGEST_COPY:
+            parts.append(self._part(DATASET, self._size(DATASET), FILE_AT_ONCE))
+        if name := next(iter(self._named), None):
+            size = self._size(name + PART)
+            parts.append(self._part(name, size, min(FILE_AT_ONCE, self._named[name][0] - size)))
+        return parts
+
+    def wants_more(self) -> bool:
+        """Whether files that the journal names are still to come, as far as they are there."""
+        return bool(set(self._named) - self._lacking)
+
+    def came(self, part: Part, content: bytes | None) -> bool:
+        """Take the answer to one of `wants`; whether there is more of that file. Raises Problem for a full disk."""
+        name = part.path.rpartition("/")[2]
+        if name == journal.NAME:
+            return self._journal_came(content or b"", part)
+        if name == DATASET:
+            return self._dataset_came(content, part)
+        return self._file_came(name, content or b"", part)
+
+    def taken_in(self) -> None:
+        """`ingest` has read the folder: what the run's own folder has now goes."""
+        self.changed = False
+        names = [DATASET] if self._named else [DATASET, *self._done()]  # an evaluation needs all of its arrays
+        for name in names:
+            if (self._home / name).exists():
+                (self.folder / name).unlink(missing_ok=True)
+
+    def wants_checkpoints(self) -> None:
+        """Ask for the checkpoints that the journal named last, too. Only of a run that has ended: they change."""
+        for name, facts in self._saved.items():
+            self._ask_for(name, facts)
+
+    def remove(self) -> None:
+        """Delete the folder: all has arrived."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _begin(self) -> None:
+        files.make_folder(self.folder)
+        for name in (travelling.CARD, "config.toml", "experiment.json", journal.NAME):
+            if (self._home / name).exists() and not (self.folder / name).exists():
+                with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
+                    shutil.copyfileobj(own, file)
+        self._look_at_lines(begun=True)
+        self.changed = True  # a program that was killed may have left what it had not taken in
+
+    def _journal_came(self, content: bytes, part: Part) -> bool:
+        whole = content[: content.rfind(b"\n") + 1]
+        if whole:
+            _append(self.folder / journal.NAME, part.offset, whole)
+            self.changed = True
+            self._look_at_lines()
+            self._journal_at_once = JOURNAL_AT_ONCE
+        elif len(content) > journal.LONGEST_LINE or part.offset > LARGEST_JOURNAL:
+            raise Problem(
+                "Its journal there has a line, or a length, that no run writes.", kept="What came before it is here."
+            )
+        elif len(content) == part.most:  # a line that is longer than what was asked for
+            self._journal_at_once = 2 * part.most
+        return len(content) == part.most
+
+    def _dataset_came(self, content: bytes | None, part: Part) -> bool:
+        if not content:
+            return False
+        _append(self.folder / DATASET, part.offset, content)
+        self.changed = True
+        return len(content) == part.most
+
+    def _file_came(self, name: str, content: bytes, part: Part) -> bool:
+        size, digest = self._named[name]
+        if content:
+            self._lacking.discard(name)
+            _append(self.folder / (name + PART), part.offset, content)
+        elif part.most:  # others first
+            self._lacking.add(name)
+            self._named[name] = self._named.pop(name)
+        if self._size(name + PART) < size:
+            return bool(content)
+        arrived = self.folder / (name + PART)
+        if not arrived.exists():
+            arrived.touch()
+        if files.digest(arrived) == digest:
+            arrived.replace(self.folder / name)
+            self.changed = True
+            del self._named[name]
+            return bool(self._named)
+        arrived.unlink()
+        self._tries[name] = self._tries.get(name, 0) + 1
+        if self._tries[name] >= MOST_TRIES:
+            del self._named[name]
+        return False
+
+    def _look_at_lines(self, begun: bool = False) -> None:
+        """Note what the lines name that came since the last look."""
+        path = self.folder / journal.NAME
+        if not path.exists():
+            return
+        with regular(path).open("rb") as file:
+            file.seek(self._looked_at)
+            for line in _lines(file.read()):
+                self._look_at(line, begun)
+            self._looked_at = file.tell()
+
+    def _look_at(self, line: bytes, begun: bool) -> None:
+        entry = journal.parsed(line)
+        if entry is None:
+            return
+        if entry.owner is not None and not (self._home / DATASET).exists():
+            (self.folder / DATASET).unlink(missing_ok=True)  # it may be written anew
+        if entry.evaluation is not None:
+            epoch = entry.evaluation.epoch
+            for name in (f"embeddings-{epoch}.npy", f"ranking-{epoch}.npz", f"proxies-{epoch}.npz"):
+                if name in entry.evaluation.files:
+                    self._ask_for(name, entry.evaluation.files[name], begun)
+        if entry.checkpoint is not None and entry.checkpoint.blake2b:
+            self._saved[CHECKPOINTS[entry.checkpoint.kind]] = (entry.checkpoint.bytes, entry.checkpoint.blake2b)
+
+    def _ask_for(self, name: str, facts: tuple[int, str], begun: bool = False) -> None:
+        if not 0 <= facts[0] <= min(LARGEST_FILE, shutil.disk_usage(self._home).free):
+            return
+        if _is(self.folder / name, facts):
+            return
+        if _is(self._home / name, facts):
+            if begun:
+                return
+            # Of an evaluation that was forgotten and came out the same again, beside arrays that did not.
+            with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
+                shutil.copyfileobj(own, file)
+            self.changed = True
+            return
+        if self._named.get(name) != facts:  # a run that was resumed writes a file of that name anew
+            (self.folder / (name + PART)).unlink(missing_ok=True)
+        self._named[name] = facts
+
+    def _done(self) -> list[str]:
+        kinds = ("embeddings-*.npy", "ranking-*.npz", "proxies-*.npz", *CHECKPOINTS.values())
+        return [path.name for kind in kinds for path in self.folder.glob(kind)]
+
+    def _part(self, name: str, offset: int, most: int) -> Part:
+        return Part(f"{self._name}/{name}", offset, most)
+
+    def _size(self, name: str) -> int:
+        path = self.folder / name
+        return path.stat().st_size if path.is_file() else 0
+
+
+def _append(path: Path, at: int, content: bytes) -> None:
+    try:
+        with regular(path).open("r+b" if path.exists() else "w+b") as file:
+            file.truncate(at)
+            file.seek(at)
+            file.write(content)
+    except OSError as error:
+        raise files.explain(error, path) from error
+
+
+def _is(path: Path, facts: tuple[int, str]) -> bool:
+    """Whether the file has that size and hash."""
+    return path.is_file() and path.stat().st_size == facts[0] and files.digest(path) == facts[1]
+
+
+def _lines(text: bytes) -> Iterator[bytes]:
+    """The lines that may name a file."""
+    return (
+        line for line in text.split(b"\n") if b'"evaluation"' in line or b'"checkpoint"' in line or b'"owner"' in line
+    )

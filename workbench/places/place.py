@@ -1,0 +1,145 @@
+"""A place as the person describes it: fields with help, a class for each kind; the window's dialog draws them."""
+
+import shlex
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+NAME = r"^[A-Za-z0-9]([A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$"
+OPTION = r"^[A-Za-z0-9_.,:=*@/+-]*$"  # what one value of an option of sbatch is made of
+FOLDER = "workbench-runs"
+PYTHON = "workbench-place/bin/python"  # where `workbench place install` puts it
+
+
+class Place(BaseModel):
+    """What every place has. Paths there are relative to the home folder there, or absolute."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: ClassVar[str] = ""
+
+    name: Annotated[str, Field(pattern=NAME, description="What you call it.")]
+    folder: str = Field(
+        FOLDER,
+        title="Folder there",
+        min_length=1,
+        max_length=1000,
+        description="Folder there that holds the run folders.",
+    )
+    python: str = Field(
+        PYTHON, title="Python there", min_length=1, max_length=1000, description="The Python there that has Workbench."
+    )
+    data: dict[str, str] = Field(default_factory=dict, description="Folders of data there, by the folder here.")
+
+    @field_validator("folder", "python")
+    @classmethod
+    def _in_home(cls, path: str) -> str:
+        """Without "~/": commands begin in the home folder. Raises ValueError for what no path is."""
+        path = path.removeprefix("~/").rstrip("/") or "/"
+        if path.startswith(("-", "~")) or any(not letter.isprintable() for letter in path):
+            raise ValueError("Name a path in the home folder there, or an absolute one.")
+        return path
+
+
+class SshPlace(Place):
+    """A machine that `ssh HOST` reaches."""
+
+    kind = "ssh"
+    host: str = Field(min_length=1, max_length=255, description="As in `ssh HOST`: an alias, or user@machine.")
+    ssh_config: str = Field(
+        "", title="SSH config", max_length=1000, description="Another file than your own SSH config."
+    )
+    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
+
+    @field_validator("host")
+    @classmethod
+    def _is_host(cls, host: str) -> str:
+        return checked_host(host)
+
+
+class SlurmPlace(Place):
+    """A cluster with Slurm, by its login node."""
+
+    kind = "slurm"
+    host: str = Field(
+        "", max_length=255, description="Login node as in `ssh HOST`; empty where this machine has sbatch itself."
+    )
+    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    partition: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --partition; several by commas.")
+    account: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --account.")
+    gres: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --gres, such as gpu:1.")
+    time: str = Field(
+        "", pattern=r"^([0-9]+(:[0-9]{1,2}){0,2}|[0-9]+-[0-9]{1,2}(:[0-9]{1,2}){0,2})?$",
+        description="Time limit: minutes, H:MM:SS or D-HH. A run saves itself before it ends, and goes back in line.",
+    )  # fmt: skip
+    notice: int = Field(120, ge=30, le=3600, description="Seconds before the time limit at which a run saves itself.")
+    cpus: int = Field(0, ge=0, le=1024, description="Cores of each run or rank; 0 leaves it to Slurm.")
+    memory: str = Field("", pattern=r"^([0-9]+[KMGT]?)?$", description="Memory of each node, such as 16G.")
+    nodes: int = Field(1, ge=1, le=1024, description="Machines that train each run together.")
+    ranks: int = Field(1, ge=1, le=64, description="Processes of each run on a machine, one for each of its GPUs.")
+    at_once: int = Field(0, ge=0, le=10_000, description="Runs of an experiment or sweep at once; 0 for no limit.")
+    lines: str = Field("", max_length=1000, description="More options of sbatch, such as --qos=long --exclusive.")
+    before: str = Field("", max_length=1000, description="What a shell does before each run, such as: module load cuda")
+    commands: str = Field("", max_length=1000, description="Folder of sbatch there, where it is not on the path.")
+
+    @field_validator("host")
+    @classmethod
+    def _is_host(cls, host: str) -> str:
+        return checked_host(host) if host else host
+
+    @field_validator("folder")
+    @classmethod
+    def _can_be_quoted(cls, path: str) -> str:
+        if '"' in path or "\\" in path:
+            raise ValueError('Slurm cannot write below a folder with " or \\ in its name.')
+        return path
+
+    @field_validator("lines", "before")
+    @classmethod
+    def _is_one_line(cls, line: str, asked: ValidationInfo) -> str:
+        if any(not letter.isprintable() for letter in line):
+            raise ValueError("It is one line, without control characters.")
+        if asked.field_name == "lines":
+            words = shlex.split(line)  # a quotation mark without its other is a ValueError, too
+            if any(not word.startswith("--") for word in words):
+                raise ValueError("Options of sbatch begin with --, and have their value after =.")
+        return line
+
+
+class RayPlace(Place):
+    """A running Ray cluster, by its Jobs API; its nodes share a disk for the run folders."""
+
+    kind = "ray"
+    url: str = Field(
+        max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
+        description="Address of its dashboard, such as http://127.0.0.1:8265.",
+    )  # fmt: skip
+    host: str = Field(
+        "", max_length=255, description="Machine, as in `ssh HOST`, that sees the folder; empty where this one does."
+    )
+    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
+    at_once: int = Field(
+        4, ge=1, le=1000, description="Ray jobs of an experiment or sweep: each does its runs in turn."
+    )
+    cpus: float = Field(1, ge=0, le=1024, description="Cores that a run asks for.")
+    gpus: float = Field(0, ge=0, le=64, description="GPUs that a run asks for.")
+
+    @field_validator("host")
+    @classmethod
+    def _is_host(cls, host: str) -> str:
+        return checked_host(host) if host else host
+
+    @field_validator("folder", "python")
+    @classmethod
+    def _is_absolute(cls, path: str) -> str:
+        """Jobs of Ray begin in no home folder."""
+        if not path.startswith("/"):
+            raise ValueError("Name a whole path, from / on, that every node of the cluster has.")
+        return path
+
+
+def checked_host(host: str) -> str:
+    """The host, as `ssh HOST` takes it. Raises ValueError for an option or for several words."""
+    if host.startswith("-") or any(not letter.isprintable() or letter.isspace() for letter in host):
+        raise ValueError("Name a host as `ssh HOST` takes it.")
+    return host

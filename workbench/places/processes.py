@@ -1,0 +1,153 @@
+"""Runs as processes of a host that nobody waits for: a workstation behind SSH, without a scheduler.
+
+The orders of one call work one after another, in a shell that goes on without its caller. Beside what the run writes
+its folder holds `line` (process and name of that shell), `pid` (the run's process), `log` (what it printed),
+`withdrawn` (it was asked to end) and `exit` (its exit status, once it has ended).
+"""
+
+import re
+import shlex
+import uuid
+from collections.abc import Sequence
+
+from workbench.places import checks, host_files
+from workbench.places.contract import Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places.host_files import last_line
+from workbench.places.place import Place
+from workbench.places.words import run_folder, run_words
+from workbench.problem import Problem
+
+TRIES = 3  # to submit, where the connection ends meanwhile
+AT_ONCE = 500  # jobs in one request
+SIGNALS = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
+# Whether process $1 is there and has the word $2 among its own: a number is given again to other processes.
+ALIVE = (
+    'alive() { case $1 in ""|*[!0-9]*) return 1;; esac; '
+    "if [ -d /proc/self ]; then tr '\\0' ' ' 2>/dev/null <\"/proc/$1/cmdline\"; "
+    'else ps -p "$1" -o args= 2>/dev/null; fi | grep -qF -- "$2"; }; '
+)
+WORK = (
+    ALIVE
+    + """
+work() { # name, folder, words of the run
+  name=$1 folder=$2; shift 2
+  if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
+  alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
+  "$@" >>"$folder/log" 2>&1 </dev/null &
+  run=$!
+  echo $run >"$folder/pid"
+  [ -e "$folder/withdrawn" ] && kill -TERM $run
+  wait $run
+  echo $? >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"
+}
+"""
+)
+# This call's script, its log; then the run folders. A second call with the same script starts nothing.
+START = (
+    'mkdir -- "$1.begun" 2>/dev/null || exit 0; script=$1 log=$2; shift 2; '
+    'for f in "$@"; do rm -f "$f/exit" "$f/withdrawn"; done; '
+    'if command -v setsid >/dev/null 2>&1; then setsid nohup sh "$script" >>"$log" 2>&1 </dev/null & '
+    'else nohup sh "$script" >>"$log" 2>&1 </dev/null & fi; '
+    'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done'
+)
+STATES = ALIVE + (
+    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; '
+    'for n in "$@"; do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
+    'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
+    'if [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
+    'elif [ -n "$w" ] && alive "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
+)
+STOP = ALIVE + (
+    'cd -- "$1" && [ -d "$2" ] || exit 0; [ -e "$2/exit" ] && exit 0; '
+    '[ "$3" = USR1 ] && alive "$(cat "$2/pid" 2>/dev/null)" "$2" || : >"$2/withdrawn"; '
+    'p=$(cat "$2/pid" 2>/dev/null); alive "$p" "$2" && kill -s "$3" "$p"; exit 0'
+)
+
+
+class Processes:
+    """Launcher of plain processes. A job's number is the name of its run folder.
+
+    Args:
+        host: where they work.
+        place: its record.
+    """
+
+    def __init__(self, host: Host, place: Place) -> None:
+        self._host, self._place = host, place
+
+    def submit(self, orders: Sequence[Order]) -> list[str]:
+        """As `Launcher.submit`: one after another."""
+        number = uuid.uuid4().hex
+        script = f"jobs/{number}.sh"
+        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
+        contents[script] = self._script(orders).encode()
+        base = self._place.folder
+        names = [order.name for order in orders]
+        for tries_left in reversed(range(TRIES)):
+            try:
+                host_files.write_all(self._host, base, contents)
+                folders = [run_folder(self._place, name) for name in names]
+                refused = self._call(START, f"{base}/{script}", f"{base}/jobs/{number}.log", *folders)
+            except Unreachable:
+                if not tries_left:
+                    raise
+            else:
+                if refused:
+                    raise Problem(f"The runs cannot be started there: {refused}.", kept="Nothing was started.")
+                break
+        return names
+
+    def states(self, jobs: Sequence[str]) -> list[Standing]:
+        """As `Launcher.states`."""
+        standings: list[Standing] = []
+        for start in range(0, len(jobs), AT_ONCE):
+            some = [host_files.checked(job) for job in jobs[start : start + AT_ONCE]]
+            answer = self._host.call(["sh", "-c", STATES, "sh", self._place.folder, *some])
+            lines = answer.out.decode("utf-8", "replace").splitlines()
+            if len(lines) != len(some):
+                raise Unreachable(f"The answer was cut: {last_line(answer.errors)}.")
+            standings += [_standing(line) for line in lines]
+        return standings
+
+    def stop(self, job: str, how: Ending) -> None:
+        """As `Launcher.stop`."""
+        self._call(STOP, self._place.folder, host_files.checked(job), SIGNALS[how])
+
+    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """As `Launcher.read`."""
+        return host_files.read(self._host, self._place.folder, parts)
+
+    def put(self, path: str, content: bytes) -> None:
+        """As `Launcher.put`."""
+        host_files.write_all(self._host, self._place.folder, {path: content})
+
+    def check(self) -> list[Finding]:
+        """As `Launcher.check`."""
+        return checks.look(self._host, self._place)
+
+    def _call(self, script: str, *words: str) -> str:
+        """Run a small script there; what it said where it failed, else nothing."""
+        answer = self._host.call(["sh", "-c", script, "sh", *words])
+        return last_line(answer.errors) if answer.status else ""
+
+    def _script(self, orders: Sequence[Order]) -> str:
+        folders, lines = [], []
+        for order in orders:
+            folder = run_folder(self._place, order.name)
+            folders.append(shlex.quote(folder))
+            lines.append("work " + shlex.join([order.name, folder, *run_words(self._place, order)]))
+        mark = f'for f in {" ".join(folders)}; do echo "$$ ${{0##*/}}" >"$f/line"; done'
+        return "\n".join([WORK, mark, *lines, ""])
+
+
+def _standing(line: str) -> Standing:
+    """What one line of STATES says."""
+    if line in ("running", "queued", "lost"):
+        return Standing(JobState(line))
+    if status := re.fullmatch(r"exit ([0-9]{1,3})", line):
+        number = int(status[1])
+        if number == 0:
+            return Standing(JobState.FINISHED)
+        state = JobState.INTERRUPTED if number in (130, 137, 143) else JobState.FAILED
+        return Standing(state, f"exit status {number}")
+    return Standing(JobState.LOST, "its folder there is gone" if line == "none" else "")

@@ -1,0 +1,200 @@
+"""Runs of a Ray cluster: jobs by the REST interface of its dashboard, run folders on a disk that its nodes share.
+
+A job's number is `SUBMISSION:NAME`: one job of Ray does several runs in turn. A run is asked to end by a word in
+`ask` in its folder, which the job's shell passes on as a signal; `exit` holds the exit status of a run that has ended.
+"""
+
+import json
+import re
+import shlex
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Sequence
+from http.client import HTTPException
+from typing import Any, NamedTuple
+
+from workbench.places import checks, host_files
+from workbench.places.contract import Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places.host_files import last_line
+from workbench.places.place import RayPlace
+from workbench.places.words import run_folder, run_words
+from workbench.problem import Problem
+
+JOB = re.compile(r"^(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})$")
+LARGEST_ANSWER = 64 << 20  # bytes
+PATIENCE = 30.0  # seconds for an answer
+SAVED = (130, 143)  # exit statuses of a run that was asked to end
+ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
+WORK = """\
+stop() { [ -n "$run" ] && kill -TERM $run; stopped=1; }
+trap stop TERM INT
+work() { # folder, words of the run
+  folder=$1; shift; run=
+  [ -z "$stopped" ] || return
+  if [ -s "$folder/ask" ]; then echo 143 >"$folder/exit"; return; fi
+  "$@" >>"$folder/log" 2>&1 </dev/null & run=$!
+  : >"$folder/begun"
+  while kill -0 $run 2>/dev/null; do
+    if [ -s "$folder/ask" ]; then
+      case $(cat "$folder/ask") in USR1) kill -USR1 $run;; KILL) kill -KILL $run;; *) kill -TERM $run;; esac
+      : >"$folder/ask"
+    fi
+    sleep 0.5
+  done
+  wait $run; echo $? >"$folder/exit"; run=
+}
+"""
+FRESH = 'cd -- "$1" && shift && for n in "$@"; do rm -f -- "$n/exit" "$n/ask" "$n/begun"; done'
+
+
+class Number(NamedTuple):
+    """The parts of a job's number."""
+
+    submission: str
+    name: str
+
+
+class Ray:
+    """Launcher of a cluster.
+
+    Args:
+        host: a machine that sees the folder of the runs.
+        place: its record.
+    """
+
+    def __init__(self, host: Host, place: RayPlace) -> None:
+        self._host, self._place = host, place
+
+    def submit(self, orders: Sequence[Order]) -> list[str]:
+        """As `Launcher.submit`: spread over `at_once` jobs."""
+        folder = self._place.folder
+        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
+        host_files.write_all(self._host, folder, contents)
+        self._host.call(["sh", "-c", FRESH, "sh", folder, *(order.name for order in orders)])
+        numbers: dict[str, str] = {}
+        for first in range(min(self._place.at_once, len(orders))):
+            line = orders[first :: self._place.at_once]
+            submission = f"workbench-{uuid.uuid4().hex}"
+            script = f"jobs/{submission}.sh"
+            host_files.write_all(self._host, folder, {script: self._script(line).encode()})
+            asked: dict[str, Any] = {
+                "entrypoint": shlex.join(["sh", f"{folder}/{script}"]),
+                "submission_id": submission,
+                "metadata": {"name": line[0].title[:200] or line[0].name},
+                "entrypoint_num_cpus": self._place.cpus,
+            }
+            if self._place.gpus:
+                asked["entrypoint_num_gpus"] = self._place.gpus
+            self._request("/api/jobs/", asked)
+            numbers |= {order.name: f"{submission}:{order.name}" for order in line}
+        return [numbers[order.name] for order in orders]
+
+    def states(self, jobs: Sequence[str]) -> list[Standing]:
+        """As `Launcher.states`: of the runs' exit statuses, else of their jobs in Ray."""
+        numbers = [_number(job) for job in jobs]
+        told = {str(job.get("submission_id")): job for job in self._jobs()}
+        parts = [Part(f"{number.name}/{name}", most=8) for number in numbers for name in ("exit", "begun")]
+        written = self.read(parts)
+        return [
+            _standing(told.get(number.submission), written[2 * at], written[2 * at + 1] is not None)
+            for at, number in enumerate(numbers)
+        ]
+
+    def stop(self, job: str, how: Ending) -> None:
+        """As `Launcher.stop`; a run that waits for the one before it is left out."""
+        number = _number(job)
+        self.put(f"{number.name}/ask", ASKED[how].encode())
+        if self.states([job])[0].state is JobState.QUEUED and self._last_of(number):
+            self._request(f"/api/jobs/{number.submission}/stop", {})
+
+    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """As `Launcher.read`."""
+        return host_files.read(self._host, self._place.folder, parts)
+
+    def put(self, path: str, content: bytes) -> None:
+        """As `Launcher.put`."""
+        host_files.write_all(self._host, self._place.folder, {path: content})
+
+    def check(self) -> list[Finding]:
+        """Whether the dashboard answers, and what the machine has that sees the folder."""
+        try:
+            version = self._request("/api/version")
+        except (Unreachable, Problem) as problem:
+            return [Finding("Ray", str(problem), good=False)]
+        name = re.sub(r"[^0-9A-Za-z.]", "", str(version.get("ray_version")))[:20] if isinstance(version, dict) else ""
+        ray = Finding("Ray", f"Ray {name} answers.")
+        return [ray, *checks.look(self._host, self._place)]
+
+    def _last_of(self, number: Number) -> bool:
+        """Whether the job has this run alone."""
+        (script,) = self.read([Part(f"jobs/{number.submission}.sh")])
+        return script is not None and script.count(b"\nwork ") == 1
+
+    def _script(self, orders: Sequence[Order]) -> str:
+        lines = [shlex.join(["work", run_folder(self._place, order.name), *run_words(self._place, order)])
+                 for order in orders]  # fmt: skip
+        return "\n".join([WORK, *lines, "exit 0", ""])
+
+    def _jobs(self) -> list[dict[str, Any]]:
+        jobs = self._request("/api/jobs/")
+        if not isinstance(jobs, list):
+            raise Unreachable(f"{self._place.url} gave no list of jobs.")
+        return [job for job in jobs if isinstance(job, dict)]
+
+    def _request(self, path: str, asked: dict[str, Any] | None = None) -> Any:
+        """The answer to a GET, or to a POST of `asked`. Raises Unreachable, or Problem where it is refused."""
+        url = self._place.url.rstrip("/") + path
+        body = None if asked is None else json.dumps(asked).encode()
+        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                text = answer.read(LARGEST_ANSWER + 1)
+        except urllib.error.HTTPError as error:
+            with error:
+                said = last_line(error.read(1 << 16).decode("utf-8", "replace"))
+            if error.code == 404 and path.endswith("/stop"):  # it has ended, and Ray has forgotten it
+                return None
+            if asked is None or not 400 <= error.code < 500:
+                raise Unreachable(f"Ray at {self._place.url} cannot answer now: {said}.") from None
+            raise Problem(f"Ray at {self._place.url} refused it: {said}.", kept="Nothing was started.") from None
+        except (OSError, HTTPException) as error:
+            said = last_line(str(getattr(error, "reason", error)))
+            raise Unreachable(f"Ray at {self._place.url} is not reached: {said}.") from None
+        if len(text) > LARGEST_ANSWER:
+            raise Unreachable(f"Ray at {self._place.url} answers with over {LARGEST_ANSWER >> 20} MiB.")
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise Unreachable(f"{self._place.url} does not answer as Ray does.") from None
+
+
+def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool) -> Standing:
+    """Of the job's facts, the run's exit status and whether it began."""
+    if status is not None and re.fullmatch(rb"[0-9]{1,3}\n", status):
+        number = int(status)
+        if number == 0:
+            return Standing(JobState.FINISHED)
+        if number in SAVED:
+            return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED)
+        return Standing(JobState.FAILED, f"exit status {number}")
+    if job is None:
+        return Standing(JobState.LOST, "Ray does not know the job any more, and its run wrote no exit status")
+    state, said = job.get("status"), last_line(str(job.get("message") or ""))
+    if state == "PENDING":
+        return Standing(JobState.QUEUED, "Ray looks for a free node")
+    if state == "RUNNING":
+        return Standing(JobState.RUNNING) if begun else Standing(JobState.QUEUED, "runs before it are at work")
+    if state == "STOPPED":
+        return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED, "stopped in Ray")
+    if state in ("FAILED", "SUCCEEDED"):
+        return Standing(JobState.INTERRUPTED, f"its job in Ray ended: {said}")
+    return Standing(JobState.LOST, "Ray gives it a state that is not known here")
+
+
+def _number(job: str) -> Number:
+    """The parts of a job's number. Raises Problem for what is none."""
+    match = JOB.match(job)
+    if match is None:
+        raise Problem(f"{job[:100]!r} is no job of Ray.")
+    return Number(match[1], match[2])

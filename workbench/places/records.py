@@ -1,0 +1,91 @@
+"""What is known of each place: one small TOML file of the person's a place, without a password or a key."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+from platformdirs import user_config_path
+from pydantic import ValidationError
+
+from workbench import files
+from workbench.entries.catalog import sentences
+from workbench.files.unreadable import refusing
+from workbench.places.place import NAME, Place, RayPlace, SlurmPlace, SshPlace
+from workbench.problem import Problem
+
+LARGEST = 1 << 16  # bytes of a record
+KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace, SlurmPlace, RayPlace)}
+
+
+def folder() -> Path:
+    """Where the records are: WORKBENCH_PLACES, else in the person's folder of settings."""
+    named = os.environ.get("WORKBENCH_PLACES")
+    return Path(named) if named else user_config_path("workbench", appauthor=False) / "places"
+
+
+def known() -> list[Place]:
+    """All places by name. Raises Problem naming a record that cannot be read."""
+    try:
+        names = sorted(name.removesuffix(".toml") for name in os.listdir(folder()) if name.endswith(".toml"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Problem(f"The places in {folder()} cannot be read ({error.strerror}).") from None
+    return [named(name) for name in names]
+
+
+def named(name: str) -> Place:
+    """One place. Raises Problem where there is none of that name or its record cannot be read."""
+    path = _path(name)
+    if not path.exists():
+        raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
+    with refusing(lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo="Mend or delete the file.")):
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"it is over {LARGEST >> 10} KiB")
+        values = tomllib.loads(path.read_text("utf-8"))
+    return made({**values, "name": name})
+
+
+def made(values: dict[str, Any]) -> Place:
+    """The place of these values, one of which is its kind. Raises Problem with a sentence per wrong field."""
+    place, errors = checked(values)
+    if place is None:
+        said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
+        raise Problem(f"The place cannot be used. {said}", kept="Nothing was changed.")
+    return place
+
+
+def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
+    """As `made`: the place, or None and a sentence per wrong field."""
+    kind = KINDS.get(str(values.get("kind")))
+    if kind is None:
+        return None, {"kind": f"Must be one of {', '.join(KINDS)}."}
+    try:
+        return kind.model_validate({field: value for field, value in values.items() if field != "kind"}), {}
+    except ValidationError as error:
+        return None, sentences(error)
+
+
+def store(place: Place) -> None:
+    """Write a place's record, over the one before. Raises Problem where the disk refuses it."""
+    files.make_folder(folder())
+    values = {"kind": place.kind, **place.model_dump(exclude={"name"})}
+    with files.atomic_write(_path(place.name)) as file:
+        file.write(tomli_w.dumps(values).encode())
+
+
+def remove(name: str) -> None:
+    """Forget a place; its runs there go on. Raises Problem where there is none of that name."""
+    path = _path(name)
+    if not path.exists():
+        raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
+    path.unlink(missing_ok=True)
+
+
+def _path(name: str) -> Path:
+    if not re.match(NAME, name):
+        raise Problem(f"A place cannot be called {name!r}: letters, digits, spaces, - and _ are a name.")
+    return folder() / f"{name}.toml"

@@ -1,0 +1,112 @@
+"""Runs on their way to a place: rows of the workspace, a first folder for each, and the order to begin or to resume."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from workbench.config import KINDS, Choice, RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.places.contract import Launcher, Order
+from workbench.places.place import Place
+from workbench.problem import Problem
+from workbench.running import folds_and_seeds
+from workbench.workspace import Workspace, placements, travelling
+from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.ingest import ingest
+from workbench.workspace.placements import Placement
+from workbench.workspace.times import now
+
+FIRST_FILES = ("config.toml", travelling.CARD, "experiment.json")
+
+
+class UnknownData(Problem):
+    """A path of the config that the place has no counterpart for; `path` is the one here."""
+
+    def __init__(self, path: str, place: str) -> None:
+        super().__init__(
+            f"Where {path} is at {place} is not known.",
+            kept="Nothing was started.",
+            todo=f'Say it once: workbench place data {place} "{path}" FOLDER-THERE',
+        )
+        self.path = path
+
+
+def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
+    """Make the runs of a config that are to work at a place; returns their numbers. They wait for `submit`.
+
+    Raises:
+        UnknownData: the config names a path that the place has no counterpart for.
+        Problem: the workspace cannot be written.
+    """
+    config = translated(config, place)
+    children = folds_and_seeds.children(config)
+    group = None
+    if len(children) > 1:
+        group = ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
+    return [_prepared(workspace, child.config, place, group) for child in children]
+
+
+def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher: Launcher) -> None:
+    """Have prepared or ended runs begun or resumed at their place, one after another.
+
+    Raises:
+        Unreachable: the place did not answer.
+        Problem: it refused them. The runs stay, and can be resumed.
+    """
+    with workspace.reading() as db:
+        placed = [placements.required(db, run_id) for run_id in numbers]
+    orders = [_order(workspace, placement, place) for placement in placed]
+    try:
+        jobs = launcher.submit(orders)
+    except Problem as problem:
+        with workspace.writing() as db:
+            for placement in placed:
+                placements.end(db, placement.run_id, "failed", f"It was not started: {problem}")
+        raise
+    with workspace.writing() as db:
+        for placement, job in zip(placed, jobs, strict=True):
+            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now())
+            placements.store(db, stored)
+            placements.wait(db, placement.run_id)
+
+
+def translated(config: RunConfig, place: Place) -> RunConfig:
+    """The config with the paths that it names as they are at the place. Raises UnknownData."""
+    known = catalogs.last()
+    changes: dict[str, Choice] = {}
+    for kind in KINDS:
+        choice: Choice = getattr(config, kind)
+        fields = known.get(f"{kind}/{choice.name}", {}).get("params", {})
+        moved = {
+            name: _there(value, place)
+            for name, value in choice.params.items()
+            if isinstance(value, str) and value and fields.get(name, {}).get("path")
+        }
+        if moved:
+            changes[kind] = Choice(name=choice.name, params={**choice.params, **moved})
+    return config.model_copy(update=changes)
+
+
+def _there(path: str, place: Place) -> str:
+    """A path of this machine as it is at the place: by the longest folder whose counterpart is known."""
+    for here in sorted(place.data, key=len, reverse=True):
+        if path == here or Path(here) in Path(path).parents:
+            return str(PurePosixPath(place.data[here], *Path(path).relative_to(here).parts))
+    raise UnknownData(path, place.name)
+
+
+def _prepared(workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None) -> int:
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        travelling.make(Path(folder), config, group)
+        card, _, _ = travelling.read(Path(folder))
+        taken = ingest(workspace, Path(folder))
+    with workspace.writing() as db:
+        placements.store(db, Placement(taken.run_id, card.run, place.name))
+    return taken.run_id
+
+
+def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:
+    home = workspace.folder(placement.run_id)
+    contents = {name: (home / name).read_bytes() for name in FIRST_FILES if workspace.has_file(placement.run_id, name)}
+    title = f"workbench {placement.run_id}"
+    return Order(placement.uid, contents, title, str(getattr(place, "devices", "")))

@@ -1,0 +1,184 @@
+"""Runs of a Slurm cluster: array jobs by sbatch, their states by scontrol and then sacct, ended by scancel.
+
+A job's number is `ARRAY_TASK:NAME`, with the name of its run folder. Beside the run folders stand folders of arrays:
+`orders` (names of run folders, by task), `script` and what Slurm itself said (`slurm-TASK.log`).
+"""
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from workbench.places import checks, host_files
+from workbench.places.contract import Answer, Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places.host_files import last_line
+from workbench.places.place import SlurmPlace
+from workbench.places.slurm_script import quoted, script
+from workbench.places.slurm_states import Told, from_sacct, from_scontrol, of_exit_status
+from workbench.problem import Problem
+
+JOB = re.compile(r"^([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})$")
+LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
+LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"
+# An array whose answer was lost is known again by its name: it is not queued twice.
+SUBMIT = (
+    'old=$(squeue -h -o %A -n "$1" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED | head -n 1); '
+    'if [ -n "$old" ]; then echo "$old"; else exec sbatch --parsable; fi'
+)
+LOOK = 'for job in "$@"; do echo "=$job"; scontrol -o show job "$job" 2>&1; done'
+MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
+SLOW = 120.0  # seconds for a controller that is busy
+NO_ANSWER = ("contact slurm controller", "Socket timed out", "Connection refused", "communication connection")
+
+
+class Number(NamedTuple):
+    """The parts of a job's number."""
+
+    array: str
+    task: int
+    name: str
+
+
+class Slurm:
+    """Launcher of a cluster.
+
+    Args:
+        host: its login node.
+        place: its record.
+    """
+
+    def __init__(self, host: Host, place: SlurmPlace) -> None:
+        self._host, self._place = host, place
+
+    def submit(self, orders: Sequence[Order]) -> list[str]:
+        """As `Launcher.submit`: an array job, in parts where the cluster takes no array as long."""
+        if not orders:
+            return []
+        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
+        host_files.write_all(self._host, self._place.folder, contents)
+        longest = self._longest_array() if len(orders) > 1 else 1
+        parts = [orders[first : first + longest] for first in range(0, len(orders), longest)]
+        return [number for part in parts for number in self._submit_array(part)]
+
+    def states(self, jobs: Sequence[str]) -> list[Standing]:
+        """As `Launcher.states`: of scontrol, then sacct, then the exit status that the task wrote."""
+        numbers = [_number(job) for job in jobs]
+        told = self._scontrol(sorted({number.array for number in numbers}, key=int))
+        missing = [number for number in numbers if (number.array, number.task) not in told]
+        if missing:
+            told |= self._sacct(sorted({number.array for number in missing}, key=int))
+        missing = [number for number in numbers if (number.array, number.task) not in told]
+        if missing:
+            told |= self._exits(missing)
+        forgotten = Standing(JobState.LOST, "Slurm does not know the job any more, and its task wrote no exit status")
+        return [told.get((number.array, number.task), forgotten) for number in numbers]
+
+    def stop(self, job: str, how: Ending) -> None:
+        """As `Launcher.stop`; a task that waits leaves the line, whatever the way."""
+        number = _number(job)
+        task = f"{number.array}_{number.task}"
+        signal = {Ending.AFTER_EPOCH: "USR2", Ending.SAVED: "TERM", Ending.AT_ONCE: ""}[how]
+        waits = self.states([job])[0].state is JobState.QUEUED
+        words = ["scancel", task] if waits or not signal else ["scancel", "--batch", f"--signal={signal}", task]
+        answer = self._call(words)
+        over = ("Invalid job id", "already completing", "already completed")
+        if answer.status and not any(words in answer.errors for words in over):
+            raise Problem(f"Slurm refused to end job {task}: {last_line(answer.errors)}.", kept="It goes on.")
+
+    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """As `Launcher.read`."""
+        return host_files.read(self._host, self._place.folder, parts)
+
+    def put(self, path: str, content: bytes) -> None:
+        """As `Launcher.put`."""
+        host_files.write_all(self._host, self._place.folder, {path: content})
+
+    def check(self) -> list[Finding]:
+        """Whether sbatch is there, answers, and would take a run with the fields of this place."""
+        try:
+            version = self._call(["sbatch", "--version"])
+            if version.status:
+                said = f"There is no sbatch ({last_line(version.errors)})."
+                return [Finding("Slurm", f"{said} Name its folder in the place's field commands.", good=False)]
+            order = Order("check", {})
+            trial = self._call(["sbatch", "--test-only"], script(self._place, [order], "check", "check").encode())
+            waiting = self._call(self._waiting())
+        except Unreachable as problem:
+            return [Finding("Connection", str(problem), good=False)]
+        name = last_line(version.out.decode("utf-8", "replace"))
+        lines = waiting.out.decode("utf-8", "replace").splitlines()
+        queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
+        taken = Finding("Queue", f"{last_line(trial.errors).removeprefix('sbatch: ')}.{queue}", good=not trial.status)
+        slurm = Finding("Slurm", f"{name} answers.")
+        return [slurm, taken, *checks.look(self._host, self._place)]
+
+    def _waiting(self) -> list[str]:
+        words = ["squeue", "-h", "-t", "PENDING", "-o", "%i"]
+        return [*words, "-p", self._place.partition] if self._place.partition else words
+
+    def _longest_array(self) -> int:
+        said = self._shell(LIMIT).out.strip()
+        return max(1, min(LONGEST_ARRAY, int(said))) if said.isdigit() and len(said) < 10 else LONGEST_ARRAY
+
+    def _submit_array(self, orders: Sequence[Order]) -> list[str]:
+        names = "".join(f"{order.name}\n" for order in orders)
+        mark = blake2b(names.encode(), digest_size=6).hexdigest()
+        batch = f"array-{mark}"
+        title = re.sub(r"[^A-Za-z0-9._-]+", "-", orders[0].title)[:60].strip("-.")
+        job_name = f"{title or 'workbench'}-{mark}"
+        text = script(self._place, orders, batch, job_name)
+        own = {f"{batch}/orders": names.encode(), f"{batch}/script": text.encode()}
+        host_files.write_all(self._host, self._place.folder, own)
+        answer = self._shell(SUBMIT, job_name, given=text.encode())
+        number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
+        if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
+            said = last_line(answer.errors).removeprefix("sbatch: error: ")
+            raise Problem(
+                f"Slurm refused the job: {said}.", kept="Nothing was started.",
+                todo="Change the fields of the place, or ask who runs the cluster.",
+            )  # fmt: skip
+        return [f"{number}_{task}:{order.name}" for task, order in enumerate(orders)]
+
+    def _scontrol(self, arrays: Sequence[str]) -> Told:
+        answer = self._shell(LOOK, *arrays, most=MOST_LOOK)
+        return from_scontrol(answer.out.decode("utf-8", "replace"))
+
+    def _sacct(self, arrays: Sequence[str]) -> Told:
+        """Nothing where the cluster keeps no accounts."""
+        words = ["sacct", "-n", "-X", "-P", "-o", "JobID,State,ExitCode,Elapsed", "-j", ",".join(arrays)]
+        try:
+            answer = self._call(words, most=MOST_LOOK)
+        except Unreachable:  # its database may be down where the controller is not
+            return {}
+        return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
+
+    def _exits(self, numbers: Sequence[Number]) -> Told:
+        contents = self.read([Part(f"{number.name}/exit", most=8) for number in numbers])
+        said = zip(numbers, contents, strict=True)
+        return {
+            (number.array, number.task): of_exit_status(int(text))
+            for number, text in said if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text)
+        }  # fmt: skip
+
+    def _shell(self, line: str, *values: str, given: bytes = b"", most: int = 1 << 20) -> Answer:
+        """A line of the shell there with values as $1, $2, ..."""
+        path = f"PATH={quoted(self._place.commands)}:$PATH; " if self._place.commands else ""
+        return self._told(self._host.call(["sh", "-c", path + line, "sh", *values], given, seconds=SLOW, most=most))
+
+    def _call(self, words: Sequence[str], given: bytes = b"", most: int = 1 << 20) -> Answer:
+        return self._shell('exec "$@"', *words, given=given, most=most)
+
+    def _told(self, answer: Answer) -> Answer:
+        """The answer, if Slurm's controller gave one. Raises Unreachable."""
+        for text in (answer.errors, answer.out[:4096].decode("utf-8", "replace")):
+            if any(words in text for words in NO_ANSWER):
+                raise Unreachable(f"Slurm does not answer there: {last_line(text)}.")
+        return answer
+
+
+def _number(job: str) -> Number:
+    """The parts of a job's number. Raises Problem for what is none."""
+    match = JOB.match(job)
+    if match is None:
+        raise Problem(f"{job[:100]!r} is no job of Slurm.")
+    return Number(match[1], int(match[2]), match[3])

@@ -1,0 +1,90 @@
+"""The script of an array job: one task a run, made from the fields of the place.
+
+Slurm sends USR1 before the time limit: the run saves itself, and its task goes back into the line and resumes it there.
+USR2 ends the run after its epoch, TERM before its next step with a checkpoint.
+"""
+
+import shlex
+from collections.abc import Sequence
+from uuid import uuid4
+
+from workbench.places.contract import Order
+from workbench.places.place import SlurmPlace
+from workbench.places.words import run_words
+
+BODY = """\
+name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})
+folder={folder}/"$name"
+[ -n "$name" ] && [ -d "$folder" ] || exit 72
+log=$folder/log
+{before}
+again=
+trap 'again=1; kill -TERM $run' USR1
+trap 'kill -USR1 $run' USR2
+trap 'again=; kill -TERM $run' TERM
+{words} >>"$log" 2>&1 &
+run=$!
+status=127
+while kill -0 $run 2>/dev/null; do
+  wait $run
+  status=$?
+done
+wait $run # a signal may have ended the one above
+new=$?
+[ $new = 127 ] || status=$new
+if [ -n "$again" ] && [ $status != 0 ]; then
+  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" && sleep 300
+fi
+echo $status >"$folder/exit"
+exit $status
+"""
+
+
+def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str) -> str:
+    """The text that sbatch is given.
+
+    Args:
+        place: its fields become options; its own lines come last and win.
+        orders: of the runs, the tasks 0, 1, ... of the array; all with the same devices.
+        batch: folder of the array below the place's folder: `orders` holds the names of the run folders, a line each.
+        job_name: as squeue shows it.
+    """
+    here = f"{place.folder}/{batch}"
+    options = {
+        "job-name": job_name,
+        "array": f"0-{len(orders) - 1}" + (f"%{place.at_once}" if place.at_once else ""),
+        "output": f'"{here.replace("%", "%%")}/slurm-%a.log"',
+        "open-mode": "append",
+        "signal": f"B:USR1@{place.notice}",
+        "nodes": str(place.nodes),
+        "ntasks-per-node": str(place.ranks),
+        "partition": place.partition,
+        "account": place.account,
+        "gres": place.gres,
+        "time": place.time,
+        "cpus-per-task": str(place.cpus or ""),
+        "mem": place.memory,
+    }
+    lines = [f"#SBATCH --{option}={value}" for option, value in options.items() if value]
+    lines += ["#SBATCH --requeue", *(f"#SBATCH {shlex.quote(option)}" for option in shlex.split(place.lines))]
+    path = [f'export PATH={quoted(place.commands)}:"$PATH"'] if place.commands else []
+    body = BODY.format(
+        orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, place.before]),
+        words=_words(place, orders[0]),
+    )  # fmt: skip
+    return "\n".join(["#!/bin/bash", *lines, body])
+
+
+def quoted(word: str) -> str:
+    """The word as a shell reads it back, in quotes whatever it holds."""
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def _words(place: SlurmPlace, order: Order) -> str:
+    """The words of the run whose folder's name is in $name: of several ranks, started by srun."""
+    mark = uuid4().hex
+    several = place.nodes * place.ranks > 1
+    devices = "env" if several else order.devices
+    words = run_words(place, Order(mark, {}, devices=devices))
+    line = " ".join(quoted(word).replace(mark, "'\"$name\"'") for word in words)
+    return f"srun --kill-on-bad-exit=1 --unbuffered {line}" if several else line

@@ -1,0 +1,105 @@
+"""What scontrol and sacct say of jobs, as states. Lines that are none of theirs are left out."""
+
+import re
+
+from workbench.places.contract import JobState, Standing
+
+Told = dict[tuple[str, int], Standing]  # by array and task
+QUEUED = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+RUNNING = {"RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED"}
+INTERRUPTED = {
+    "BOOT_FAIL": "the node did not start", "DEADLINE": "its deadline came", "NODE_FAIL": "its node failed",
+    "PREEMPTED": "another job took its place", "REVOKED": "it was revoked", "TIMEOUT": "its time limit came",
+}  # fmt: skip
+SAVED = (130, 143)  # exit statuses of a run that was asked to end
+FIELD = re.compile(r"(?:^| )(JobState|ExitCode|Reason|Restarts|StartTime|RunTime|ArrayTaskId|ArrayJobId)=(\S*)")
+TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
+MOST_TASKS = 100_000
+WAITS_FOR = {
+    "Priority": "other jobs come first", "Resources": "nothing is free", "BeginTime": "Slurm takes it up again soon",
+    "JobArrayTaskLimit": "as many of its array work as may", "Dependency": "another job has to end first",
+    "ReqNodeNotAvail": "its nodes are down or kept free", "PartitionDown": "the partition is down",
+    "PartitionTimeLimit": "the partition allows no run as long", "JobHeldUser": "it is held",
+}  # fmt: skip
+
+
+def from_scontrol(text: str) -> Told:
+    """Of `scontrol -o show job`: a line a task, or one for all tasks that wait."""
+    told: Told = {}
+    for line in text.splitlines():
+        facts: dict[str, str] = {}
+        for name, value in FIELD.findall(line):
+            facts.setdefault(name, value)  # names of people come after them
+        if "JobState" in facts and facts.get("ArrayJobId", "").isdecimal():
+            standing = _standing(facts)
+            for task in tasks(facts.get("ArrayTaskId", "")):
+                told[facts["ArrayJobId"], task] = standing
+    return told
+
+
+def from_sacct(text: str) -> Told:
+    """Of `sacct -nXP -o JobID,State,ExitCode,Elapsed`: a line a task, or one for all that never began."""
+    told: Told = {}
+    for line in text.splitlines():
+        match = re.fullmatch(r"([0-9]{1,12})_\[?([0-9,:%-]+)\]?\|([A-Z_]+)[^|]*\|([0-9]+:[0-9]+)\|([0-9:-]+)", line)
+        if match is not None:
+            standing = _standing({"JobState": match[3], "ExitCode": match[4], "RunTime": match[5]})
+            for task in tasks(match[2]):
+                told[match[1], task] = standing
+    return told
+
+
+def of_exit_status(status: int) -> Standing:
+    """Of a task that has ended with this exit status."""
+    if status == 0:
+        return Standing(JobState.FINISHED)
+    if status in SAVED:
+        return Standing(JobState.INTERRUPTED)
+    return Standing(JobState.FAILED, f"exit status {status}")
+
+
+def tasks(text: str) -> list[int]:
+    """The tasks that Slurm names, such as "0,3-5" or "0-9:3%2"; none for what is not so, or for too many."""
+    if not TASKS.match(text):
+        return []
+    named: list[int] = []
+    for part in text.partition("%")[0].split(","):
+        match = re.fullmatch(r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([0-9]{1,7}))?)?", part)
+        if match is None:
+            return []
+        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+        if not step or len(named) + (last - first) // step >= MOST_TASKS:
+            return []
+        named += range(first, last + 1, step)
+    return named
+
+
+def _standing(facts: dict[str, str]) -> Standing:
+    state, status = facts["JobState"], facts.get("ExitCode", "0:0").partition(":")[0]
+    if state in QUEUED:
+        return Standing(JobState.QUEUED, _why_it_waits(facts))
+    if state in RUNNING:
+        return Standing(JobState.RUNNING, "suspended" if state == "SUSPENDED" else "")
+    if state == "COMPLETED":
+        return Standing(JobState.FINISHED)
+    if state == "CANCELLED":
+        began = facts.get("RunTime", "00:00:00") != "00:00:00" or facts.get("Restarts", "0") != "0"
+        return Standing(JobState.INTERRUPTED if began else JobState.CANCELLED, "cancelled in Slurm")
+    if state in INTERRUPTED:
+        return Standing(JobState.INTERRUPTED, INTERRUPTED[state])
+    if state == "OUT_OF_MEMORY":
+        return Standing(JobState.FAILED, "it needed more memory than it had")
+    if state == "FAILED":
+        return of_exit_status(int(status)) if status.isdecimal() and status != "0" else Standing(JobState.FAILED)
+    return Standing(JobState.LOST, "Slurm gives it a state that is not known here")
+
+
+def _why_it_waits(facts: dict[str, str]) -> str:
+    reason = facts.get("Reason", "")
+    again = facts.get("Restarts", "0")
+    words = [WAITS_FOR.get(reason, "" if reason in ("", "None") else f"it waits for {reason[:40]}")]
+    if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", facts.get("StartTime", "")):
+        words.append(f"expected at {facts['StartTime'][:16].replace('T', ' ')}")
+    if again.isdecimal() and again != "0":
+        words.append(f"taken up again {'once' if again == '1' else f'{again[:6]} times'}")
+    return ", ".join(filter(None, words))

@@ -1,0 +1,20 @@
+"""The command line of a run in a folder at a place; every kind of place starts runs by it."""
+
+from workbench.places.contract import Order
+from workbench.places.host_files import checked
+from workbench.places.place import Place
+
+
+def run_words(place: Place, order: Order) -> list[str]:
+    """The words of one run, begun or resumed in its folder; relative paths count from the home folder there.
+
+    SIGUSR1 asks that process to end after its epoch, SIGINT and SIGTERM to end before its next step with a checkpoint.
+    """
+    folder = run_folder(place, order.name)
+    words = [place.python, "-m", "workbench", "run", f"{folder}/config.toml", "--folder", folder, "--resume", "--quiet"]
+    return [*words, "--devices", order.devices] if order.devices else words
+
+
+def run_folder(place: Place, name: str) -> str:
+    """The folder of a run there."""
+    return f"{place.folder}/{checked(name)}"

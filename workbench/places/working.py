@@ -1,0 +1,38 @@
+"""What a person asks of runs at places: to end, to go on, to bring their checkpoints."""
+
+from workbench.places import records, sending
+from workbench.places.contract import Ending
+from workbench.places.launching import launcher_of
+from workbench.places.place import Place
+from workbench.problem import Problem
+from workbench.workspace import Workspace, placements
+from workbench.workspace.placements import Placement
+
+
+def end(workspace: Workspace, run_id: int, how: Ending) -> None:
+    """Ask a run's place to end it; it has ended when following says so. Raises Unreachable or Problem."""
+    placement, place = _placed(workspace, run_id)
+    if placement.job:
+        launcher_of(place).stop(placement.job, how)
+
+
+def resume(workspace: Workspace, run_id: int) -> None:
+    """Have an ended run go on at its place, from its last checkpoint there. Raises Unreachable or Problem."""
+    run = workspace.run(run_id)
+    if not run.resumable:
+        raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
+    _, place = _placed(workspace, run_id)
+    sending.submit(workspace, [run_id], place, launcher_of(place))
+
+
+def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
+    """Ask for the checkpoints of a run that has ended; following brings them. Raises Problem."""
+    _placed(workspace, run_id)
+    with workspace.writing() as db:
+        placements.want(db, run_id, "checkpoints")
+
+
+def _placed(workspace: Workspace, run_id: int) -> tuple[Placement, Place]:
+    with workspace.reading() as db:
+        placement = placements.required(db, run_id)
+    return placement, records.named(placement.place)

@@ -1,0 +1,179 @@
+"""Works on one sweep whose runs train at a place: they are sent there many at a time, and their results come home.
+
+The process can end at any time; the runs go on there, and the next worker of the sweep takes them in.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic, sleep
+
+from workbench.config import BadConfig, RunConfig
+from workbench.places import sending
+from workbench.places.contract import Ending, Launcher, Unreachable
+from workbench.places.following import Following
+from workbench.places.place import Place
+from workbench.problem import Problem
+from workbench.sweeps.worker import Worker, config_of, titled
+from workbench.workspace import Workspace, experiments, placements, sweep_worker
+from workbench.workspace import sweeps as stored
+from workbench.workspace.placements import Placement
+from workbench.workspace.sweeps import Sweep, Trial
+
+LOOK = 1.0  # seconds between two looks at the place
+SILENT_LOOK = 5.0  # seconds between two looks at one that does not answer
+AHEAD = 8  # settings of a Bayesian sweep that train at once, where nothing else is said
+MOST_AHEAD = 10_000  # runs of any other sweep at the place
+SENT_AT_ONCE = 100  # runs in one request: the first of a thousand begin before the last are written down
+
+
+class PlaceWorker(Worker):
+    """As `Worker`, with runs at a place; `interrupt` leaves them at work there.
+
+    Args:
+        workspace: where the sweep is; this process's own.
+        place: where its runs train.
+        launcher: of that place.
+        say: receives one line about each start and result.
+        workers: runs at the place at once; by default all of a grid or of random draws, 8 of a Bayesian sweep.
+    """
+
+    def __init__(
+        self, workspace: Workspace, sweep_id: int, place: Place, launcher: Launcher,
+        say: Callable[[str], None] = lambda line: None, workers: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(workspace, sweep_id, say)
+        self._place, self._launcher, self._ahead = place, launcher, workers
+        self._following = Following(workspace, place, launcher)
+
+    def run(self) -> str:
+        """As `Worker.run`; there is no device to wait for."""
+        sweep = self._active()
+        sweep_worker.take(self._workspace, self._id, f"place {self._place.name}")
+        try:
+            while True:
+                self._work_there(sweep)
+                if self._interrupted or sweep_worker.leave(self._workspace, self._id, even_if_active=False):
+                    return stored.one(self._workspace, self._id).state
+        finally:
+            sweep_worker.leave(self._workspace, self._id)
+
+    def _work_there(self, sweep: Sweep) -> None:
+        there: dict[int, Trial] = {}  # by run
+        silent = ""
+        while self._wanted():
+            began = monotonic()
+            over = self._send(sweep, there)
+            if over and not there:
+                stored.set_state(self._workspace, self._id, "done")
+                return
+            silent = self._look(silent)
+            self._take_results(sweep, there)
+            sleep(max(0.0, (SILENT_LOOK if silent else LOOK) - (monotonic() - began)))
+        if not self._interrupted:
+            self._end_runs(sweep, there)
+
+    def _look(self, before: str) -> str:
+        """Bring home what came; says where the place falls silent, and where it answers again."""
+        looked = self._following.look()
+        if looked.silent != before:
+            sweep_worker.remark(self._workspace, self._id, looked.silent)
+            self._say(looked.silent or f"{self._place.name} answers again.")
+        return looked.silent
+
+    def _send(self, sweep: Sweep, there: dict[int, Trial]) -> bool:
+        """Send the trials that may be at work now; whether none is left in the line."""
+        ahead = self._ahead or (AHEAD if sweep.how == "bayes" else MOST_AHEAD)
+        new: list[int] = []
+        over = False
+        line = [trial for trial in stored.trials(self._workspace, self._id) if trial.state in ("queued", "paused")]
+        while len(there) < ahead and len(new) < SENT_AT_ONCE and self._wanted():
+            trial = line.pop(0) if line else self._next(sweep)
+            if trial is None:
+                over = True
+                break
+            try:
+                run_id = self._placed(sweep, trial)
+            except BadConfig as problem:
+                sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
+                self._say(f"{titled(trial)}: {problem}")
+                continue
+            there[run_id] = trial
+            if not self._at_work(run_id):
+                new.append(run_id)
+        return self._submit(new, there) and over
+
+    def _placed(self, sweep: Sweep, trial: Trial) -> int:
+        """The trial's run, made for this place where it has none. Raises BadConfig, UnknownData."""
+        config = config_of(sweep, trial, self._known)
+        if trial.run_id is not None:
+            with self._workspace.reading() as db:
+                placements.required(db, trial.run_id)
+        return sweep_worker.begin(self._workspace, trial, partial(self._prepared, sweep, config))
+
+    def _prepared(self, sweep: Sweep, config: RunConfig) -> int:
+        (run_id,) = sending.prepare(self._workspace, config, self._place)
+        if sweep.experiment_id is not None:
+            experiments.join(self._workspace, sweep.experiment_id, run_id)
+        return run_id
+
+    def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> bool:
+        """Send runs, and whether they are there; where the place does not answer they are back in the line."""
+        if not numbers:
+            return True
+        try:
+            sending.submit(self._workspace, numbers, self._place, self._launcher)
+        except Unreachable as problem:
+            for run_id in numbers:
+                sweep_worker.end(self._workspace, there.pop(run_id), "queued")
+            sweep_worker.remark(self._workspace, self._id, str(problem))
+            self._say(str(problem))
+            sleep(SILENT_LOOK)
+            return False
+        except Problem as problem:
+            for run_id in numbers:
+                sweep_worker.end(self._workspace, there.pop(run_id), "queued")
+            stored.set_state(self._workspace, self._id, "paused", str(problem))
+            self._say(str(problem))
+            return False
+        self._say(f"{len(numbers):,} {'run is' if len(numbers) == 1 else 'runs are'} at {self._place.name}.")
+        return True
+
+    def _take_results(self, sweep: Sweep, there: dict[int, Trial]) -> None:
+        """Record what came of trials whose runs have ended and have come home."""
+        with self._workspace.reading() as db:
+            still = {placement.run_id for placement in placements.at_work(db, self._place.name)}
+        for run_id in [run_id for run_id in there if run_id not in still]:
+            self._finish(sweep, there.pop(run_id), run_id)
+
+    def _end_runs(self, sweep: Sweep, there: dict[int, Trial]) -> None:
+        """The sweep is paused, or cancelled: its runs end with a checkpoint, or at once."""
+        paused = stored.one(self._workspace, self._id).state == "paused"
+        for run_id in there:
+            placement = self._placement(run_id)
+            if placement is not None and placement.job:
+                self._launcher.stop(placement.job, Ending.SAVED if paused else Ending.AT_ONCE)
+        silent = ""
+        while there and not self._interrupted:
+            silent = self._look(silent)
+            if silent:
+                return  # what ends there comes home with the next worker
+            self._take_results(sweep, there)
+            sleep(LOOK if there else 0.0)
+
+    def _at_work(self, run_id: int) -> bool:
+        """Whether the place has the run already, or has ended it: an earlier worker sent it."""
+        placement = self._placement(run_id)
+        if placement is None or not placement.job:
+            return False
+        return placement.open or self._workspace.run(run_id).status == "done"
+
+    def _placement(self, run_id: int) -> Placement | None:
+        with self._workspace.reading() as db:
+            return placements.of_run(db, run_id)
+
+
+def place_of(workspace: Workspace, sweep_id: int) -> str:
+    """The name of the place where runs of a sweep were sent; empty where none was."""
+    numbers = [trial.run_id for trial in stored.trials(workspace, sweep_id) if trial.run_id is not None]
+    with workspace.reading() as db:
+        return next((sent.place for number in numbers if (sent := placements.of_run(db, number))), "")

@@ -1,0 +1,90 @@
+"""Search the shown run by words, apart from its widgets: whether that can be, what was asked, what was found."""
+
+from collections.abc import Callable
+
+from workbench.config import RunConfig
+from workbench.progress import Progress
+from workbench.running.text_search import TextAnswer, refusal, search_texts
+from workbench.ui.pages.retrieval.asking import Window
+from workbench.workspace import Workspace
+
+SHOWN = 48  # neighbours
+MOST_LINES = 100
+NO_RUN = "No run is shown."
+
+
+class WordSearch:
+    """Lines of words, each searched by itself, and which of their answers is on screen.
+
+    Args:
+        window: the session.
+        show: puts an answer on screen.
+        tell: called when something has changed.
+    """
+
+    def __init__(self, window: Window, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
+        self._window, self._show, self._tell = window, show, tell
+        self._run: tuple[Workspace, int] | None = None
+        self.why_not = NO_RUN  # a sentence; empty where words can be compared
+        self.answers: list[TextAnswer] = []
+        self.at = 0  # the answer on screen
+        self.searching = False
+
+    def show_run(self, workspace: Workspace, run_id: int | None) -> None:
+        """Take another run, or none; the answers of the one before go."""
+        run = None if run_id is None else (workspace, run_id)
+        if run == self._run:
+            return
+        self._run, self.answers, self.searching, self.why_not = run, [], False, NO_RUN
+        if run is not None:
+            self.why_not = "Reading the run…"
+            self._window.run_in_thread("Read a config", _why_not_of(run), self._take_why(run), quiet=True)
+        self._tell()
+
+    def search(self, text: str) -> None:
+        """Search by each line that is not empty, up to MOST_LINES; the first answer is shown."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()][:MOST_LINES]
+        if not lines or self._run is None or self.why_not or self.searching:
+            return
+        run, self.searching = self._run, True
+        workspace, run_id = run
+
+        def work(progress: Progress) -> list[TextAnswer]:
+            return search_texts(workspace, run_id, lines, SHOWN, progress=progress)
+
+        def take(answers: list[TextAnswer]) -> None:
+            if run == self._run:
+                self.searching, self.answers = False, answers
+                self.choose(0)
+
+        self._window.run_in_thread("Search by words", work, take, self._refused)
+        self._tell()
+
+    def choose(self, at: int) -> None:
+        """Put the answer to another line on screen."""
+        if 0 <= at < len(self.answers):
+            self.at = at
+            self._show(self.answers[at])
+        self._tell()
+
+    def _refused(self, problem: Exception) -> None:
+        self.searching = False
+        self._window.notify(str(problem))
+        self._tell()
+
+    def _take_why(self, run: tuple[Workspace, int]) -> Callable[[str], None]:
+        def take(why: str) -> None:
+            if run == self._run:
+                self.why_not = why
+                self._tell()
+
+        return take
+
+
+def _why_not_of(run: tuple[Workspace, int]) -> Callable[[Progress], str]:
+    def work(progress: Progress) -> str:
+        workspace, run_id = run
+        why = refusal(RunConfig.recorded(workspace.run(run_id).config))
+        return f"This run cannot be searched by words: {why}" if why else ""
+
+    return work

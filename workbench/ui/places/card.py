@@ -1,0 +1,101 @@
+"""One place in the dialog: its fields, and what its last check found."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QWidget
+
+from workbench.places.contract import Finding
+from workbench.ui.places.draft import PlaceDraft
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.form import ParamsForm
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label
+
+ICONS = {"ssh": "terminal-window", "slurm": "tree-structure", "ray": "share-network"}
+FINDINGS_WIDTH = 300  # px at 100% text
+CHECKING = "Checking…"
+NOT_CHECKED = "Not checked yet."
+
+
+class PlaceCard(QFrame):
+    """Edits a draft; the dialog checks and stores it.
+
+    Args:
+        draft: of the place.
+        width: px of the column of findings.
+    """
+
+    edited = Signal()
+    check_asked = Signal()
+    removed = Signal()
+
+    def __init__(self, draft: PlaceDraft, width: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.draft = draft
+        self.name = ElidedLabel(draft.title, "section")
+        self.state_icon, self.state = IconLabel(), label(NOT_CHECKED, "muted")
+        self.check = button("Check again", "arrows-clockwise")
+        self.remove = icon_button("trash", "Forget this place")
+        self.form = ParamsForm(draft.fields())
+        self.form.set_values(draft.values)
+        self.findings = QWidget()
+        self.findings.setFixedWidth(width)
+        in_column(label(NOT_CHECKED, "muted"), 1, on=self.findings, spacing=6)
+        data = [label(f"{here} is {there} there", "caption", wrap=True) for here, there in draft.data.items()]
+        head = in_row(
+            IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent"), (self.name, 1), label(draft.about, "muted"),
+            self.state_icon, self.state, self.check, self.remove, spacing=8,
+        )  # fmt: skip
+        body = in_row((in_column(self.form, *data, 1, spacing=4), 1), self.findings, spacing=16)
+        in_column(head, body, on=self, margins=(16, 12, 16, 12), spacing=8)
+        self.form.changed.connect(self._edit)
+        self.check.clicked.connect(self.check_asked)
+        self.remove.clicked.connect(self.removed)
+        for widget, words in ((self.check, "Check"), (self.remove, "Forget")):
+            widget.setAccessibleName(f"{words} {draft.title}")
+
+    def show_errors(self, errors: dict[str, str]) -> None:
+        """A sentence under each wrong field."""
+        self.form.show_errors(errors)
+
+    def show_checking(self) -> None:
+        """A check is under way."""
+        self._show_state("hourglass", "muted", CHECKING)
+        self.check.setEnabled(False)
+
+    def show_findings(self, findings: Sequence[Finding]) -> None:
+        """What a check found, a sentence each."""
+        self.check.setEnabled(True)
+        lines = []
+        for finding in findings:
+            icon_name, role = _look_of(finding)
+            sentence = label(finding.said, wrap=True)
+            sentence.setToolTip(finding.what)
+            lines.append(in_row((IconLabel(icon_name, role), Qt.AlignmentFlag.AlignTop), (sentence, 1), spacing=8))
+        before = self.findings.layout()
+        if before is not None:
+            QWidget().setLayout(before)  # takes the layout and its lines away
+        in_column(*lines, 1, on=self.findings, spacing=6)
+        bad = sum(not finding.good for finding in findings)
+        if bad:
+            self._show_state("x-circle", "wrong", "1 check failed" if bad == 1 else f"{bad} checks failed")
+        else:
+            self._show_state("check-circle", "right", "Ready")
+
+    def _edit(self, name: str, value: object) -> None:
+        self.draft.values[name] = value
+        self.name.setText(self.draft.title)
+        self._show_state("", "muted", NOT_CHECKED)
+        self.edited.emit()
+
+    def _show_state(self, icon_name: str, role: str, words: str) -> None:
+        self.state_icon.show_icon(icon_name, role)
+        self.state.setText(words)
+
+
+def _look_of(finding: Finding) -> tuple[str, str]:
+    if not finding.good:
+        return "x-circle", "wrong"
+    return ("warning-circle", "warning") if finding.doubtful else ("check-circle", "right")

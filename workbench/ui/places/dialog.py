@@ -1,0 +1,159 @@
+"""File > Places…: machines where runs may work, each with its fields and what a check found there."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
+
+from workbench.places import records
+from workbench.places.contract import Finding
+from workbench.places.launching import launcher_of
+from workbench.places.place import Place
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
+from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
+from workbench.ui.session import Session
+from workbench.ui.tasks import Task
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import label
+
+WIDTH, HEIGHT = 900, 620  # px at 100% text
+ABOUT = "Machines where runs may work. “Where to run” on the Set up page offers them."
+NONE_YET = "There is no place yet: runs work on this machine."
+PROMISE = "No password is kept: the SSH agent or the system's key ring holds it."
+COMMAND = "Workbench is put on a machine by: workbench place install NAME. It shows what it will do first."
+
+
+class PlacesDialog(QDialog):
+    """Places as drafts; Save writes their records.
+
+    Args:
+        session: whose places they are.
+    """
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Places")
+        self._session = session
+        self.cards: list[PlaceCard] = []
+        self._checks: list[Task] = []
+        self._removed: list[str] = []
+        self._over = False
+        self._build()
+        for place in session.places:
+            self._check(self._add_card(PlaceDraft(place.kind, place)))
+        self._show_none()
+        size = session.theme
+        room = self.screen().availableGeometry()
+        self.resize(min(size.px(WIDTH), room.width() - 80), min(size.px(HEIGHT), room.height() - 80))
+
+    def _build(self) -> None:
+        self.adds = {kind: button(f"Add one {ADD_WORDS.get(kind, kind)}", "plus") for kind in records.KINDS}
+        self.none = label(NONE_YET, "muted")
+        self.problem = label("", "error", wrap=True)
+        self.problem.hide()
+        self.cancel, self.save = button("Cancel"), button("Save", "", "primary")
+        inside = QWidget()
+        self._column = in_column(self.none, 1, on=inside, margins=(0, 0, 4, 0), spacing=12)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(inside)
+        notes = in_column(label(PROMISE, "caption", wrap=True), label(COMMAND, "caption", wrap=True), spacing=0)
+        head = in_row((label(ABOUT, "muted", wrap=True), 1), *self.adds.values(), spacing=8)
+        foot = in_row((notes, 1), self.cancel, self.save, spacing=8)
+        in_column(head, (area, 1), self.problem, foot, on=self, margins=16, spacing=12)
+        for kind, add in self.adds.items():
+            add.clicked.connect(partial(self.add_place, kind))
+        self.cancel.clicked.connect(self.reject)
+        self.save.clicked.connect(self.store)
+
+    def add_place(self, kind: str, _checked: bool = False) -> PlaceCard:
+        """Add a new place of that kind, with the cursor in its name."""
+        card = self._add_card(PlaceDraft(kind))
+        self._show_none()
+        card.form.row("name").widget.setFocus()
+        return card
+
+    def store(self) -> None:
+        """Write every place and close; a wrong field is said under it, and nothing is written then."""
+        drafts = [card.draft for card in self.cards]
+        places: list[Place] = []
+        for card in self.cards:
+            place, errors = card.draft.made()
+            names = [str(draft.values["name"]) for draft in drafts]
+            if place is not None and names.count(place.name) > 1:
+                place, errors = None, {"name": "Another place has this name."}
+            card.show_errors(errors)
+            places += [place] if place is not None else []
+        if len(places) < len(drafts):
+            return
+        gone = {*self._removed, *(draft.stored for draft in drafts if draft.stored)} - {place.name for place in places}
+
+        def work(progress: Progress) -> None:
+            for name in gone:
+                records.remove(name)
+            for place in places:
+                records.store(place)
+
+        self._session.run_in_thread("Writing the places", work, self._stored, self._not_stored, quiet=True)
+
+    def done(self, result: int) -> None:
+        """Close; checks that are under way are forgotten."""
+        self._over = True
+        for task in self._checks:
+            task.cancel()
+        super().done(result)
+
+    def _stored(self, _: None) -> None:
+        self._session.read_places()
+        self.accept()
+
+    def _not_stored(self, problem: Problem) -> None:
+        self.problem.setText(str(problem))
+        self.problem.show()
+
+    def _add_card(self, draft: PlaceDraft) -> PlaceCard:
+        card = PlaceCard(draft, self._session.theme.side(FINDINGS_WIDTH))
+        card.check_asked.connect(partial(self._check, card))
+        card.removed.connect(partial(self._remove, card))
+        self.cards.append(card)
+        self._column.insertWidget(len(self.cards), card)
+        return card
+
+    def _remove(self, card: PlaceCard) -> None:
+        self.cards.remove(card)
+        self._removed += [card.draft.stored] if card.draft.stored else []
+        self._column.removeWidget(card)
+        card.hide()
+        card.deleteLater()
+        self._show_none()
+
+    def _show_none(self) -> None:
+        self.none.setVisible(not self.cards)
+
+    def _check(self, card: PlaceCard) -> None:
+        """Ask the place what it has, as it is described now, on a thread."""
+        place, errors = card.draft.made()
+        card.show_errors(errors)
+        if place is None:
+            return
+        card.show_checking()
+        chosen = place
+
+        def work(progress: Progress) -> list[Finding]:
+            return launcher_of(chosen, lambda: self._over).check()
+
+        def found(findings: list[Finding]) -> None:
+            if card in self.cards:
+                card.show_findings(findings)
+
+        def failed(problem: Problem) -> None:
+            found([Finding("Check", str(problem), good=False)])
+
+        self._checks.append(self._session.run_in_thread(f"Checking {place.name}", work, found, failed))

@@ -1,0 +1,49 @@
+"""A choice of few, all in sight: buttons side by side of which one is down."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QWidget
+
+from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.buttons import button
+
+
+class Segments(QWidget):
+    """Buttons of which one is down.
+
+    Args:
+        name: what is chosen, for screen readers.
+        choices: (value, title) each.
+    """
+
+    chosen = Signal(str)  # by the person
+
+    def __init__(self, name: str, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons = {value: button(title, kind="segment") for value, title in choices}
+        self._group = QButtonGroup(self)
+        for value, choice in self.buttons.items():
+            choice.setCheckable(True)
+            choice.setProperty("value", value)
+            choice.setAccessibleName(f"{name}: {choice.text()}")
+            self._group.addButton(choice)
+        self._group.buttonClicked.connect(self._say)
+        in_row(*self.buttons.values(), on=self, spacing=0)
+
+    def value(self) -> str:
+        """The value of the button that is down; empty before one is."""
+        down = self._group.checkedButton()
+        return str(down.property("value")) if down is not None else ""
+
+    def set_value(self, value: str) -> None:
+        """Push the button of this value down, without a signal."""
+        self.buttons[value].setChecked(True)
+
+    def allow(self, value: str, allowed: bool, why_not: str) -> None:
+        """Enable or disable one choice; a disabled one says why."""
+        self.buttons[value].setEnabled(allowed)
+        self.buttons[value].setToolTip("" if allowed else why_not)
+
+    def _say(self) -> None:
+        self.chosen.emit(self.value())

@@ -1,0 +1,111 @@
+"""Runs that work at another place: what was asked of the place, and what is known of them since."""
+
+from dataclasses import dataclass
+
+from workbench.events import LIVE
+from workbench.problem import Problem
+from workbench.workspace.connection import Connection
+from workbench.workspace.times import now
+
+# Not among the tables with checksums: a row that is gone costs the following of its run, which can be taken up by hand.
+TABLE = (
+    "create table placements (run_id integer primary key references runs(id) on delete cascade, uid text not null, "
+    "place text not null, job text not null default '', state text not null default 'queued', "
+    "words text not null default '', reached text, silent text not null default '', wanted text not null default '', "
+    "open integer not null default 1) strict"
+)
+COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One run that works, or has worked, elsewhere.
+
+    Attributes:
+        run_id: its number here.
+        uid: its number in the world, and the name of its folder there.
+        place: the name of the place.
+        job: its number there; empty until the place has it.
+        state: what the place's engine said last of it: a `places.contract.JobState`.
+        words: what the engine added, such as "3rd in line".
+        reached: when the place answered last; ISO 8601 in UTC.
+        silent: why the place does not answer, a sentence; empty while it does.
+        wanted: files that a person asked for beside those that come by themselves: "checkpoints" or nothing.
+        open: whether anything may still come.
+    """
+
+    run_id: int
+    uid: str
+    place: str
+    job: str = ""
+    state: str = "queued"
+    words: str = ""
+    reached: str | None = None
+    silent: str = ""
+    wanted: str = ""
+    open: bool = True
+
+
+def store(db: Connection, placement: Placement) -> None:
+    """Write down a run's placement, over the one before."""
+    values = tuple(getattr(placement, name) for name in COLUMNS.split(", "))
+    marks = ", ".join("?" * len(values))
+    db.execute(f"insert or replace into placements ({COLUMNS}) values ({marks})", (*values[:-1], int(placement.open)))
+
+
+def of_run(db: Connection, run_id: int) -> Placement | None:
+    """The placement of a run; None for one of this workspace's machines."""
+    rows = _read(db, "run_id = ?", (run_id,))
+    return rows[0] if rows else None
+
+
+def every(db: Connection) -> list[Placement]:
+    """All of them, by run; none in an older workspace that is open for reading only."""
+    return _read(db, "1", ()) if _is_kept(db) else []
+
+
+def at_work(db: Connection, place: str) -> list[Placement]:
+    """Those of a place from which something may still come, by run."""
+    return _read(db, "place = ? and open = 1", (place,))
+
+
+def places_at_work(db: Connection) -> list[str]:
+    """The names of places from which something may still come."""
+    sql = "select distinct place from placements where open = 1 order by place"
+    return [name for (name,) in db.execute(sql)] if _is_kept(db) else []
+
+
+def end(db: Connection, run_id: int, status: str, problem: str) -> bool:
+    """Give a run the end that its own journal could not tell; whether it was still said to work."""
+    live = ", ".join(f"'{state}'" for state in LIVE)
+    sql = f"update runs set status = ?, problem = ?, ended = ? where id = ? and status in ({live})"
+    return bool(db.execute(sql, (status, problem, now(), run_id)).rowcount)
+
+
+def wait(db: Connection, run_id: int) -> None:
+    """Say of a run that its place has it, and that it has not begun."""
+    db.execute("update runs set status = 'queued', problem = '', phase = '', ended = null where id = ?", (run_id,))
+
+
+def want(db: Connection, run_id: int, files: str) -> None:
+    """Ask for files of a run beside those that come by themselves: "checkpoints"."""
+    db.execute("update placements set wanted = ?, open = 1 where run_id = ?", (files, run_id))
+
+
+def required(db: Connection, run_id: int) -> Placement:
+    """As `of_run`. Raises Problem for a run that works nowhere else."""
+    placement = of_run(db, run_id)
+    if placement is None:
+        raise Problem(f"Run {run_id} was not sent to a place.", kept="Nothing was changed.")
+    return placement
+
+
+def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placement]:
+    rows = db.execute(f"select {COLUMNS} from placements where {where} order by run_id", values)
+    names = COLUMNS.split(", ")[:-1]
+    return [Placement(**dict(zip(names, row[:-1], strict=True)), open=bool(row[-1])) for row in rows]
+
+
+def _is_kept(db: Connection) -> bool:
+    """Whether the workspace has such rows: an older one that is open for reading only has not."""
+    return db.execute("select 1 from sqlite_master where type = 'table' and name = 'placements'").fetchone() is not None
