@@ -157,7 +157,8 @@ class RunQueue(QObject):
 
     def control(self, run_id: int) -> Control | None:
         """The Control of a run of this window that runs or waits; None for any other."""
-        return next((entry.control for entry in (*self._at_work, *self._waiting) if entry.run_id == run_id), None)
+        entries: list[AtWork | Waiting] = [*self._at_work, *self._waiting]
+        return next((entry.control for entry in entries if entry.run_id == run_id), None)
 
     def add(self, run_id: int, resume: bool = False, alone: bool = False) -> None:
         """Start a prepared run now, or when there is a device for it; `alone` for one that names several itself."""
