@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -122,6 +123,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
     from workbench.workspace import Workspace
+    from workbench.workspace.lease import Leased
     from workbench.workspace.paths import default_workspace
 
     workspace_folder = folder or default_workspace()
@@ -134,14 +136,43 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
             box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", str(problem))
             box.setTextFormat(Qt.TextFormat.PlainText)
             other = box.addButton("Choose another folder…", QMessageBox.ButtonRole.AcceptRole)
+            take = None
+            if isinstance(problem, Leased):
+                take = box.addButton("Watch it and take it over", QMessageBox.ButtonRole.DestructiveRole)
             box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
             box.exec()
+            if take is not None and box.clickedButton() is take:
+                take_over(workspace_folder)
+                continue
             chosen = QFileDialog.getExistingDirectory(None, "A workspace") if box.clickedButton() is other else ""
             if not chosen:
                 return None
             workspace_folder = Path(chosen)
         else:
             return workspace
+
+
+def take_over(folder: Path) -> None:
+    """Watch for signs of life of the machine that has a workspace, with a line that can be cancelled, and take it."""
+    from PySide6.QtWidgets import QApplication, QProgressDialog
+
+    from workbench.control import Cancelled
+    from workbench.workspace import lease
+
+    line = QProgressDialog("Watching for signs of life", "Cancel", 0, 0)
+    line.setMinimumDuration(0)
+
+    def progress(text: str, done: int, total: int) -> None:
+        line.setLabelText(text)
+        line.setMaximum(total)
+        line.setValue(done)
+        QApplication.processEvents()
+        if line.wasCanceled():
+            raise Cancelled
+
+    with suppress(Cancelled, Problem):  # opening it again says how it is now
+        lease.take_over(folder, progress)
+    line.close()
 
 
 def load_engine(progress: Progress) -> tuple[dict[str, dict[str, Any]], str]:

@@ -86,6 +86,7 @@ def cli(debug: bool) -> None:
 @click.option("--report/--no-report", default=False, help="Also write an HTML report into the run's folder.")
 @click.option("--quiet", is_flag=True, help="No progress; only the last line.")
 @click.option("--devices", default="", metavar="LIST", help=DEVICES)
+@click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
@@ -100,6 +101,7 @@ def run(
     report: bool,
     quiet: bool,
     devices: str,
+    at_once: bool,
     alone: Path | None,
     elsewhere: str,
     detach: bool,
@@ -109,6 +111,8 @@ def run(
         raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):
         raise click.UsageError("--place goes with none of --folder, --resume, --report and --devices.")
+    if at_once and (not devices or report or alone is not None):
+        raise click.UsageError("--at-once needs --devices, and goes with neither --report nor --folder.")
     wanted = read_config(config, changes)
     if elsewhere:
         with Workspace(folder or default_workspace(), create=True) as workspace:
@@ -118,7 +122,10 @@ def run(
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:
-        sys.exit(run_here(wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices))
+        status = run_here(
+            wanted, workspace, resume=resume, report=report, quiet=quiet, devices=devices, at_once=at_once
+        )
+        sys.exit(status)
 
 
 @cli.command()

@@ -49,15 +49,15 @@ class FolderPlace:
     """Launcher whose runs are folders that somebody else writes to; all of them train for ever."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.received = 0
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         for order in orders:
-            (self._folder / order.name).mkdir()
+            (self.folder / order.name).mkdir()
             for name, content in order.files.items():
-                (self._folder / order.name / name).write_bytes(content)
-            (self._folder / order.name / "journal.jsonl").write_text(json.dumps(STATE) + "\n")
+                (self.folder / order.name / name).write_bytes(content)
+            (self.folder / order.name / "journal.jsonl").write_text(json.dumps(STATE) + "\n")
         return [order.name for order in orders]
 
     def states(self, jobs: Sequence[str]) -> list[Standing]:
@@ -69,7 +69,7 @@ class FolderPlace:
     def read(self, parts: Sequence[Part]) -> list[bytes | None]:
         contents: list[bytes | None] = []
         for part in parts:
-            path = self._folder / part.path
+            path = self.folder / part.path
             if not path.exists():
                 contents.append(None)
                 continue
@@ -80,7 +80,7 @@ class FolderPlace:
         return contents
 
     def put(self, path: str, content: bytes) -> None:
-        (self._folder / path).write_bytes(content)
+        (self.folder / path).write_bytes(content)
 
     def check(self) -> list[Finding]:
         return []
@@ -134,10 +134,17 @@ def send(workspace: Workspace, place: SlurmPlace, launcher: FolderPlace, runs: i
     config = RunConfig(name="sweep")
     plan = planned(config, [read("training.lr=1e-4..1e-1:log")], "random", catalog.current(), trials=runs)
     number = starting.store(workspace, plan)
-    worker = PlaceWorker(workspace, number, place, launcher, lambda line: worker.interrupt())
     began, worked = perf_counter(), process_time()
+
+    def say(line: str) -> None:
+        there = len(os.listdir(launcher.folder))
+        if there in (100, runs):
+            print(f"{there} there after {perf_counter() - began:.1f} s, {process_time() - worked:.1f} s of work")
+        if there == runs:
+            worker.interrupt()
+
+    worker = PlaceWorker(workspace, number, place, launcher, say)
     worker.run()
-    print(f"{runs} trials sent in {perf_counter() - began:.1f} s, {process_time() - worked:.1f} s of work")
     following = Following(workspace, place, launcher)
     for title in ("the first look", "a look without news"):
         began, worked = perf_counter(), process_time()
@@ -158,8 +165,6 @@ def watch(workspace: Workspace, seconds: float) -> None:
     wait(20.0)
     stalls = WorkedStalls()
     stalls.start()
-    shown = session.runs()[0].id
-    session.show_run(shown) if hasattr(session, "show_run") else None
     began, before = perf_counter(), points(workspace)
     turns = 0
     while perf_counter() - began < seconds:

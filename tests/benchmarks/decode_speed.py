@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from torchvision.io import ImageReadMode, decode_image, read_file
 
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import load, square
+from workbench.datasets.images import picture, square
 from workbench.datasets.keeping import Wanted, keep
 from workbench.progress import quiet
 
@@ -32,7 +32,7 @@ from workbench.progress import quiet
 def image_set(folder: Path, side: int, most: int) -> ImageSet:
     paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.jpg"))[:most]
     labels = np.zeros(len(paths), np.int64)
-    return ImageSet("made", folder, paths, labels, ["all"], 3, side, lambda row: load(folder / paths[row], 3, side))
+    return ImageSet("made", folder, paths, labels, ["all"], 3, side, lambda row: picture(folder / paths[row], 3, side))
 
 
 def decoding(images: ImageSet, form: Wanted, cores: set[int]) -> tuple[float, float]:
@@ -91,12 +91,12 @@ def main() -> None:
     images = image_set(args.folder, args.side, args.images)
     if args.half is not None:
         images = replace(images, paths=images.paths[args.half :: 2], labels=images.labels[args.half :: 2])
-        print(reading(images, lambda path: square(load(path, 3, args.side), args.side, 3)))
+        print(reading(images, lambda path: square(picture(path, 3, args.side), args.side, 3)))
         return
     cores = sorted(os.sched_getaffinity(0))
     numbers = list(dict.fromkeys((1, min(2, len(cores)), len(cores))))
     readers: dict[str, Callable[[Path], object]] = {
-        "Pillow": lambda path: square(load(path, 3, args.side), args.side, 3),
+        "Pillow": lambda path: square(picture(path, 3, args.side), args.side, 3),
         "torchvision.io": lambda path: by_torchvision(path, args.side),
     }
     taken: dict[str, list[float]] = {}

@@ -4,8 +4,9 @@
 
 A 5 ms timer ticks on the window's thread; the gap between two ticks, less its interval, is a stall. The pages are made
 and the engine is warm before the clock starts, as the program does it after the first paint. Prints the longest stall,
-percentiles, and the pages of the longest: for a run on a thread of the window, then for one in a process of its own, with
-the seconds from Start to the first point of its curves.
+percentiles, and the pages of the longest: for a run on a thread of the window, then for one in a process of its own,
+with the seconds from Start to the first point of its curves. On Linux also the stalls less the time in which the
+window's thread could run and had no core: on a machine with other work they are nearer to those of a quiet one.
 """
 
 import argparse
@@ -13,9 +14,10 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
+import psutil
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini")
@@ -24,6 +26,7 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView
 
 from workbench.app import SWITCH
+from workbench.running import own_process
 from workbench.settings.presets import presets
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
@@ -34,28 +37,39 @@ from workbench.workspace import Workspace
 TICK = 5  # ms
 
 
+def waited() -> float:
+    """Milliseconds in which this thread could have run and had no core; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e6
+    except OSError:
+        return 0.0
+
+
 class Stalls(QObject):
     """The gaps between ticks, with what the driver was doing at each."""
 
     def __init__(self) -> None:
         super().__init__()
         self.gaps: list[tuple[float, str]] = []
+        self.own: list[float] = []  # the gaps less the waits for a core
         self.doing = "start"
         self._last = perf_counter()
         self._timer = QTimer(self, interval=TICK, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.tick)
 
     def start(self) -> None:
-        self._last = perf_counter()
+        self._last, self._waited = perf_counter(), waited()
         self._timer.start()
 
     def stop(self) -> None:
         self._timer.stop()
 
     def tick(self) -> None:
-        now = perf_counter()
-        self.gaps.append(((now - self._last) * 1000 - TICK, self.doing))
-        self._last = now
+        now, without_core = perf_counter(), waited()
+        gap = (now - self._last) * 1000 - TICK
+        self.gaps.append((gap, self.doing))
+        self.own.append(max(0.0, gap - (without_core - self._waited)))
+        self._last, self._waited = now, without_core
 
 
 def wait(seconds: float, until=lambda: False) -> None:
@@ -65,6 +79,10 @@ def wait(seconds: float, until=lambda: False) -> None:
         loop = QEventLoop()
         QTimer.singleShot(round(min(250.0, (end - perf_counter()) * 1000)), loop.quit)
         loop.exec()
+
+
+def is_run(process: psutil.Process) -> bool:
+    return own_process.MODULE in process.cmdline()
 
 
 def measure(args: argparse.Namespace, garbage: Garbage, *, apart: bool) -> np.ndarray:
@@ -78,21 +96,25 @@ def measure(args: argparse.Namespace, garbage: Garbage, *, apart: bool) -> np.nd
     window.resize(1440, 900)
     window.show()
     window.make_ready()
+    if not apart:
+        from workbench.running import engine as _loaded  # noqa: F401 - as the program does after its first paint
     config = presets()[0].config
     longer = config.model_copy(update={"training": config.training.model_copy(update={"epochs": args.epochs})})
     scalars: list[float] = []
     session.scalars_arrived.connect(lambda points: scalars.append(perf_counter()))
-    begun = perf_counter()
+    begun, work = perf_counter(), process_time()
     session.start(longer)
     wait(180, lambda: bool(scalars))
-    to_first = perf_counter() - begun
+    to_first, work = perf_counter() - begun, process_time() - work
+    work += sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children() if is_run(child))
     wait(180, lambda: len(session.evaluations()) >= 3)  # engine warm, evaluations there
     garbage.settle()
     stalls = turn_pages(args.seconds, session, window)
     gaps = np.array([gap for gap, _ in stalls.gaps])
     run = session.run()
     print(
-        f"{'process' if apart else 'thread'}: first step after {to_first:.1f} s; {len(gaps)} ticks in "
+        f"{'process' if apart else 'thread'}: first step after {to_first:.1f} s ({work:.1f} s of processor time), "
+        f"{len(gaps)} ticks in "
         f"{args.seconds:.0f} s while training ({run.images_per_second if run else 0:.0f} img/s), "
         f"load {os.getloadavg()[0]:.1f}"
     )
@@ -100,6 +122,8 @@ def measure(args: argparse.Namespace, garbage: Garbage, *, apart: bool) -> np.nd
         f"stall ms: median {np.median(gaps):.1f}  p99 {np.percentile(gaps, 99):.1f}  "
         f"p99.9 {np.percentile(gaps, 99.9):.1f}  longest {gaps.max():.1f}"
     )
+    own = np.array(stalls.own)
+    print(f"less waits for a core: p99 {np.percentile(own, 99):.1f}  longest {own.max():.1f}")
     for gap, doing in sorted(stalls.gaps, reverse=True)[:8]:
         print(f"  {gap:7.1f} ms on page {doing}")
     session.end_run(session.run_id or 0)

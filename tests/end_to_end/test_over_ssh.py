@@ -1,4 +1,4 @@
-"""Digits trained at a machine behind a real sshd: from the command line and from the window, ended, resumed, followed."""
+"""Digits at a machine behind a real sshd: from command line and window, ended, resumed, followed to the end."""
 
 import json
 import os

@@ -10,11 +10,14 @@ import pytest
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Control
+from workbench.entries import catalog
 from workbench.events import Progress, Saved, Waiting
 from workbench.problem import Problem
-from workbench.running.launch import make_job, prepare_run
+from workbench.running.launch import make_folder_job, make_job, prepare_run
 from workbench.running.together import MODULE, parse_devices
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, travelling
+from workbench.workspace.ingest import ingest
+from workbench.workspace.journal import last_state
 
 CONFIG = RunConfig.model_validate(
     {
@@ -49,7 +52,12 @@ def trained(workspace, devices, *, run_id=0, hear=lambda control, event: None, c
 
 
 def losses(workspace, number):
-    lines = (workspace.folder(number) / "journal.jsonl").read_text().splitlines()
+    return told(workspace.folder(number))
+
+
+def told(folder):
+    """The loss of each step in a run folder's journal."""
+    lines = (folder / "journal.jsonl").read_text().splitlines()
     points = [point for line in lines for point in json.loads(line).get("scalars", [])]
     return {step: value for name, step, value in points if name == "batch/loss"}
 
@@ -135,15 +143,53 @@ def test_a_gpu_that_is_not_there_is_refused_before_a_process_is_started(workspac
     assert "GPUs that it can use" in ended.problem
 
 
+def in_folder(folder, devices, *, resume=False, hear=lambda control, event: None):
+    """How a run in a folder that travels ended."""
+    if not resume:
+        travelling.make(folder, CONFIG)
+    control = Control()
+    job = make_folder_job(folder, control, lambda event: hear(control, event), resume=resume, device=devices)
+    assert job.start().join(HANG)
+    assert not other_ranks()
+    return job.ended
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+def test_a_run_in_a_folder_trains_on_two_ranks_loses_one_goes_on_and_comes_home(tmp_path, workspace):
+    folder = tmp_path / "travelling"
+    ended = in_folder(folder, "cpu,cpu", hear=after_epoch(1, lambda control: other_ranks()[0].kill()))
+    assert ended.status == "failed"
+    assert ended.problem.startswith("Rank 1 of 2 was ended by signal 9 (SIGKILL).")
+    assert last_state(folder) == "failed"
+    assert in_folder(folder, "cpu,cpu", resume=True).status == "done"
+    assert last_state(folder) == "done"
+    assert not list(folder.rglob("*.db"))
+    ingest(workspace, folder)
+    (run,) = workspace.runs()
+    assert (run.status, run.epoch, run.environment["devices"]) == ("done", 2, "cpu,cpu")
+    steps = losses(workspace, run.id)
+    assert sorted(steps) == list(range(1, max(steps) + 1)), "each step is told once"
+
+
+@pytest.mark.slow
+def test_a_run_in_a_folder_is_that_of_one_rank_when_it_was_interrupted_too(tmp_path):
+    assert in_folder(tmp_path / "one", "").status == "done"
+    stopped = in_folder(tmp_path / "two", "cpu,cpu", hear=after_epoch(1, lambda control: control.interrupt()))
+    assert (stopped.status, last_state(tmp_path / "two")) == ("stopped", "stopped")
+    assert in_folder(tmp_path / "two", "cpu,cpu", resume=True).status == "done"
+    one, two = (told(tmp_path / name) for name in ("one", "two"))
+    assert two == pytest.approx(one, rel=1e-5)
+
+
 def test_a_config_may_name_the_devices_that_train_together():
     assert RunConfig(device="0, 1", training={"batch_size": 64}).device == "cuda:0,cuda:1"
     with pytest.raises(ValueError, match="'gpu' is no device"):
         RunConfig(device="0,gpu")
 
 
-def test_devices_of_a_config_get_equal_shares_of_a_batch(known):
+def test_devices_of_a_config_get_equal_shares_of_a_batch():
     uneven = CONFIG.model_copy(update={"device": "cpu,cpu"})
-    assert uneven.check(known) == {
+    assert uneven.check(catalog.current()) == {
         "training.batch_size": "2 devices do not get equal shares of 65 images: take 64, say."
     }
 

@@ -144,6 +144,22 @@ def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arra
     session.analysis.close()
 
 
+def test_embeddings_that_are_only_searched_open_on_their_own_page(qtbot, session, window, arrays):
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
+    dialog.places["labels"].take(str(arrays / "labels.npy"))
+    dialog.places["array"].take(str(arrays / "pixels.npy"))
+    dialog.only_search.setChecked(True)
+    assert "have no images" in dialog.state.text()
+    dialog.places["array"].take("")
+    dialog.start.click()
+    qtbot.waitUntil(lambda: session.run_id is not None)
+    gallery = window.pages.page("retrieval").gallery
+    qtbot.waitUntil(lambda: gallery.model.facts is not None)
+    assert gallery.model.facts["count"] == 30
+    assert session.page == "retrieval"
+
+
 def test_what_is_wrong_is_said_in_the_dialog_and_can_be_mended(qtbot, session, window, arrays):
     np.save(arrays / "short.npy", np.zeros(3, int))
     dialog = window.run_actions.exchange.ask_import()

@@ -1,6 +1,7 @@
 """The definition of the bundle, without building it: packaging/try_bundle.py does the main job with one."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -34,12 +35,8 @@ def printed(program, *words, **variables):
     return done.stdout
 
 
-def test_a_bundle_runs_modules_as_python_does():
+def test_each_program_is_told_by_its_name_and_runs_modules_as_python_does():
     assert printed("/opt/workbench", "-m", "workbench", "--version").split()[-1] == workbench.__version__
-
-
-def test_each_program_is_told_by_its_name():
-    assert printed("/opt/workbench", "--version").split()[-1] == workbench.__version__
     assert "Open the window" in printed("/opt/workbench-gui", "--help")
 
 
@@ -69,15 +66,28 @@ def test_a_bundle_puts_itself_into_the_menu(monkeypatch, tmp_path):
     assert desktop.program() == [str(tmp_path / "Workbench.AppImage")]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="an AppImage is for Linux")
-def test_an_appdir_starts_the_window_with_a_config_and_else_the_command_line(bundle, tmp_path):
-    folder = tmp_path / "Workbench"
+def folder_of_programs(folder):
+    """A bundle whose programs only print what they were called with."""
     folder.mkdir()
     for name in ("workbench", "workbench-gui"):
         program = folder / name
         program.write_text(f'#!/bin/sh\necho {name} "$@"\n', "utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    appdir = bundle.make_appdir(folder, tmp_path)
+    return folder
+
+
+@pytest.mark.skipif(not shutil.which("mksquashfs"), reason="mksquashfs is not installed")
+def test_an_appimage_is_the_runtime_and_a_squashfs(bundle, tmp_path):
+    runtime = tmp_path / "runtime"
+    runtime.write_bytes(b"\x7fELF")
+    image = bundle.make_appimage(folder_of_programs(tmp_path / "Workbench"), tmp_path, runtime)
+    assert image.read_bytes().startswith(b"\x7fELFhsqs")
+    assert os.access(image, os.X_OK)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an AppImage is for Linux")
+def test_an_appdir_starts_the_window_with_a_config_and_else_the_command_line(bundle, tmp_path):
+    appdir = bundle.make_appdir(folder_of_programs(tmp_path / "Workbench"), tmp_path)
 
     def said(*words):
         return subprocess.run([appdir / "AppRun", *words], capture_output=True, text=True, check=True).stdout.split()

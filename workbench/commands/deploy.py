@@ -10,6 +10,7 @@ import click
 from workbench.commands.exchange import epoch
 from workbench.deploying.kinds import KNOWN
 from workbench.problem import Problem
+from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
 
@@ -81,8 +82,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
     lines = [
         f"Run {run_id}, epoch {epoch}: {measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, "
-        f"{measured['dim']} dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}: "
-        "on new images they may keep less.",
+        f"{measured['dim']} dimensions. {fitted_sentence(measured['fitted_on'])}",
         "",
         f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'less':>7} {'R@1 %':>7} {'10 kept':>8}",
     ]

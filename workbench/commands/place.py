@@ -119,10 +119,7 @@ def _add_records(group: click.Group) -> None:
         values["url" if url else "host"] = address
         for field in fields:
             key, _, value = field.partition("=")
-            if key in ("lines", "before"):
-                values.setdefault(key, []).append(value)
-            else:
-                values[key] = value
+            values[key] = value
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
         if not no_check:

@@ -15,6 +15,7 @@ from workbench.control import Control
 from workbench.events import Ended, RunState
 from workbench.jobs import Job
 from workbench.problem import Problem, RunTaken
+from workbench.running.together import parse_devices
 from workbench.workspace import Workspace, experiments, travelling
 from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.journal import last_state
@@ -26,29 +27,54 @@ KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
 
 
 def run_here(
-    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = ""
-) -> int:
-    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status."""
+    config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = "",
+    at_once: bool = False,
+) -> int:  # fmt: skip
+    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status.
+
+    Where they go `at_once`, each has one of the devices, and a single one the first.
+    """
     from workbench.running import folds_and_seeds
 
     workspace.sweep_dead_runs()
     if len(folds_and_seeds.children(config)) == 1:
         run_id = _unfinished(workspace, config) if resume else folds_and_seeds.prepare(config, workspace)[0]
+        devices = devices.partition(",")[0] if at_once else devices
         return _run_one(config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices)
     if resume:
         experiment, numbers = folds_and_seeds.unfinished(workspace, config)
     else:
         numbers = folds_and_seeds.prepare(config, workspace)
         experiment = workspace.run(numbers[0]).experiment_id or 0
-    for run_id in numbers:
-        status = _run_one(
-            config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices
-        )  # fmt: skip
-        if status:
+    if at_once:
+        if status := _at_once(workspace, numbers, parse_devices(devices), resume=resume, quiet=quiet):
             return status
+    else:
+        for run_id in numbers:
+            status = _run_one(
+                config, workspace, run_id, resume=resume, report=report, quiet=quiet, devices=devices
+            )  # fmt: skip
+            if status:
+                return status
     folds_and_seeds.conclude(workspace, experiment)
     concluded = next(stored for stored in experiments.every(workspace) if stored.id == experiment)
     click.echo(folds_and_seeds.markdown(concluded))
+    return 0
+
+
+def _at_once(
+    workspace: Workspace, numbers: list[int], devices: tuple[str, ...], *, resume: bool, quiet: bool
+) -> int:  # fmt: skip
+    """Do runs at once, one on each device; returns the exit status. Raises Problem where one failed."""
+    from workbench.commands.at_once import Lanes
+
+    lanes = Lanes(workspace, devices, (lambda line: None) if quiet else (lambda line: click.echo(line, err=True)))
+    problems = lanes.train(numbers, resume=resume)
+    if problems:
+        raise Problem(" ".join(problems), kept=KEPT)
+    if lanes.interrupted:
+        click.echo(f"Go on with: workbench run CONFIG --workspace {workspace.path} --resume", err=True)
+        return INTERRUPTED
     return 0
 
 

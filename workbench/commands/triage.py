@@ -75,6 +75,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             names = f"{dataset.class_name(row['label'])} -> {dataset.class_name(row['suggested'])}?"
             votes = f"{row['votes']} of {row['voters']} near"
             line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:13}  {row['decision']:8} {row['path']}"
+            if row["across"]:
+                line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
             click.echo("".join(sign if sign.isprintable() else " " for sign in line.rstrip()))
         judged = precision(found.suspects, found.decisions)
         if judged.answered:

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from workbench import jobs
-from workbench.datasets.images import BadImage, decode, square
+from workbench.datasets.images import BadImage, Picture, as_picture, decode_picture, square
 from workbench.datasets.unfinished import Facts
 
 QUALITY = 90  # of JPEG, colours at half the resolution: 2.4 bits per pixel of photographs, ImageNet at 256 px in 34 GB
@@ -69,7 +69,7 @@ class EncodedImages:
 
     def __getitem__(self, rows: int | np.integer | np.ndarray) -> np.ndarray:
         if isinstance(rows, int | np.integer):
-            return square(self.whole(int(rows)), self._size, self._channels)
+            return square(self._picture(int(rows)), self._size, self._channels)
         squares = np.empty((len(rows), *self.shape[1:]), np.uint8)
         for position, image in enumerate(jobs.in_threads(lambda row: self[int(row)], rows, jobs.cores(), ahead=4)):
             squares[position] = image
@@ -86,15 +86,18 @@ class EncodedImages:
 
     def whole(self, row: int) -> np.ndarray:
         """One whole image, uint8 [h, w, 3], or [h, w] for one channel. Raises ValueError where it is damaged."""
+        return np.asarray(self._picture(row))
+
+    def _picture(self, row: int) -> Image.Image:
         try:
-            return decode(io.BytesIO(self.encoded(row)), self._channels)
+            return decode_picture(io.BytesIO(self.encoded(row)), self._channels)
         except BadImage as reason:
             raise ValueError(f"image {row} of the cache {reason}") from None
 
     def crop(self, row: int, box: Box, side: int) -> np.ndarray:
         """What the box shows of one image, smoothly resized: uint8 [side, side, C]."""
-        picture = Image.fromarray(self.whole(row)).resize((side, side), Image.Resampling.BILINEAR, box=box)
-        return np.asarray(picture).reshape(side, side, self._channels)
+        shown = self._picture(row).resize((side, side), Image.Resampling.BILINEAR, box=box)
+        return np.asarray(shown).reshape(side, side, self._channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class Encoded:
         """The first HEAD bytes of the file; they state size and channels."""
         return (WORDS + b" %d %d " % (self.size, self.channels)).ljust(HEAD - 1) + b"\n"
 
-    def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+    def kept(self, image: Picture) -> tuple[bytes, Facts]:
         """The bytes that are stored for one image (height, width[, 3]) of uint8, and its entry in the index."""
         small = _smaller(image, self.size)
         wanted = "L" if self.channels == 1 else "RGB"
@@ -138,9 +141,9 @@ class Encoded:
         return images
 
 
-def _smaller(image: np.ndarray, size: int) -> Image.Image:
+def _smaller(image: Picture, size: int) -> Image.Image:
     """The image with a short side of at most `size` px, and a long one of at most 32 times that."""
-    picture = Image.fromarray(image.reshape(image.shape[:2]) if image.shape[2:] == (1,) else image)
+    picture = as_picture(image)
     short = min(picture.size)
     wide, high = (min(side, LONGEST * short) for side in picture.size)
     left, top = (picture.width - wide) / 2, (picture.height - high) / 2

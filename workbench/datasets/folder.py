@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_set import ImageSet, Level, numbered
-from workbench.datasets.images import display_name, load, on_disk
+from workbench.datasets.images import display_name, on_disk, picture
 from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
@@ -49,7 +49,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
     problems += [(path, too_high) for path in image_paths if path.count("/") <= last]
     paths = image_paths if not problems else [path for path in image_paths if path.count("/") > last]
-    levels = [Level(str(count), *_named_by(paths, depth, count)) for count in range(1, params.levels)]
+    levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
     labels, names = _named_by(paths, depth, params.levels)
     if names and not last:
         known = {*names, *(path for path, _ in problems)}
@@ -57,7 +57,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=lambda row: load(on_disk(root, paths[row]), channels, size),
+        read=lambda row: picture(on_disk(root, paths[row]), channels, size),
         official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
         problems=problems,
         remarks=remarks,

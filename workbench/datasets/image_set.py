@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.datasets.images import on_disk
+from workbench.datasets.images import Picture, on_disk
 from workbench.problem import Problem
 
 NAMED = 5  # classes of a note
@@ -37,7 +37,8 @@ class ImageSet:
         class_names: K names.
         channels: 1 (grey) or 3 (colour), of the decoded images.
         image_size: side in px of the decoded square images.
-        read: `read(index)` gives uint8 [h, w] or [h, w, 3], for several threads at once; raises BadImage.
+        read: `read(index)` gives uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster; for
+            several threads at once; raises BadImage. `numpy.asarray` makes an array of both.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
         problems: (path, reason) of what was left out.
         remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
@@ -57,7 +58,7 @@ class ImageSet:
     class_names: list[str]
     channels: int
     image_size: int
-    read: Callable[[int], np.ndarray]
+    read: Callable[[int], Picture]
     official: list[str] | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
     content: str = ""

@@ -3,9 +3,10 @@
 import os
 import re
 import stat
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -19,6 +20,10 @@ MOST_BYTES = 256 << 20
 READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would hand the interpreter on each time
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
+Picture = np.ndarray | Image.Image
+"""uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB: what is resized next is spared two copies, during
+which no other thread could decode."""
+Made = TypeVar("Made")
 Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn up to twice its limit; `decode` refuses before any pixel is read
 
 
@@ -39,6 +44,15 @@ def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarr
     Raises:
         BadImage: not a regular file, empty, too large, cut short, of an unknown format, or without a value range.
     """
+    return _loaded(path, channels, size, _in_bands)
+
+
+def picture(path: Path | str | bytes, channels: int = 3, size: int = 0) -> Image.Image:
+    """As `load`, for whoever resizes it: a Pillow image of mode L or RGB."""
+    return _loaded(path, channels, size, _in_one)
+
+
+def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
     try:
         facts = os.stat(path)
     except OSError as error:
@@ -51,13 +65,23 @@ def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarr
         raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
     try:
         with open(path, "rb") as file:  # our own handle: Pillow leaks it on errors
-            return decode(BytesIO(file.read()) if facts.st_size <= READ_AT_ONCE else file, channels, size)
+            return _decoded(BytesIO(file.read()) if facts.st_size <= READ_AT_ONCE else file, channels, size, made)
     except OSError as error:
         raise BadImage(f"cannot be read ({error.strerror or error})") from None
 
 
 def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
     """As `load`, from an open file."""
+    return _decoded(file, channels, size, _in_bands)
+
+
+def decode_picture(file: BinaryIO, channels: int = 3) -> Image.Image:
+    """As `picture`, from an open file, as large as it is."""
+    return _decoded(file, channels, 0, _in_one)
+
+
+def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
+    """What `made` gives for the image of the file and the mode that is wanted."""
     try:
         image = Image.open(file, formats=FORMATS)
         width, height = image.size
@@ -71,7 +95,7 @@ def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
         image.load()
         if image.getexif().get(ORIENTATION, 1) != 1:
             ImageOps.exif_transpose(image, in_place=True)
-        return _in_bands(image, "L" if channels == 1 else "RGB")
+        return made(image, "L" if channels == 1 else "RGB")
     except (BadImage, MemoryError):
         raise
     except UnidentifiedImageError:
@@ -91,6 +115,12 @@ def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
         bottom = min(top + lines, height)
         pixels[top:bottom] = np.asarray(_converted(image.crop((0, top, width, bottom)), wanted, image.format))
     return pixels
+
+
+def _in_one(image: Image.Image, wanted: str) -> Image.Image:
+    """The same pixels as a Pillow image."""
+    small = image.width * image.height <= BAND
+    return _converted(image, wanted, image.format) if small else Image.fromarray(_in_bands(image, wanted))
 
 
 def _converted(image: Image.Image, wanted: str, form: str | None) -> Image.Image:
@@ -113,23 +143,28 @@ def _plain(turned: Image.Image, form: str | None) -> Image.Image:
     return turned
 
 
-def square(image: np.ndarray, size: int, channels: int) -> np.ndarray:
+def square(image: Picture, size: int, channels: int) -> np.ndarray:
     """Short side to `size` (smoothly), then the centre: uint8 [size, size, channels].
 
     Args:
-        image: uint8 [h, w], [h, w, 1] or [h, w, 3].
+        image: as `Picture`, or [h, w, 1].
         size: px.
         channels: 1 or 3.
     """
-    channels_of_image = 3 if image.ndim == 3 and image.shape[2] == 3 else 1
-    if image.shape[:2] == (size, size) and channels_of_image == channels:
-        return image.reshape(size, size, channels)
-    picture = Image.fromarray(image if channels_of_image == 3 else image.reshape(image.shape[:2]))
-    if channels_of_image != channels:
-        picture = picture.convert("L" if channels == 1 else "RGB")
-    if picture.size != (size, size):
-        picture = ImageOps.fit(picture, (size, size), Image.Resampling.BICUBIC)
-    return np.asarray(picture).reshape(size, size, channels)
+    shown = as_picture(image)
+    wanted = "L" if channels == 1 else "RGB"
+    if shown.mode != wanted:
+        shown = shown.convert(wanted)
+    if shown.size != (size, size):
+        shown = ImageOps.fit(shown, (size, size), Image.Resampling.BICUBIC)
+    return np.asarray(shown).reshape(size, size, channels)
+
+
+def as_picture(image: Picture) -> Image.Image:
+    """An array, also [h, w, 1], as a Pillow image; one that is a Pillow image already as it is."""
+    if isinstance(image, Image.Image):
+        return image
+    return Image.fromarray(image.reshape(image.shape[:2]) if image.shape[2:] == (1,) else image)
 
 
 def display_name(path: str | bytes | Path) -> str:
@@ -146,6 +181,6 @@ def on_disk(root: Path | str, path: str) -> str:
     return os.path.join(root, os.fsdecode(raw))
 
 
-def stretched(image: np.ndarray, size: int) -> np.ndarray:
-    """The whole colour image [h, w, 3] in a square of `size` px, its sides no longer in proportion."""
-    return np.asarray(Image.fromarray(image).resize((size, size), Image.Resampling.BICUBIC))
+def stretched(image: Picture, size: int) -> np.ndarray:
+    """The whole colour image in a square of `size` px [size, size, 3], its sides no longer in proportion."""
+    return np.asarray(as_picture(image).resize((size, size), Image.Resampling.BICUBIC))

@@ -14,7 +14,7 @@ import numpy as np
 from workbench import files, jobs
 from workbench.datasets import unfinished
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import BadImage
+from workbench.datasets.images import BadImage, Picture
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.unfinished import Facts
 from workbench.files import parts
@@ -45,8 +45,8 @@ class Form(Protocol[Reader]):
     def head(self, count: int) -> bytes:
         """The first bytes of a file of so many images; as long for any number."""
 
-    def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
-        """One image [h, w] or [h, w, 3] uint8 as it is stored in the file, and its entry in the index at the end."""
+    def kept(self, image: Picture) -> tuple[bytes, Facts]:
+        """One image as it is stored in the file, and its entry in the index at the end."""
 
     def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
         """Write the index [n, numbers of an entry] behind the images, and the head anew for their number."""

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import square
+from workbench.datasets.images import Picture, square
 from workbench.datasets.kept_images import kept_images
 from workbench.datasets.unfinished import Facts
 from workbench.progress import Progress
@@ -38,7 +38,7 @@ class Squares:
         np.lib.format.write_array_header_1_0(head, {"descr": "|u1", "fortran_order": False, "shape": shape})
         return head.getvalue()
 
-    def kept(self, image: np.ndarray) -> tuple[bytes, Facts]:
+    def kept(self, image: Picture) -> tuple[bytes, Facts]:
         """The bytes that are stored for one image (height, width[, 3]) of uint8; it has no entry in an index."""
         return square(image, self.size, self.channels).tobytes(), ()
 

@@ -7,10 +7,8 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import load, on_disk, stretched
+from workbench.datasets.images import Picture, on_disk, picture, stretched
 from workbench.datasets.scan import Problems
 from workbench.files import unreadable
 from workbench.params import Params, param
@@ -136,7 +134,7 @@ def from_lines(
     paths = [line.path for line in kept]
     size = params.image_size
 
-    def fit(image: np.ndarray) -> np.ndarray:
+    def fit(image: Picture) -> Picture:
         return image if params.fit == "centre" else stretched(image, size)
 
     return ImageSet(
@@ -147,7 +145,7 @@ def from_lines(
         class_names=names,
         channels=3,
         image_size=size,
-        read=lambda row: fit(load(on_disk(root, paths[row]), 3, size)),
+        read=lambda row: fit(picture(on_disk(root, paths[row]), 3, size)),
         content="" if params.fit == "centre" else params.fit,  # other pixels, another cache
         official=[line.half for line in kept] if kept and kept[0].half else None,
         problems=problems,

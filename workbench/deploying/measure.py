@@ -14,12 +14,11 @@ from workbench.evaluation.conventions import VOTERS, Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.stored import Stored, comparable
+from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable
 
 MOST_QUERIES = 5_000  # with more, so many are drawn; the gallery stays whole
 KS = (1, 2, 4, 8)
 TIMED = 200  # queries, one at a time
-SEARCHED, TRAINED = "the searched images themselves", "the training half"
 SEED = 0
 
 

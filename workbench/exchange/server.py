@@ -5,8 +5,10 @@ process would feel it. Ops: export, import.
 """
 
 from pathlib import Path
+from typing import Literal
 
 from workbench.exchange.formats import export_run
+from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
 from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
@@ -26,9 +28,16 @@ def export(request: Message, progress: Progress) -> Message:
 
 
 def import_run(request: Message, progress: Progress) -> Message:
-    """Make a run: workspace, embeddings, labels, images (empty for none), name, distance, image_size."""
+    """Make a run: workspace, embeddings, labels, images (empty for none), name, distance, image_size, only_search."""
     labels, images = field(request, "labels", str), field(request, "images", str)
     with Workspace(field(request, "workspace", str)) as workspace:
+        if field(request, "only_search", bool):
+            distance: Literal["cosine", "l2"] = "l2" if field(request, "distance", str) == "l2" else "cosine"
+            run_id = import_gallery(
+                workspace, Path(field(request, "embeddings", str)), Path(labels) if labels else None,
+                field(request, "name", str), distance, progress,
+            )  # fmt: skip
+            return {"run": run_id}
         run_id = import_embeddings(
             workspace, Path(field(request, "embeddings", str)), Path(labels) if labels else None,
             Path(images) if images else None, field(request, "name", str), field(request, "distance", str),

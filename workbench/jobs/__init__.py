@@ -9,7 +9,16 @@ from workbench.jobs.processes import (
     serve_rank,
     start_detached,
 )
-from workbench.jobs.threads import Job, Work, cores, in_threads, meanwhile, repeating, start_daemon
+from workbench.jobs.threads import (
+    Job,
+    Work,
+    cores,
+    in_threads,
+    let_the_window_go_first,
+    meanwhile,
+    repeating,
+    start_daemon,
+)
 from workbench.jobs.tools import Done, call_tool, run_tool
 
 __all__ = [
@@ -23,6 +32,7 @@ __all__ = [
     "call_tool",
     "cores",
     "in_threads",
+    "let_the_window_go_first",
     "meanwhile",
     "printed_by",
     "repeating",

@@ -105,7 +105,7 @@ def _starter(behind_window: bool) -> "SimpleQueue[Job]":
 
     def start_each() -> None:
         if behind_window:
-            _let_the_window_go_first()
+            let_the_window_go_first()
         while True:
             asked.get().begin()
 
@@ -113,8 +113,8 @@ def _starter(behind_window: bool) -> "SimpleQueue[Job]":
     return asked
 
 
-def _let_the_window_go_first() -> None:
-    """On Linux each thread has its own niceness, and the threads that are started from this one inherit it."""
+def let_the_window_go_first() -> None:
+    """Make this thread and those that it starts yield to others, on Linux, where each thread has its own niceness."""
     if sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it

@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from time import monotonic
 
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
@@ -19,6 +21,7 @@ from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, placements
 from workbench.workspace.ingest import ingest
+from workbench.workspace.moved_images import find_images
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
@@ -26,7 +29,9 @@ AT_ONCE = 16 << 20  # bytes of one request
 PARTS_AT_ONCE = 200  # files of one request: the words of a command have a limit
 ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
+STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
+IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 
 
 @dataclass(slots=True)
@@ -60,9 +65,13 @@ class Following:
     def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
+        self._quiet, self._states_due = True, 0.0
+        self._last_read = 0  # the run at which the turn ended
 
-    def look(self) -> Looked:
+    def look(self, shown: int = 0) -> Looked:
         """Ask for the states of all runs and for what they wrote since, and take it in.
+
+        Of very many runs, a part is read each time, in turn, and `shown`, the run that the person sees, always.
 
         Raises:
             Problem: the workspace cannot be written.
@@ -76,15 +85,33 @@ class Following:
             if not placed:
                 return looked
             try:
-                standings = self._standings(placed)
+                standings = self._standings(placed) if self._states_are_due() else {}
                 self._note_states(placed, standings)
-                self._fetch(placed, looked)
-                self._conclude(placed, standings, looked)
+                some = self._in_turn(placed, shown)
+                self._fetch(some, looked)
+                self._conclude(some, standings, looked)
+                self._quiet = not looked.received
             except Unreachable as problem:
-                looked.silent = str(problem)
+                looked.silent, self._quiet = str(problem), True
                 self._note_silence(placed, looked.silent)
             looked.left = len(self._placed())
             return looked
+
+    def _states_are_due(self) -> bool:
+        """Whether to ask for states, too: runs that write work, and their points come sooner without the question."""
+        if not self._quiet and monotonic() < self._states_due:
+            return False
+        self._states_due = monotonic() + STATES_EVERY
+        return True
+
+    def _in_turn(self, placed: list[Placement], shown: int) -> list[Placement]:
+        """The runs that this look reads."""
+        if len(placed) <= IN_TURN:
+            return placed
+        later = [placement for placement in placed if placement.run_id > self._last_read]
+        turn = [*later, *(placement for placement in placed if placement not in later)][:IN_TURN]
+        self._last_read = turn[-1].run_id
+        return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
     def _placed(self) -> list[Placement]:
         with self._workspace.reading() as db:
@@ -118,17 +145,37 @@ class Following:
         if not mirror.changed:
             return
         with self._reporting(run_id, looked):
+            before = self._workspace.run(run_id).dataset_id
             taken = ingest(self._workspace, mirror.folder)
             mirror.taken_in()
+            dataset = self._workspace.run(run_id).dataset_id
+            if before is None and dataset is not None:
+                self._find_images(dataset)
             if taken.doubts:
                 said = "; ".join(taken.doubts)
                 looked.problems += (f"Run {run_id}: {said}.",)
 
+    def _find_images(self, dataset_id: int) -> None:
+        """Show the copy here of a data set that no run here has read, where the person said which folder is which.
+
+        Raises:
+            Problem: none of its images is there.
+        """
+        root = self._workspace.dataset(dataset_id).root
+        for here, there in self._place.data.items():
+            path, folder = PurePosixPath(root), PurePosixPath(there)
+            if root and (path == folder or folder in path.parents) and Path(here).is_dir():
+                find_images(self._workspace, dataset_id, Path(here, *path.relative_to(folder).parts))
+                return
+
     def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
         """End the following of jobs that have ended and of which all has come."""
         for known in placed:
+            if known.run_id not in standings:
+                continue
             placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
+                self._wait_again(placement, standing)
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
@@ -147,6 +194,12 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _wait_again(self, placement: Placement, standing: Standing) -> None:
+        """A run that saved itself before its time limit, and is in the line again, has not ended."""
+        if standing.state is JobState.QUEUED and not self._workspace.run(placement.run_id).live:
+            with self._workspace.writing() as db:
+                placements.wait(db, placement.run_id)
 
     def _last_words(self, placement: Placement, standing: Standing) -> str:
         """The last line that a failed run printed."""
@@ -167,13 +220,14 @@ class Following:
 
     def _note_states(self, placed: list[Placement], standings: dict[int, Standing]) -> None:
         for placement in placed:
-            standing = standings[placement.run_id]
+            if (standing := standings.get(placement.run_id)) is None:
+                continue
             if not standing.state.live and not placement.silent:
                 continue  # written down when all has come
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
             if not same or _age(placement.reached) > REACHED_EVERY:
-                said = {"state": standing.state, "words": standing.words, "silent": "", "reached": now()}
-                self._store(replace(placement, **said))
+                state, words = standing.state, standing.words
+                self._store(replace(placement, state=state, words=words, silent="", reached=now()))
 
     def _note_silence(self, placed: list[Placement], sentence: str) -> None:
         for placement in placed:

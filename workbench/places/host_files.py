@@ -7,6 +7,7 @@ import io
 import re
 import tarfile
 from collections.abc import Mapping, Sequence
+from time import time
 
 from workbench.places.contract import Answer, Host, Part, Unreachable
 from workbench.problem import Problem
@@ -96,6 +97,6 @@ def _packed(contents: Mapping[str, bytes]) -> bytes:
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for path, content in contents.items():
             facts = tarfile.TarInfo(checked(path))
-            facts.size, facts.mode = len(content), 0o600
+            facts.size, facts.mode, facts.mtime = len(content), 0o600, int(time())
             archive.addfile(facts, io.BytesIO(content))
     return packed.getvalue()

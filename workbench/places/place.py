@@ -1,5 +1,6 @@
 """A place as the person describes it: fields with help, a class for each kind; the window's dialog draws them."""
 
+import shlex
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -76,8 +77,8 @@ class SlurmPlace(Place):
     nodes: int = Field(1, ge=1, le=1024, description="Machines that train each run together.")
     ranks: int = Field(1, ge=1, le=64, description="Processes of each run on a machine, one for each of its GPUs.")
     at_once: int = Field(0, ge=0, le=10_000, description="Runs of an experiment or sweep at once; 0 for no limit.")
-    lines: list[str] = Field(default_factory=list, description="More options of sbatch, such as --qos=long.")
-    before: list[str] = Field(default_factory=list, description="Shell lines before each run: module load cuda.")
+    lines: str = Field("", max_length=1000, description="More options of sbatch, such as --qos=long --exclusive.")
+    before: str = Field("", max_length=1000, description="What a shell does before each run, such as: module load cuda")
     commands: str = Field("", max_length=1000, description="Folder of sbatch there, where it is not on the path.")
 
     @field_validator("host")
@@ -94,13 +95,14 @@ class SlurmPlace(Place):
 
     @field_validator("lines", "before")
     @classmethod
-    def _are_lines(cls, lines: list[str], asked: ValidationInfo) -> list[str]:
-        for line in lines:
-            if any(not letter.isprintable() for letter in line) or len(line) > 1000:
-                raise ValueError("One line of at most 1,000 letters each.")
-            if asked.field_name == "lines" and not line.startswith("--"):
-                raise ValueError("Options of sbatch begin with --.")
-        return lines
+    def _is_one_line(cls, line: str, asked: ValidationInfo) -> str:
+        if any(not letter.isprintable() for letter in line):
+            raise ValueError("It is one line, without control characters.")
+        if asked.field_name == "lines":
+            words = shlex.split(line)  # a quotation mark without its other is a ValueError, too
+            if any(not word.startswith("--") for word in words):
+                raise ValueError("Options of sbatch begin with --, and have their value after =.")
+        return line
 
 
 class RayPlace(Place):

@@ -72,7 +72,7 @@ class Ray:
         contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
         host_files.write_all(self._host, folder, contents)
         self._host.call(["sh", "-c", FRESH, "sh", folder, *(order.name for order in orders)])
-        numbers = {}
+        numbers: dict[str, str] = {}
         for first in range(min(self._place.at_once, len(orders))):
             line = orders[first :: self._place.at_once]
             submission = f"workbench-{uuid.uuid4().hex}"
@@ -153,7 +153,9 @@ class Ray:
         except urllib.error.HTTPError as error:
             with error:
                 said = last_line(error.read(1 << 16).decode("utf-8", "replace"))
-            if error.code >= 500:
+            if error.code == 404 and path.endswith("/stop"):  # it has ended, and Ray has forgotten it
+                return None
+            if asked is None or not 400 <= error.code < 500:
                 raise Unreachable(f"Ray at {self._place.url} cannot answer now: {said}.") from None
             raise Problem(f"Ray at {self._place.url} refused it: {said}.", kept="Nothing was started.") from None
         except (OSError, HTTPException) as error:

@@ -72,7 +72,7 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
 
 def translated(config: RunConfig, place: Place) -> RunConfig:
     """The config with the paths that it names as they are at the place. Raises UnknownData."""
-    known = catalogs.current()
+    known = catalogs.last()
     changes: dict[str, Choice] = {}
     for kind in KINDS:
         choice: Choice = getattr(config, kind)

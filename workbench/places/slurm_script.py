@@ -4,6 +4,7 @@ Slurm sends USR1 before the time limit: the run saves itself, and its task goes 
 USR2 ends the run after its epoch, TERM before its next step with a checkpoint.
 """
 
+import shlex
 from collections.abc import Sequence
 from uuid import uuid4
 
@@ -65,10 +66,10 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
         "mem": place.memory,
     }
     lines = [f"#SBATCH --{option}={value}" for option, value in options.items() if value]
-    lines += ["#SBATCH --requeue", *(f"#SBATCH {line}" for line in place.lines)]
+    lines += ["#SBATCH --requeue", *(f"#SBATCH {shlex.quote(option)}" for option in shlex.split(place.lines))]
     path = [f'export PATH={quoted(place.commands)}:"$PATH"'] if place.commands else []
     body = BODY.format(
-        orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, *place.before]),
+        orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, place.before]),
         words=_words(place, orders[0]),
     )  # fmt: skip
     return "\n".join(["#!/bin/bash", *lines, body])

@@ -11,6 +11,13 @@ from workbench.workspace.evaluations import read_training
 from workbench.workspace.ranking import read_ranking
 
 BLOCK = 8192  # rows of embeddings held at once in float64
+SEARCHED, TRAINED = "the searched images themselves", "the training half"  # what stores are fitted on
+
+
+def fitted_sentence(fitted_on: str) -> str:
+    """What the stores of a deployment were fitted on, SEARCHED or TRAINED, as a sentence."""
+    beyond = ": on new images they may keep less" if fitted_on == SEARCHED else ""
+    return f"Components, ranges and code words are fitted on {fitted_on}{beyond}."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

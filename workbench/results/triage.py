@@ -61,13 +61,9 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
         suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close, names))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
     suspects = [suspect for suspect in suspects if suspect.kind == LABEL or suspect.sample_id not in copies]
-    crossing = _copies_across(stored, between)
-    for row, other, sureness in crossing:
-        sample_id = int(stored.sample_ids[row])
-        if sample_id not in listed:
-            suspects = [suspect for suspect in suspects if suspect.sample_id != sample_id]
-            suspects.append(_across(stored, row, other, sureness))
-            copies.pop(sample_id, None)
+    crossing = {suspect.sample_id: suspect for suspect in _copies_across(stored, between)}
+    suspects = [suspect for suspect in suspects if suspect.sample_id not in crossing] + list(crossing.values())
+    listed |= set(crossing)
     for sample_id, (row, other, sureness) in copies.items():
         if sample_id not in listed:
             label = int(stored.labels[other])
@@ -163,8 +159,8 @@ def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float
     return copies
 
 
-def _copies_across(stored: Stored, between: Between) -> list[tuple[int, int, float]]:
-    """Samples with a near-copy in the training half, whatever its label: row, row there, how near it is in 0..1."""
+def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
+    """Samples with a near-copy in the training half, whatever its label and whatever else speaks against theirs."""
     training = stored.training
     if training is None or not len(training.sample_ids):
         return []
@@ -174,13 +170,13 @@ def _copies_across(stored: Stored, between: Between) -> list[tuple[int, int, flo
         return []
     theirs = comparable(training.embeddings, stored.distance)
     squares = np.einsum("ij,ij->i", theirs, theirs)
-    copies: list[tuple[int, int, float]] = []
+    copies: list[Suspect] = []
     for start in range(0, len(rows), ACROSS):
         ours = stored.vectors(slice(start, start + ACROSS))
         nearest = (squares - 2 * ours @ theirs.T).argmin(1)
         gaps = lengths(ours - theirs[nearest])
         for at in np.flatnonzero(gaps <= limit).tolist():
-            copies.append((start + at, int(nearest[at]), 1 - float(gaps[at]) / limit / 2))
+            copies.append(_across(stored, start + at, int(nearest[at]), 1 - float(gaps[at]) / limit / 2))
         between()
     return copies
 

@@ -33,7 +33,7 @@ def kept_features(
     path = cache / f"{_key(config, data, model)}.npy"
     count = len(data.images.paths)
     try:
-        stored: np.ndarray = np.load(path)
+        stored: np.ndarray = np.load(path, allow_pickle=False)
         if len(stored) == count:
             return stored
     except (OSError, *NO_ARRAY):

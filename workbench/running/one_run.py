@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from workbench.control import Control
 from workbench.events import Ended, Event, Waiting
-from workbench.jobs import start_daemon
+from workbench.jobs import let_the_window_go_first, start_daemon
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace
@@ -27,6 +27,8 @@ def main(words: list[str]) -> int:
     device = next((option.partition("=")[2] for option in options if option.startswith("--device=")), "")
     tell = _own_output()
     control = Control(attended="--attended" in options)
+    if control.attended:
+        let_the_window_go_first()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
     signal.signal(signal.SIGTERM, lambda *_: control.interrupt())
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,6 +107,7 @@ def preflight(
             raise
         raise engine.out_of_memory() from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+    backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images
     every, total = config.evaluation.probe_every, engine.total
     training, looking = times.whole * total, per_look * looks(total, every)
@@ -122,8 +123,8 @@ def preflight(
         image_size=images.image_size,
         device=device.words(engine.parts.device),
         parameters=sum(weight.numel() for weight in engine.parts.weights),
-        features=engine.parts.model.backbone.feature_dim,
-        licence=getattr(engine.parts.model.backbone, "licence", ""),
+        features=backbone.feature_dim,
+        licence=getattr(backbone, "licence", ""),
         steps_per_epoch=steps,
         seconds_per_step=times.whole,
         seconds_per_epoch=(training + looking) / config.training.epochs,

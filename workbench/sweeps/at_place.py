@@ -23,6 +23,7 @@ LOOK = 1.0  # seconds between two looks at the place
 SILENT_LOOK = 5.0  # seconds between two looks at one that does not answer
 AHEAD = 8  # settings of a Bayesian sweep that train at once, where nothing else is said
 MOST_AHEAD = 10_000  # runs of any other sweep at the place
+SENT_AT_ONCE = 100  # runs in one request: the first of a thousand begin before the last are written down
 
 
 class PlaceWorker(Worker):
@@ -84,8 +85,9 @@ class PlaceWorker(Worker):
         ahead = self._ahead or (AHEAD if sweep.how == "bayes" else MOST_AHEAD)
         new: list[int] = []
         over = False
-        while len(there) < ahead and self._wanted():
-            trial = self._next(sweep)
+        line = [trial for trial in stored.trials(self._workspace, self._id) if trial.state in ("queued", "paused")]
+        while len(there) < ahead and len(new) < SENT_AT_ONCE and self._wanted():
+            trial = line.pop(0) if line else self._next(sweep)
             if trial is None:
                 over = True
                 break
@@ -98,8 +100,7 @@ class PlaceWorker(Worker):
             there[run_id] = trial
             if not self._at_work(run_id):
                 new.append(run_id)
-        self._submit(new, there)
-        return over
+        return self._submit(new, there) and over
 
     def _placed(self, sweep: Sweep, trial: Trial) -> int:
         """The trial's run, made for this place where it has none. Raises BadConfig, UnknownData."""
@@ -115,10 +116,10 @@ class PlaceWorker(Worker):
             experiments.join(self._workspace, sweep.experiment_id, run_id)
         return run_id
 
-    def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> None:
-        """Send runs; where the place does not answer they are back in the line."""
+    def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> bool:
+        """Send runs, and whether they are there; where the place does not answer they are back in the line."""
         if not numbers:
-            return
+            return True
         try:
             sending.submit(self._workspace, numbers, self._place, self._launcher)
         except Unreachable as problem:
@@ -127,13 +128,15 @@ class PlaceWorker(Worker):
             sweep_worker.remark(self._workspace, self._id, str(problem))
             self._say(str(problem))
             sleep(SILENT_LOOK)
+            return False
         except Problem as problem:
             for run_id in numbers:
                 sweep_worker.end(self._workspace, there.pop(run_id), "queued")
             stored.set_state(self._workspace, self._id, "paused", str(problem))
             self._say(str(problem))
-        else:
-            self._say(f"{len(numbers):,} {'run is' if len(numbers) == 1 else 'runs are'} at {self._place.name}.")
+            return False
+        self._say(f"{len(numbers):,} {'run is' if len(numbers) == 1 else 'runs are'} at {self._place.name}.")
+        return True
 
     def _take_results(self, sweep: Sweep, there: dict[int, Trial]) -> None:
         """Record what came of trials whose runs have ended and have come home."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidget
 
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
@@ -45,6 +45,7 @@ class ImportDialog(QDialog):
         self.image_size = LineEditor("integer")
         self.image_size.set_value(IMAGE_SIZE)
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
+        self.only_search = QCheckBox("Only to be searched: any number of rows, no metrics, map or images (.npy files)")
         self.state = label(
             "A model trained elsewhere becomes a run with map, retrieval and report.", "muted", wrap=True
         )
@@ -53,6 +54,7 @@ class ImportDialog(QDialog):
         for editor in self.places.values():
             editor.edited.connect(self._check)
         self.image_size.edited.connect(self._check)
+        self.only_search.toggled.connect(self._check)
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)
         self._check()
@@ -74,6 +76,7 @@ class ImportDialog(QDialog):
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
         form.addRow("Distance", self.distance)
+        form.addRow("", self.only_search)
         in_column(form, self.state, 1, button_row(self.cancel, self.start), on=self, margins=16, spacing=8)
         self.resize(self._session.theme.px(WIDTH), self.sizeHint().height())
 
@@ -119,6 +122,8 @@ class ImportDialog(QDialog):
         return "" if path.is_file() else f"There is no file {path}."
 
     def _wrong(self) -> str:
+        if self.only_search.isChecked() and (self._place("images") or self._place("array")):
+            return "Embeddings that are only searched have no images: clear their field."
         if self._place("images") is not None and self._place("array") is not None:
             return "Images come from a folder or from an array: clear one of the two."
         size = self.image_size.value()
@@ -137,6 +142,7 @@ class ImportDialog(QDialog):
             "name": self.name.text().strip(),
             "distance": str(self.distance.value()),
             "image_size": self.image_size.value(),
+            "only_search": self.only_search.isChecked(),
         }
         self._say("Importing…", "muted")
         self._work = ProcessWork(
@@ -153,7 +159,7 @@ class ImportDialog(QDialog):
     def _imported(self, answer: dict[str, int]) -> None:
         self._ended()
         self._session.show_run(answer["run"])
-        self._session.show_page("map")
+        self._session.show_page("retrieval" if self.only_search.isChecked() else "map")
         self.accept()
 
     def _refused(self, problem: Problem) -> None:

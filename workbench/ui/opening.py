@@ -9,12 +9,22 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import offering
 from workbench.ui.menus import chosen_place
+from workbench.ui.question import Question
 from workbench.ui.session import Session
 from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
+from workbench.ui.widgets.buttons import button
 from workbench.ui.words import ARCHIVES, CONFIGS
+from workbench.workspace import lease
 from workbench.workspace.news import Watch, watched
+
+TAKE_OVER = "Open on another machine"
+TAKEN_OVER = (
+    "Taking it over watches for signs of life first, for 50 seconds, whatever the clocks say. A machine that only "
+    "sleeps finds out when it wakes, and writes nothing more; its runs end."
+)
 
 
 class Opening(QObject):
@@ -37,7 +47,31 @@ class Opening(QObject):
 
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""
-        self._session.run_in_thread("Opening the workspace", lambda progress: watched(path), self._show_workspace)
+        work, show = self._session.run_in_thread, self._show_workspace
+        work("Opening the workspace", lambda progress: watched(path), show, self._not_opened)
+
+    def take_over(self, path: Path) -> None:
+        """Open a workspace on a network disk after no sign of life of the machine that has it came for a while."""
+
+        def work(progress: Progress) -> Watch:
+            lease.take_over(path, progress)
+            return watched(path)
+
+        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace)
+
+    def _not_opened(self, problem: Problem) -> None:
+        """Say why; where another machine has the workspace, ask whether to take it over."""
+        if not isinstance(problem, lease.Leased):
+            self._session.notify(problem)
+            return
+        answers = {"keep": button("Leave it"), "take": button("Watch it and take it over", "", "danger")}
+        self.question = Question(TAKE_OVER, problem.what, TAKEN_OVER, answers, self._window)
+        self.question.answered.connect(partial(self._answered, problem.folder))
+        self.question.open()
+
+    def _answered(self, path: Path, answer: str) -> None:
+        if answer == "take":
+            self.take_over(path)
 
     def start_sample(self) -> None:
         """Start the run that needs no download."""

@@ -62,6 +62,7 @@ class PlaceFollower(QObject):
         super().__init__(parent)
         self.name = name
         self.in_view = False
+        self.shown = 0  # the run that the window shows, where it is of this place
         self._work, self._path = work, workspace.path
         self._own: Workspace | None = None
         self._following: Following | None = None
@@ -96,7 +97,7 @@ class PlaceFollower(QObject):
             self._own = Workspace(self._path)
             place = records.named(self.name)
             self._following = Following(self._own, place, launcher_of(place, lambda: self._closed))
-        return self._following.look()
+        return self._following.look(self.shown)
 
     def _looked(self, looked: Looked) -> None:
         self._task = None
@@ -145,6 +146,7 @@ class PlacedRuns(QObject):
         self._shown = run.placement.place if run is not None and run.placement is not None else ""
         for name, follower in self._followers.items():
             follower.in_view = name == self._shown
+            follower.shown = run.id if run is not None and follower.in_view else 0
 
     def control(self, run: Run | None) -> Control | None:
         """What steers a run that works at a place; None for any other."""

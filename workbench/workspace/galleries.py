@@ -89,6 +89,19 @@ class Gallery:
         return names[label] if names is not None and 0 <= label < len(names) else str(label)
 
 
+def stored_files(folder: Path) -> list[tuple[Path, str]]:
+    """The arrays of a run's gallery with the hashes they were written with; none where it has no gallery.
+
+    Raises:
+        Problem: its note cannot be read.
+    """
+    if not has_gallery(folder):
+        return []
+    note = read_note(regular(folder / NOTE), Note)
+    named = {VECTORS: note.vectors, LABELS: note.labels}
+    return [(folder / name, stored.blake2b) for name, stored in named.items() if stored is not None]
+
+
 def rows_at_once(dim: int) -> int:
     """Rows of a block of float32 numbers."""
     return max(1, BLOCK_BYTES // (4 * dim))

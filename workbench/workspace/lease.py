@@ -41,7 +41,7 @@ WATCHED = 50.0  # seconds without one in which a lease is watched before it is t
 LOOK = 0.5  # seconds between two looks meanwhile
 WRONG_CLOCK = 300.0  # seconds by which a clock may be wrong before that is said
 TRIES = 3
-LONGEST = 4096  # bytes
+LENGTH, LONGEST = 1024, 4096  # bytes: as it is written, as it is read
 
 log = logging.getLogger(__name__)
 
@@ -154,20 +154,35 @@ class Lease:
         holder = Holder(
             machine=machine(), host=socket.gethostname(), pid=os.getpid(), born=born, beat=beat, count=self.count
         )
-        return holder.model_dump_json().encode()
+        # Always as long: a network disk may give what is new only up to the length that it remembers.
+        return holder.model_dump_json().encode().ljust(LENGTH)
 
     def _make(self) -> bool:
-        """Make the file; False where another program was faster."""
+        """Make the file, whole from its first moment; False where another program was faster."""
+        draft = self.folder / f".lease-{uuid.uuid4().hex[:8]}.draft"
         try:
-            opened = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return False
+            draft.write_bytes(self._content())
+            try:
+                os.link(draft, self.path)
+            except FileExistsError:
+                return False
+            except OSError as error:  # a disk without hard links; sshfs says so, too, where the file is there
+                return not self.path.exists() and self._make_in_place(error)
         except OSError as error:
             raise files.explain(error, self.path) from error
-        with os.fdopen(opened, "wb") as file:
-            file.write(self._content())
-            file.flush()
-            os.fsync(file.fileno())
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+        return True
+
+    def _make_in_place(self, why: OSError) -> bool:
+        try:
+            with self.path.open("xb") as file:
+                file.write(self._content())
+        except OSError:
+            if self.path.exists():
+                return False
+            raise why from None
         return True
 
     def _write(self) -> None:
@@ -195,6 +210,17 @@ def take(folder: Path, kind: str) -> Lease:
             _leases[name] = lease
         lease.users += 1
     return lease
+
+
+def look_again(database: Path) -> None:
+    """Make this machine forget what it remembers of a database that another machine may have changed since.
+
+    sshfs remembers a file's length for 20 seconds, and the database then looks damaged; a change of its time, made
+    here, ends that.
+    """
+    for path in (database, database.with_name(f"{database.name}-journal")):
+        with contextlib.suppress(OSError):
+            os.utime(path)
 
 
 def give_back(lease: Lease) -> None:

@@ -102,7 +102,8 @@ def required(db: Connection, run_id: int) -> Placement:
 
 def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placement]:
     rows = db.execute(f"select {COLUMNS} from placements where {where} order by run_id", values)
-    return [Placement(*row[:-1], bool(row[-1])) for row in rows]
+    names = COLUMNS.split(", ")[:-1]
+    return [Placement(**dict(zip(names, row[:-1], strict=True)), open=bool(row[-1])) for row in rows]
 
 
 def _is_kept(db: Connection) -> bool:

@@ -88,7 +88,9 @@ class Store:
     def _take_lease(self, create: bool) -> Lease:
         if not create and not os.path.exists(self.database):
             raise no_workspace(self.database)
-        return lease.take(self.path, self.shared_disk)
+        taken = lease.take(self.path, self.shared_disk)
+        lease.look_again(self.database)
+        return taken
 
     def _end_lease(self) -> None:
         if self._lease is not None:

@@ -10,7 +10,7 @@ from workbench.events import LIVE
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.workspace import arrays, checksums, curves, evaluations, samples
+from workbench.workspace import arrays, checksums, curves, evaluations, galleries, samples
 from workbench.workspace.connection import Connection, DatabaseError, explain, explained_errors
 from workbench.workspace.workspace import Workspace
 
@@ -49,7 +49,12 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
     runs = [*workspace.runs(), *workspace.runs(trashed=True)]
     for done, run in enumerate(runs):
         progress(f"Reading the files of run {run.id}", done, len(runs))
-        for path, digest in _files(workspace, run.id):
+        try:
+            stored = _files(workspace, run.id) + galleries.stored_files(workspace.folder(run.id))
+        except Problem as problem:
+            damage.append(Damage(f"Run {run.id}", str(problem)))
+            continue
+        for path, digest in stored:
             try:
                 arrays.check_hash(path, digest)
             except Problem as problem:

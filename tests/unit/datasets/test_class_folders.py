@@ -38,7 +38,7 @@ def test_two_folders_are_a_class_and_the_first_is_scored_too(tmp_path, build, dr
     images = build("folder", folder=str(tmp_path / "data"), levels=2)
     assert images.class_names == ["cat/lynx", "cat/puma", "dog/lynx"]
     (level,) = images.levels
-    assert (level.name, level.class_names) == ("1", ["cat", "dog"])
+    assert (level.name, level.class_names) == ("folder 1", ["cat", "dog"])
     for row, path in enumerate(images.paths):
         _, genus, species, *_ = ("", *path.removeprefix("train/").removeprefix("test/").split("/"))
         assert images.class_names[images.labels[row]] == f"{genus}/{species}"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
-from workbench.datasets.images import BadImage, decode, display_name, load, on_disk, square
+from workbench.datasets.images import BadImage, decode, display_name, load, on_disk, picture, square
 
 
 def halves(mode="RGB", size=(40, 30)):
@@ -210,3 +210,18 @@ def test_a_name_that_looks_like_an_escape_is_left_alone(tmp_path):
     assert display_name("\\xff.png") == "\\xff.png"
     assert load(on_disk(tmp_path, "\\xff.png"), 1).mean() == 7
     assert display_name("Größe/漢字 1.png") == "Größe/漢字 1.png"
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P", "CMYK", "I;16"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_picture_has_the_pixels_of_the_array(tmp_path, monkeypatch, mode, channels):
+    path = tmp_path / ("image.jpg" if mode == "CMYK" else "image.png")
+    grey = Image.fromarray(np.arange(1200, dtype=np.uint16).reshape(30, 40) * 50)
+    (grey if mode == "I;16" else Image.effect_noise((40, 30), 80).convert("RGB").convert(mode)).save(path)
+    expected = load(path, channels)
+    assert np.array_equal(np.asarray(picture(path, channels)), expected)
+    assert picture(path, channels).mode == ("L" if channels == 1 else "RGB")
+    for wanted in (1, 3):
+        assert np.array_equal(square(picture(path, channels), 16, wanted), square(expected, 16, wanted))
+    monkeypatch.setattr("workbench.datasets.images.BAND", 100)  # a few lines at once
+    assert np.array_equal(np.asarray(picture(path, channels)), expected)

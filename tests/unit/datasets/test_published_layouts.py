@@ -93,7 +93,7 @@ def test_cub_is_read_back(build, cub):
     assert found.paths[0] == "images/001.Bird_1/Bird_1_0.jpg"
     assert found.labels.tolist() == np.repeat(range(4), 3).tolist()
     assert found.official == ["train", "train", "test"] * 4
-    assert found.read(5)[0, 0].tolist() == [5, 5, 5]
+    assert np.asarray(found.read(5))[0, 0].tolist() == [5, 5, 5]
     halves = split("classes", found)
     assert halves.train.tolist() == list(range(6))
     assert not found.problems
@@ -294,6 +294,6 @@ def test_a_place_without_the_data_set_is_a_sentence(build, tmp_path, name):
 def test_an_image_can_be_stretched_instead_of_cut(build, cub, draw):
     draw(cub / "images/001.Bird_1/Bird_1_0.jpg", 77, size=(40, 10))
     cut, whole = (build("cub", folder=str(cub), image_size=8, fit=fit) for fit in ("centre", "stretch"))
-    assert cut.read(0).shape == (10, 40, 3)
+    assert np.asarray(cut.read(0)).shape == (10, 40, 3)
     assert whole.read(0).shape == (8, 8, 3)
     assert cut.fingerprint != whole.fingerprint, "two caches of decoded images"

@@ -234,6 +234,19 @@ def test_seeds_are_one_experiment(workspace, played):
     assert [run.seed for run in runs] == [0, 1, 2]
 
 
+def test_images_are_those_of_the_folder_that_the_person_named(made, workspace, played, tmp_path):
+    place = PLACE.model_copy(update={"data": {str(tmp_path / "copy"): "/far"}})
+    (tmp_path / "copy" / "sets" / "blobs").mkdir(parents=True)
+    (tmp_path / "copy" / "sets" / "blobs" / "000.png").touch()
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[1])
+    facts = json.loads((there / "dataset.json").read_text())
+    (there / "dataset.json").write_text(json.dumps(facts | {"root": "/far/sets"}))
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(Following(workspace, place, played))
+    assert workspace.dataset(workspace.run(run_id).dataset_id).root == str(tmp_path / "copy" / "sets")
+
+
 def test_paths_of_a_config_are_those_of_the_place(tmp_path):
     config = RunConfig.model_validate({"dataset": {"name": "folder", "folder": f"{tmp_path}/data/birds"}})
     with pytest.raises(sending.UnknownData, match="birds"):

@@ -173,7 +173,10 @@ class Answering:
 
 @pytest.mark.parametrize(
     "out",
-    [b"", b"12", b"0" * 22 + b"3\nab", b"0" * 22 + b"9\n" + b"x" * 9, b"x" * 23 + b"\n", b"0" * 23 + b"\nmore", b"\xff" * 50],
+    [
+        b"", b"12", b"0" * 22 + b"3\nab", b"0" * 22 + b"9\n" + b"x" * 9, b"x" * 23 + b"\n", b"0" * 23 + b"\nmore",
+        b"\xff" * 50,
+    ],
 )  # fmt: skip
 def test_an_answer_that_is_cut_or_lies_is_not_used(out):
     with pytest.raises(Unreachable):
@@ -218,7 +221,10 @@ def test_a_record_is_written_and_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("host", "-oProxyCommand=touch x"), ("host", "a b"), ("host", ""), ("folder", "-rf"), ("name", "../x"), ("none", "1")],
+    [
+        ("host", "-oProxyCommand=touch x"), ("host", "a b"), ("host", ""), ("folder", "-rf"), ("name", "../x"),
+        ("none", "1"),
+    ],
 )  # fmt: skip
 def test_values_that_no_place_has_are_refused(field, value):
     with pytest.raises(Problem, match=field):

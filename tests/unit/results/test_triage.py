@@ -97,6 +97,11 @@ def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_h
     assert {(one.sample_id, one.other, one.suggested) for one in crossing} == {(125, 904, 14), (107, 917, 12)}
     assert all(one.kind == triage.COPY and 0.5 <= one.suspicion <= 1 for one in crossing)
     assert not [one for one in triage.queue(replace(stored, training=None)) if one.across]
+    mislabelled = TRUE.copy()
+    mislabelled[25] = 4  # its neighbours say so, too: the copy is still said
+    doubted = replace(evaluation(mislabelled, vectors), distance=distance, training=stored.training)
+    assert [one.kind for one in triage.queue(replace(doubted, training=None)) if one.sample_id == 125] == [triage.LABEL]
+    assert [one.other for one in triage.queue(doubted) if one.sample_id == 125] == [904]
     model = TriageModel()
     model.show(Triage(1, 1, stored, [crossing[0]], {}))
     assert model.neighbours()[crossing[0].suggested][0] == (0, crossing[0].other)

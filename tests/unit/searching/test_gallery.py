@@ -20,6 +20,8 @@ from workbench.searching.index import Index, open_index
 from workbench.searching.request import Searcher
 from workbench.workspace import Workspace, galleries
 from workbench.workspace.galleries import INDEX, open_gallery
+from workbench.workspace.repair import repair
+from workbench.workspace.verification import verify
 
 COUNT, DIM = 3_000, 16
 
@@ -236,3 +238,25 @@ def test_words_are_classes_other_numbers_become_float32_and_the_command_line_say
     assert gallery.vectors.dtype == np.float32
     assert gallery.class_name(5) == f"class {drawn[1][5]:02}"
     assert "no evaluation" in CliRunner().invoke(cli, ["geometry", "1", *words]).output
+
+
+def test_the_doctor_reads_it_a_repair_keeps_it_and_deleting_the_run_removes_it(files):
+    place = files / "space"
+    with Workspace(place, create=True) as workspace:
+        import_gallery(workspace, files / "vectors.npy", files / "labels.npy", "photographs")
+        assert all(damage.good for damage in verify(workspace, quiet))
+    (place / "workspace.db").write_bytes(b"")
+    repair(place)
+    with Workspace(place) as workspace:
+        (run,) = workspace.runs()
+        assert (run.name, run.only_searched) == ("photographs", True)
+        assert described(workspace.folder(run.id))["count"] == COUNT
+        path = workspace.file(run.id, galleries.VECTORS)
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+        (damage,) = [damage for damage in verify(workspace, quiet) if not damage.good]
+        assert galleries.VECTORS in damage.what
+        workspace.trash(run.id)
+        workspace.delete(run.id)
+        assert not path.parent.exists()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
+from time import sleep
 
 import pytest
 from click.testing import CliRunner
@@ -225,7 +226,7 @@ def test_signs_of_life_come_while_it_is_open(space, monkeypatch):
     with Workspace(space):
         first = holder(space)["count"]
         while holder(space)["count"] < first + 3:
-            pass
+            sleep(0.01)
 
 
 def test_the_command_line_says_it_and_takes_over(space, monkeypatch):

@@ -11,6 +11,7 @@ from time import sleep
 import pytest
 
 from tests.clusters.there import there
+from workbench.workspace import Workspace
 
 MACHINE = """
 import sys
@@ -114,3 +115,34 @@ def test_two_machines_never_write_one_workspace_at_a_time(mounts):
     finally:
         first.end()
         second.end()
+
+
+IN_TURN = """
+import sys
+from time import monotonic
+from workbench.config import RunConfig
+from workbench.workspace import Workspace, lease
+lease.machine = lambda: (sys.argv[1] * 32)[:32]
+until, made = monotonic() + float(sys.argv[3]), 0
+while monotonic() < until:
+    try:
+        with Workspace(sys.argv[2], create=True) as workspace:
+            for _ in range(3):
+                workspace.create_run(RunConfig(name=f"{sys.argv[1]} {made}"))
+                made += 1
+    except lease.Leased:
+        pass
+print(made)
+"""
+
+
+@pytest.mark.slow
+def test_two_machines_that_open_it_in_turn_lose_nothing_and_see_no_damage(mounts):
+    words = [[sys.executable, "-c", IN_TURN, name, str(mount), "20"] for name, mount in zip("ab", mounts, strict=True)]
+    machines = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in words]
+    made = [int(machine.communicate()[0]) for machine in machines]
+    assert min(made) > 0
+    with Workspace(mounts[0]) as workspace:
+        assert len({run.name for run in workspace.runs()}) == sum(made)
+        with workspace.reading() as db:
+            assert db.execute("pragma integrity_check").fetchone() == ("ok",)

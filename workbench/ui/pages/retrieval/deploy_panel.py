@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
+from workbench.results.stored import fitted_sentence
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_plots import PairsPlot, Point, TradePlot
@@ -216,8 +217,7 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. Components, ranges and code words are fitted on {measured['fitted_on']}"
-            + ("." if measured["fitted_on"] == "the training half" else ": on new images they may keep less."),
+            f"dimensions. {fitted_sentence(measured['fitted_on'])}",
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()

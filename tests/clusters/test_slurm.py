@@ -1,0 +1,82 @@
+"""Digits trained by a real Slurm: sent as an array, requeued before a time limit, ended, resumed, and on two nodes."""
+
+import subprocess
+
+import pytest
+
+from tests.clusters.there import there
+from tests.clusters.training import digits, looked, python, steps
+from workbench.places import records, sending, working
+from workbench.places.contract import Ending, JobState
+from workbench.places.following import Following
+from workbench.places.launching import launcher_of
+from workbench.places.place import SlurmPlace
+from workbench.workspace import Workspace
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """A place of the real Slurm of this machine, written down."""
+    monkeypatch.setenv("SLURM_CONF", there("slurm")["SLURM_CONF"])
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+
+    def made(**fields):
+        place = SlurmPlace(name="cl", folder=str(tmp_path / "runs there"), python=python(tmp_path), time="10", **fields)
+        records.store(place)
+        return place
+
+    yield made
+    with Workspace(tmp_path / "space") as workspace:
+        jobs = [run.placement.job.partition("_")[0] for run in workspace.runs() if run.placement is not None]
+    subprocess.run(["scancel", *jobs], check=False, capture_output=True)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def test_an_array_is_requeued_ended_and_resumed(cluster, workspace):
+    place = cluster()
+    launcher = launcher_of(place)
+    assert [finding.said for finding in launcher.check() if not finding.good] == []
+    requeued, saved = sending.prepare(workspace, digits("seeds=2"), place)
+    sending.submit(workspace, [requeued, saved], place, launcher)
+    following = Following(workspace, place, launcher)
+    for run_id in (requeued, saved):
+        looked(following, workspace, run_id, lambda run: steps(workspace, run.id) > 0)
+    task = workspace.run(requeued).placement.job.partition(":")[0]
+    subprocess.run(["scancel", "--batch", "--signal=USR1", task], check=True)  # what Slurm sends before the time limit
+    working.end(workspace, saved, Ending.SAVED)
+    run = looked(following, workspace, saved, lambda run: not run.placement.open)
+    assert run.resumable
+    assert run.placement.state == JobState.INTERRUPTED
+    reached = {run_id: steps(workspace, run_id) for run_id in (requeued, saved)}
+    working.resume(workspace, saved)
+    for run_id in reached:
+        looked(following, workspace, run_id, lambda run: steps(workspace, run.id) > reached[run.id] + 20)
+        working.end(workspace, run_id, Ending.AFTER_EPOCH)
+    said = subprocess.run(["scontrol", "-o", "show", "job", task], capture_output=True, text=True, check=True).stdout
+    assert "Restarts=1 " in said
+    for run_id in (requeued, saved):
+        run = looked(following, workspace, run_id, lambda run: not run.placement.open)
+        assert run.status in ("done", "stopped"), run.problem
+        assert workspace.evaluations(run_id)
+
+
+def test_one_run_on_two_nodes_gives_the_losses_of_one_process(cluster, workspace):
+    sent = []
+    for nodes in (2, 1):
+        place = cluster(nodes=nodes)
+        sent += sending.prepare(workspace, digits("training.epochs=1"), place)
+        sending.submit(workspace, sent[-1:], place, launcher_of(place))
+    following = Following(workspace, place, launcher_of(place))
+    curves = []
+    for run_id in sent:
+        run = looked(following, workspace, run_id, lambda run: not run.placement.open)
+        assert run.status == "done", run.problem
+        curves.append(workspace.scalars(run_id, "batch/loss")[1])
+    two, one = curves
+    assert two[:5] == pytest.approx(one[:5], rel=1e-5)
+    assert two == pytest.approx(one, rel=0.1)

@@ -1,0 +1,142 @@
+"""Places in the window: described and checked in the dialog, chosen in Set up, followed and asked to end."""
+
+import pytest
+
+from tests.unit.places.played_place import PlayedPlace
+from workbench.config import RunConfig
+from workbench.control import Control
+from workbench.places import records, working
+from workbench.places.contract import Ending, Finding, JobState, Standing
+from workbench.places.place import SshPlace
+from workbench.ui import placed_runs
+from workbench.ui import session as sessions
+from workbench.ui.docks.run_row import about
+from workbench.ui.pages.setup.start_column import HERE, StartColumn
+from workbench.ui.places import dialog as dialogs
+from workbench.ui.places.dialog import PlacesDialog
+from workbench.ui.session import Session
+from workbench.ui.words import where
+from workbench.workspace import Workspace
+from workbench.workspace.placements import Placement
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """The place "box", which every part of the window asks in place of a machine."""
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    records.store(SshPlace(name="box", host="box"))
+    made = PlayedPlace(tmp_path / "place")
+    made.check = lambda: [Finding("Connection", "It answers."), Finding("Disk", "It is full.", good=False)]
+    for module in (sessions, placed_runs, working, dialogs):
+        monkeypatch.setattr(module, "launcher_of", lambda place, cancelled=None: made)
+    return made
+
+
+@pytest.fixture
+def at_box(qtbot, session, played):
+    """The session with a run that works at box."""
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    session.start_at(RunConfig(name="away"), session.places[0])
+    qtbot.waitUntil(lambda: session.run_id is not None and session.run() is not None)
+    return session
+
+
+def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    dialog = PlacesDialog(session)
+    (box,) = dialog.cards
+    qtbot.waitUntil(lambda: box.state.text() == "1 check failed")
+    card = dialog.add_place("ssh")
+    dialog.store()
+    assert card.form.row("host").error_text() != ""
+    for name, text in (("name", "Lab 2"), ("host", "me@lab2")):
+        card.form.row(name).widget.setText(text)
+        card.form.row(name).widget.textEdited.emit(text)
+    assert card.name.text() == "Lab 2"
+    with qtbot.waitSignal(session.places_changed):
+        dialog.store()
+    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["Lab 2", "box"])
+
+
+def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    for save in (False, True):
+        dialog = PlacesDialog(session)
+        dialog.cards[0].removed.emit()
+        assert dialog.none.isVisibleTo(dialog)
+        if save:
+            with qtbot.waitSignal(session.places_changed):
+                dialog.store()
+        else:
+            dialog.reject()
+            assert len(records.known()) == 1
+    assert records.known() == []
+
+
+def test_the_chosen_place_stays_while_it_is_there(qtbot):
+    column = StartColumn()
+    qtbot.addWidget(column)
+    column.show_places(["a", "b"])
+    column.where.set_value("b")
+    column.show_places(["b", "c"])
+    assert column.where.value() == "b"
+    column.show_places(["c"])
+    assert column.where.value() == HERE
+
+
+def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):
+    run = at_box.run()
+    assert (run.name, run.status, about(run)) == ("away", "queued", "Queued · at box · digits")
+    control = at_box.control(run.id)
+    assert isinstance(control, Control)
+    assert not control.can_pause
+    control.stop()
+    qtbot.waitUntil(lambda: played.asked == [(run.placement.uid, Ending.AFTER_EPOCH)])
+    at_box.end_run(run.id)
+    qtbot.waitUntil(lambda: played.asked[1:] == [(run.placement.uid, Ending.SAVED)])
+    played.standing = Standing(JobState.INTERRUPTED)
+    qtbot.waitUntil(lambda: at_box.run().status == "interrupted")
+    assert at_box.control(run.id) is None
+    assert at_box.can_resume()
+    played.standing = Standing(JobState.RUNNING)
+    at_box.resume_run(run.id)
+    qtbot.waitUntil(lambda: at_box.run().status == "queued")
+
+
+def test_a_discarded_run_is_in_the_trash_when_it_has_ended_there(qtbot, at_box, played):
+    run_id = at_box.run_id
+    at_box.discard_run(run_id)
+    qtbot.waitUntil(lambda: [how for _, how in played.asked] == [Ending.AT_ONCE])
+    played.standing = Standing(JobState.INTERRUPTED)
+    qtbot.waitUntil(lambda: [run.id for run in at_box.trashed_runs()] == [run_id])
+
+
+def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot, at_box, played, workspace):
+    run_id = at_box.run_id
+    qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
+    played.gone = "box is not reached: no route to host."
+    qtbot.waitUntil(lambda: "box is not reached since" in about(at_box.run()))
+    at_box.placed.close()  # as the end of its window does; its session is closed by the fixture
+    played.gone, played.standing = "", Standing(JobState.FAILED, "exit status 1")
+    again = Session(Workspace(workspace.path))
+    qtbot.waitUntil(lambda: again.run(run_id) is not None and again.run(run_id).status == "failed")
+    again.close()
+
+
+def test_data_that_a_place_has_elsewhere_are_asked_for(qtbot, session, played, tmp_path):
+    config = RunConfig.model_validate({"dataset": {"name": "folder", "folder": str(tmp_path / "birds")}})
+    asked = []
+    session.data_asked.connect(lambda path, place: asked.append((path, place.name)))
+    session.start_at(config, records.named("box"))
+    qtbot.waitUntil(lambda: asked == [(str(tmp_path / "birds"), "box")])
+    assert session.runs() == []
+
+
+def test_where_a_run_is_in_words():
+    placed = Placement(1, "0" * 32, "box", "job", "queued", "3rd in line")
+    assert where(placed) == "at box, 3rd in line"
+    assert where(Placement(1, "0" * 32, "box", silent="no route")) == "box is not reached"
+    assert "since" in where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent="no route"))

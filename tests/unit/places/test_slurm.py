@@ -1,0 +1,197 @@
+"""Slurm, played by small programs: what sbatch is given, what its words mean, and what is said when it fails."""
+
+import stat
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
+from workbench.places.hosts import LocalHost
+from workbench.places.place import SlurmPlace
+from workbench.places.records import made
+from workbench.places.slurm import Slurm
+from workbench.places.slurm_script import script
+from workbench.places.slurm_states import from_sacct, from_scontrol, of_exit_status, tasks
+from workbench.problem import Problem
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the login node has a POSIX shell")
+LINE = "JobId={} ArrayJobId=7 ArrayTaskId={} JobName=w UserId=a(1) JobState={} Reason={} Restarts={} ExitCode={} {}"
+
+
+def told(task="0", state="RUNNING", reason="None", restarts=0, status="0:0", more="RunTime=00:00:09"):
+    return from_scontrol(LINE.format(8, task, state, reason, restarts, status, more))
+
+
+class Played:
+    """A login node whose programs a test writes."""
+
+    def __init__(self, base):
+        self.base = base
+        (base / "bin").mkdir(parents=True)
+        self.program("squeue", "exit 0")
+        self.program("sbatch", f"cat >'{base}/script'; echo 7")
+        self.program("scontrol", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+        self.program("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1")
+        self.program("scancel", f"echo \"$@\" >>'{base}/cancelled'")
+
+    def program(self, name, lines):
+        path = self.base / "bin" / name
+        path.write_text(f"#!/bin/sh\n{lines}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def slurm(self, **fields):
+        place = SlurmPlace(name="cl", folder="runs", commands=str(self.base / "bin"), **fields)
+        return Slurm(LocalHost(self.base), place)
+
+    def scontrol(self, *lines):
+        (self.base / "said").write_text("\n".join(lines) + "\n")
+        self.program("scontrol", f"cat '{self.base}/said'")
+
+
+@pytest.fixture
+def played(tmp_path):
+    return Played(tmp_path / "login node")
+
+
+def orders(*names):
+    return [Order(name, {"config.toml": b"a", "run.json": name.encode()}, title="Digits; rm -rf /") for name in names]
+
+
+def test_the_fields_of_the_place_become_options_and_its_own_lines_come_last():
+    place = SlurmPlace(
+        name="cl", partition="gpu", account="lab", gres="gpu:2", time="1-12", cpus=4, memory="16G", at_once=8,
+        lines="--exclusive --qos=long", before="module load cuda", folder="my runs",
+    )  # fmt: skip
+    lines = script(place, orders("a", "b"), "array-1", "w").splitlines()
+    for option in (
+        "--array=0-1%8", "--signal=B:USR1@120", "--partition=gpu", "--account=lab", "--gres=gpu:2", "--time=1-12",
+        "--cpus-per-task=4", "--mem=16G", "--requeue", '--output="my runs/array-1/slurm-%a.log"',
+    ):  # fmt: skip
+        assert f"#SBATCH {option}" in lines
+    assert [line for line in lines if line.startswith("#SBATCH")][-1] == "#SBATCH --qos=long"
+    assert lines.index("module load cuda") < next(at for at, line in enumerate(lines) if "'workbench'" in line)
+
+
+def test_several_machines_are_ranks_that_srun_starts():
+    text = script(SlurmPlace(name="cl", nodes=2, ranks=4), orders("a"), "array-1", "w")
+    assert "#SBATCH --nodes=2" in text
+    assert "#SBATCH --ntasks-per-node=4" in text
+    assert "srun --kill-on-bad-exit=1" in text
+    assert "'--devices' 'env'" in text
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("partition", "gpu; rm -rf ~"), ("account", "a b"), ("time", "soon"), ("gres", "gpu:1\n#SBATCH --x"),
+        ("lines", "rm -rf ~"), ("lines", "--a\n--b"), ("host", "-oProxyCommand=x"), ("folder", 'a"b'),
+    ],
+)  # fmt: skip
+def test_a_field_that_sbatch_would_misread_is_refused_in_a_sentence(field, value):
+    with pytest.raises(Problem, match=field):
+        made({"kind": "slurm", "name": "cl", field: value})
+
+
+def test_runs_are_one_array_whose_tasks_find_their_folders(played):
+    slurm = played.slurm()
+    assert slurm.submit(orders("a", "b")) == ["7_0:a", "7_1:b"]
+    assert (played.base / "runs/a/run.json").read_text() == "a"
+    text = (played.base / "script").read_text()
+    assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
+    array = next((played.base / "runs").glob("array-*"))
+    assert (array / "orders").read_text() == "a\nb\n"
+    assert "rm -rf /" not in text
+
+
+def test_an_array_longer_than_the_cluster_takes_is_sent_in_parts(played):
+    played.program("scontrol", "echo 'MaxArraySize            = 2'")
+    assert played.slurm().submit(orders("a", "b", "c")) == ["7_0:a", "7_1:b", "7_0:c"]
+
+
+def test_an_array_whose_answer_was_lost_is_not_queued_twice(played):
+    played.program("squeue", "echo 5")
+    assert played.slurm().submit(orders("a")) == ["5_0:a"]
+    assert not (played.base / "script").exists()
+
+
+def test_a_refusal_is_said_in_slurms_words(played):
+    played.program("sbatch", "echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1")
+    with pytest.raises(Problem, match="Slurm refused the job: invalid partition specified: gpu"):
+        played.slurm().submit(orders("a"))
+
+
+@pytest.mark.parametrize("answer", ["", "seven", "7 8", "-7", "9" * 40])
+def test_a_number_that_is_none_is_not_used(played, answer):
+    played.program("sbatch", f"echo '{answer}'")
+    with pytest.raises(Problem, match="Slurm refused"):
+        played.slurm().submit(orders("a"))
+
+
+def test_the_number_of_a_federation_is_used_without_the_clusters_name(played):
+    played.program("sbatch", "echo '7;here'")
+    assert played.slurm().submit(orders("a")) == ["7_0:a"]
+
+
+def test_a_controller_that_is_down_is_no_answer(played):
+    played.program("scontrol", "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2")
+    with pytest.raises(Unreachable, match="Slurm does not answer"):
+        played.slurm().states(["7_0:a"])
+
+
+def test_what_scontrol_has_forgotten_is_asked_of_sacct_then_of_the_task_itself(played):
+    slurm = played.slurm()
+    slurm.submit(orders("a", "b", "c"))
+    jobs = ["7_0:a", "7_1:b", "7_2:c"]
+    assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
+    (played.base / "runs/b/exit").write_text("137\n")
+    played.program("sacct", "echo '7_0|CANCELLED by 0|0:15|00:01:00'; echo '7_[2]|CANCELLED by 0|0:0|00:00:00'")
+    said = [standing.state for standing in slurm.states(jobs)]
+    assert said == [JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED]
+
+
+def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):
+    slurm = played.slurm()
+    played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
+    for how in Ending:
+        slurm.stop("7_0:a", how)
+    played.scontrol(LINE.format(8, 0, "PENDING", "Priority", 0, "0:0", ""))
+    slurm.stop("7_0:a", Ending.SAVED)
+    assert (played.base / "cancelled").read_text().splitlines() == [
+        "--batch --signal=USR2 7_0", "--batch --signal=TERM 7_0", "7_0", "7_0",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("job", ["7", "7_0", "7_0:../a", "x_0:a", "7_0:a b", ""])
+def test_a_number_of_no_job_is_refused(played, job):
+    with pytest.raises(Problem, match="no job of Slurm"):
+        played.slurm().states([job])
+
+
+def test_states_of_slurm():
+    assert told()["7", 0] == Standing(JobState.RUNNING)
+    assert told(state="COMPLETED")["7", 0].state is JobState.FINISHED
+    assert told(state="FAILED", status="1:0")["7", 0] == Standing(JobState.FAILED, "exit status 1")
+    assert told(state="FAILED", status="130:0")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="NODE_FAIL")["7", 0] == Standing(JobState.INTERRUPTED, "its node failed")
+    assert told(state="TIMEOUT")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="OUT_OF_MEMORY")["7", 0].state is JobState.FAILED
+    assert told(state="CANCELLED", more="RunTime=00:00:00")["7", 0].state is JobState.CANCELLED
+    assert told(state="CANCELLED")["7", 0].state is JobState.INTERRUPTED
+    again = told(state="PENDING", reason="BeginTime", restarts=2)["7", 0]
+    assert again == Standing(JobState.QUEUED, "Slurm takes it up again soon, taken up again 2 times")
+    assert sorted(told(task="0-2,9%3", state="PENDING", reason="Priority")) == [("7", 0), ("7", 1), ("7", 2), ("7", 9)]
+    assert of_exit_status(0).state is JobState.FINISHED
+
+
+@given(st.text() | st.from_regex(r"(JobState=\w*|ArrayJobId=[0-9]{0,30}|ArrayTaskId=[0-9,%:-]*| |\n|\|)*"))
+def test_whatever_is_printed_is_a_known_state_or_nothing(text):
+    for standings in (from_scontrol(text), from_sacct(text)):
+        assert all(isinstance(standing.state, JobState) for standing in standings.values())
+
+
+@given(st.from_regex(r"[0-9,:%-]{0,30}", fullmatch=True))
+def test_tasks_are_few_whatever_range_is_named(text):
+    assert len(tasks(text)) <= 100_000

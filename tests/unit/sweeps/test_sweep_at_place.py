@@ -1,0 +1,157 @@
+"""A sweep whose runs train at a place: sent together, taken home as they end, and gone on with by another worker."""
+
+import shutil
+
+import pytest
+
+from tests.travelling_runs import in_folder
+from tests.unit.places.played_place import PlayedPlace
+from workbench.config import RunConfig
+from workbench.entries import catalog
+from workbench.places.contract import Ending, JobState, Standing
+from workbench.places.place import SlurmPlace
+from workbench.problem import Problem
+from workbench.settings.changed import read_config
+from workbench.sweeps import starting
+from workbench.sweeps.at_place import PlaceWorker, place_of
+from workbench.sweeps.plan import planned
+from workbench.sweeps.space import read
+from workbench.workspace import Workspace, experiments, sweeps, travelling
+
+PLACE = SlurmPlace(name="cluster")
+
+
+class Trained(PlayedPlace):
+    """A place that trains what it is sent at once, unless `holds`; `sent` says how many runs came in each request."""
+
+    def __init__(self, base, whole):
+        super().__init__(base)
+        self.whole, self.sent, self.holds, self.refuses = whole, [], False, ""
+
+    def submit(self, orders):
+        if self.refuses:
+            raise Problem(self.refuses)
+        jobs = super().submit(orders)
+        self.sent.append(len(orders))
+        if not self.holds:
+            for job in jobs:
+                self.train(job)
+        return jobs
+
+    def train(self, job):
+        for path in self.whole.iterdir():
+            if path.name not in (travelling.CARD, "config.toml", travelling.LOCK):
+                shutil.copyfile(path, self.base / job / path.name)
+
+    def states(self, jobs):
+        super().states(jobs)
+        ended = [(self.base / job / "journal.jsonl").exists() for job in jobs]
+        return [Standing(JobState.FINISHED) if done else self.standing for done in ended]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "run"
+    in_folder(folder)
+    return folder
+
+
+@pytest.fixture
+def there(tmp_path, whole):
+    return Trained(tmp_path / "there", whole)
+
+
+@pytest.fixture
+def workspace(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.sweeps.at_place.LOOK", 0.01)
+    monkeypatch.setattr("workbench.sweeps.at_place.SILENT_LOOK", 0.01)
+    with Workspace(tmp_path / "w", create=True) as made:
+        yield made
+
+
+def sweep_of(workspace, how="grid", values="0.01,0.02,0.03", **options):
+    plan = planned(
+        read_config("sample-digits", ()), [read(f"training.lr={values}")], how, catalog.current(), **options
+    )  # fmt: skip
+    return starting.store(workspace, plan)
+
+
+def states(workspace, number):
+    return [trial.state for trial in sweeps.trials(workspace, number)]
+
+
+def test_a_grid_is_sent_in_one_request_and_its_results_come_home(workspace, there):
+    number = sweep_of(workspace)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+    assert there.sent == [3]
+    trials = sweeps.trials(workspace, number)
+    assert [trial.state for trial in trials] == ["done"] * 3
+    assert all(trial.objective == 0.7 for trial in trials)
+    configs = [RunConfig.recorded(workspace.run(trial.run_id).config) for trial in trials]
+    assert [config.training.lr for config in configs] == [0.01, 0.02, 0.03]
+    (experiment,) = experiments.every(workspace)
+    assert len(experiments.runs_of(workspace, experiment.id)) == 3
+    assert place_of(workspace, number) == "cluster"
+
+
+def test_a_bayesian_sweep_has_so_many_runs_there_and_no_more(workspace, there):
+    number = sweep_of(workspace, "bayes", "1e-4..1e-1:log", trials=5)
+    assert PlaceWorker(workspace, number, PLACE, there, workers=2).run() == "done"
+    assert sum(there.sent) == 5
+    assert max(there.sent) <= 2
+
+
+def test_a_place_that_does_not_answer_is_asked_again(workspace, there):
+    number, said = sweep_of(workspace), []
+    there.gone = "The cluster is not reached."
+
+    def say(line):
+        said.append(line)
+        there.gone = ""
+
+    assert PlaceWorker(workspace, number, PLACE, there, say).run() == "done"
+    assert said[0] == "The cluster is not reached."
+    assert states(workspace, number) == ["done"] * 3
+
+
+def test_a_place_that_refuses_pauses_the_sweep_with_its_sentence(workspace, there):
+    number = sweep_of(workspace)
+    there.refuses = "Slurm refused the job: invalid account."
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "paused"
+    assert "invalid account" in sweeps.one(workspace, number).problem
+    there.refuses = ""
+    starting.resume(workspace, number)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+
+
+def test_runs_go_on_without_their_worker_and_the_next_one_takes_them_in(workspace, there):
+    number = sweep_of(workspace)
+    there.holds = True
+    worker = PlaceWorker(workspace, number, PLACE, there, lambda line: worker.interrupt())
+    assert worker.run() == "active"
+    assert there.sent == [3]
+    assert not there.asked
+    for folder in there.base.iterdir():
+        there.train(folder.name)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+    assert there.sent == [3]
+
+
+def test_pausing_ends_the_runs_there_with_checkpoints_and_resuming_sends_them_again(workspace, there):
+    number = sweep_of(workspace)
+    there.holds = True
+    asked = there.stop
+
+    def stop(job, how):
+        asked(job, how)
+        there.standing = Standing(JobState.INTERRUPTED)
+
+    there.stop = stop
+    worker = PlaceWorker(workspace, number, PLACE, there, lambda line: starting.pause(workspace, number))
+    assert worker.run() == "paused"
+    assert [how for _, how in there.asked] == [Ending.SAVED] * 3
+    there.holds = False
+    starting.resume(workspace, number)
+    sweeps.retry(workspace, number)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
+    assert states(workspace, number) == ["done"] * 3
