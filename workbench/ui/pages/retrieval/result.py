@@ -18,10 +18,12 @@ from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader, as_image
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
+GRID_LEAST = 170  # px: one row of cards
 LINES = 6  # of the explanation, beyond which it scrolls
 AHEAD = 48  # cards made with the page: at its first sight they would stop the window
 PLACE = "neighbours"
@@ -84,7 +86,10 @@ class Result(QWidget):
         self.other = OtherGrid(self._loader)
         grids = in_row((self.area, 1), (self.other, 1), spacing=16)
         self.strip = RankStrip()
-        in_column(head, self.strip, self._grid_head(), (grids, 1), on=self, spacing=12)
+        self.area.setMinimumHeight(GRID_LEAST)
+        whole = QWidget()
+        in_column(head, self.strip, self._grid_head(), (grids, 1), on=whole, spacing=12)
+        in_column(Scrolled(whole), on=self)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
@@ -99,7 +104,7 @@ class Result(QWidget):
         self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
-        return in_row((label("Nearest neighbours", "section"), 1), self.to_missed, self.copy)
+        return in_row((label("Nearest neighbours", "section", wrap=True), 1), self.to_missed, self.copy)
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
