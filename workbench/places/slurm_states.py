@@ -12,7 +12,8 @@ INTERRUPTED = {
     "PREEMPTED": "another job took its place", "REVOKED": "it was revoked", "TIMEOUT": "its time limit came",
 }  # fmt: skip
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
-FIELD = re.compile(r"(?:^| )(JobState|ExitCode|Reason|Restarts|StartTime|RunTime|ArrayTaskId|ArrayJobId)=(\S*)")
+NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
+FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
 TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
 MOST_TASKS = 100_000
 WAITS_FOR = {
@@ -83,7 +84,8 @@ def _standing(facts: dict[str, str]) -> Standing:
     if state == "COMPLETED":
         return Standing(JobState.FINISHED)
     if state == "CANCELLED":
-        began = facts.get("RunTime", "00:00:00") != "00:00:00" or facts.get("Restarts", "0") != "0"
+        ran = facts.get("RunTime", "00:00:00") != "00:00:00" or "BatchHost" in facts  # it may have been a moment
+        began = ran or facts.get("Restarts", "0") != "0"
         return Standing(JobState.INTERRUPTED if began else JobState.CANCELLED, "cancelled in Slurm")
     if state in INTERRUPTED:
         return Standing(JobState.INTERRUPTED, INTERRUPTED[state])

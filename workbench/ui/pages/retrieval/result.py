@@ -18,10 +18,12 @@ from workbench.ui.widgets.card import Chip
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader, as_image
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
+GRID_LEAST = 170  # px: one row of cards
 LINES = 6  # of the explanation, beyond which it scrolls
 AHEAD = 48  # cards made with the page: at its first sight they would stop the window
 PLACE = "neighbours"
@@ -84,7 +86,10 @@ class Result(QWidget):
         self.other = OtherGrid(self._loader)
         grids = in_row((self.area, 1), (self.other, 1), spacing=16)
         self.strip = RankStrip()
-        in_column(head, self.strip, self._grid_head(), (grids, 1), on=self, spacing=12)
+        self.area.setMinimumHeight(GRID_LEAST)
+        whole = QWidget()
+        in_column(head, self.strip, self._grid_head(), (grids, 1), on=whole, spacing=12)
+        in_column(Scrolled(whole), on=self)
         self.show_in_map.clicked.connect(self.map_asked)
         self.copy.clicked.connect(self.copy_asked)
         self.grid.stop.reached.connect(self.area.ensureWidgetVisible)
@@ -99,7 +104,7 @@ class Result(QWidget):
         self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
-        return in_row((label("Nearest neighbours", "section"), 1), self.to_missed, self.copy)
+        return in_row((label("Nearest neighbours", "section", wrap=True), 1), self.to_missed, self.copy)
 
     def _go_to_missed(self) -> None:
         self.area.verticalScrollBar().setValue(self.missed.y())
@@ -114,6 +119,7 @@ class Result(QWidget):
         self._sample = query.sample_id
         self.own.hide()
         self.words.hide()
+        self.picture.show()
         self.show_in_map.setEnabled(True)
         self.title.setText(query.class_name)
         self.facts.setText(facts_of(query, neighbours, kind))
@@ -147,14 +153,14 @@ class Result(QWidget):
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
         self._show_asked(self.own, name, f"Compared with epoch {epoch}, by {kind}", neighbours)
+        self.picture.show()
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
         """Show the test images that are nearest to some words."""
         self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
-        self.picture.setAccessibleName("Your words")
-        self.picture.setText(f"“{words}”")
+        self.picture.hide()
 
     def _show_asked(self, chip: Chip, title: str, how: str, neighbours: list[Neighbour]) -> None:
         self._sample = None

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFileDialog,
-    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -36,6 +35,7 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
 LIST_PX, SIDE_PX = 280, 190  # at 100% text
@@ -93,14 +93,15 @@ class TriagePanel(QStackedWidget):
         top.addWidget(self.least)
         column.addLayout(top)
         column.addWidget(self.table, 1)
-        self.side = QWidget()
-        self._build_side(QVBoxLayout(self.side))
+        beside = QWidget()
+        self._build_side(QVBoxLayout(beside))
+        self.side = Scrolled(beside)
         content = QWidget()
         row = QHBoxLayout(content)
         row.setContentsMargins(16, 8, 16, 12)
         row.setSpacing(12)
         row.addWidget(self.list)
-        row.addWidget(self._centre(), 1)
+        row.addWidget(Scrolled(self._centre()), 1)
         row.addWidget(self.side)
         self.addWidget(self.hint)
         self.addWidget(content)
@@ -116,12 +117,11 @@ class TriagePanel(QStackedWidget):
         self.new_class = QComboBox()
         self.new_class.setAccessibleName("Class that the image is relabelled to")
         self.new_class.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.new_class.setMinimumContentsLength(8)
+        self.new_class.setMinimumContentsLength(4)
         self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
-        tools = QHBoxLayout()
+        tools = FlowLayout(spacing=8)
         for widget in (self.map, self.queries):
             tools.addWidget(widget)
-        tools.addStretch(1)
         relabelling = QHBoxLayout()
         relabelling.addWidget(caption("Relabel as", self.new_class))
         relabelling.addWidget(self.new_class, 1)
@@ -138,11 +138,10 @@ class TriagePanel(QStackedWidget):
             KEEP: button("Keep (K)", "check"), RELABEL: button("Relabel (R)", "tag", "primary"),
             DROP: button("Drop (D)", "trash"), UNSURE: button("Unsure (U)", "question"),
         }  # fmt: skip
-        answers = QGridLayout()
-        answers.setSpacing(8)
-        for at, widget in enumerate(self.answers.values()):
-            answers.addWidget(widget, at // 2, at % 2)
-        self.near_titles = [label("", "strong"), label("", "strong")]
+        answers = FlowLayout(spacing=8)
+        for widget in self.answers.values():
+            answers.addWidget(widget)
+        self.near_titles = [label("", "strong", wrap=True), label("", "strong", wrap=True)]
         self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
         whole.body.addLayout(top)
         whole.body.addWidget(self.words)
@@ -175,9 +174,9 @@ class TriagePanel(QStackedWidget):
             "Images stay as they are. Export the answers, and name the file under Label decisions in Set up.",
             "muted", wrap=True,
         ))  # fmt: skip
-        buttons = QGridLayout()
-        for at, widget in enumerate((self.export, self.import_, self.undo)):
-            buttons.addWidget(widget, at // 2, at % 2)
+        buttons = FlowLayout(spacing=8)
+        for widget in (self.export, self.import_, self.undo):
+            buttons.addWidget(widget)
         changes.body.addLayout(buttons)
         for card in (judged, done, changes):
             column.addWidget(card)

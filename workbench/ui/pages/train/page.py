@@ -193,7 +193,8 @@ class TrainPage(QStackedWidget):
         """Take the width of the text size; a narrow page has no room for the sentences."""
         self.findings.setFixedWidth(self.session.theme.side(FINDINGS_PX))
         self.smoother.caption.setVisible(self.width() >= self.session.theme.px(WITH_CAPTION))
-        self.findings.setVisible(self.width() >= WITH_FINDINGS and self.views.currentWidget() is not self.system)
+        wide = max(WITH_FINDINGS, self.session.theme.px(WITH_CAPTION))
+        self.findings.setVisible(self.width() >= wide and self.views.currentWidget() is not self.system)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

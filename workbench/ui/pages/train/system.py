@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPixmap, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
@@ -16,6 +16,7 @@ from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
@@ -51,7 +52,7 @@ class StepBar(QWidget):
         painter.end()
 
 
-class SystemPanel(QScrollArea):
+class SystemPanel(Scrolled):
     """A verdict, one step as a bar, and charts of the machine. Give it scalars as they arrive.
 
     A chart is made once there is something in it and the tab is in sight: plots are slow to make.
@@ -64,7 +65,7 @@ class SystemPanel(QScrollArea):
     made = Signal(object)  # a CurvePlot that is new
 
     def __init__(self, gpus: QWidget | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(QWidget(), parent)
         self.curves = {name: Curve() for chart in CHARTS for name, *_ in chart.curves}  # as stored
         self._limits: dict[str, float] = {}
         self._charts: dict[str, CurvePlot] = {}  # by title
@@ -91,13 +92,7 @@ class SystemPanel(QScrollArea):
             card.body.addWidget(gpus)
         self.nothing = label(NO_LOAD, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        inside = QWidget()
-        in_column(card, self.nothing, (self._grid, 1), on=inside, spacing=8)
-        self.setWidget(inside)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        in_column(card, self.nothing, (self._grid, 1), on=self.widget(), spacing=8)
         self._plots = PlotGrid((), self._grid, self)
 
     @property
