@@ -37,7 +37,7 @@ def gpus(nvml: Any = None) -> list[Gpu]:
     """
     if nvml is None:
         try:
-            import pynvml as nvml  # type: ignore[import-untyped,no-redef]
+            import pynvml as nvml  # type: ignore[no-redef]
         except ImportError:
             return []
     try:
