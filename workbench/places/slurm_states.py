@@ -16,6 +16,8 @@ NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "
 FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
 TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
 MOST_TASKS = 100_000
+REST = -1  # the tasks of an array that have no line of their own
+NO_TASK = "4294967294"  # as scontrol names them when all that waited were cancelled
 WAITS_FOR = {
     "Priority": "other jobs come first", "Resources": "nothing is free", "BeginTime": "Slurm takes it up again soon",
     "JobArrayTaskLimit": "as many of its array work as may", "Dependency": "another job has to end first",
@@ -33,9 +35,15 @@ def from_scontrol(text: str) -> Told:
             facts.setdefault(name, value)  # names of people come after them
         if "JobState" in facts and facts.get("ArrayJobId", "").isdecimal():
             standing = _standing(facts)
-            for task in tasks(facts.get("ArrayTaskId", "")):
+            named = facts.get("ArrayTaskId", "")
+            for task in [REST] if named == NO_TASK else tasks(named):
                 told[facts["ArrayJobId"], task] = standing
     return told
+
+
+def of_task(told: Told, array: str, task: int) -> Standing | None:
+    """What is told of one task; None where nothing is."""
+    return told.get((array, task), told.get((array, REST)))
 
 
 def from_sacct(text: str) -> Told:

@@ -23,6 +23,8 @@ else:
         import sqlite3
 
 APPLICATION_ID = 0x444D4C57  # "DMLW": tells a workspace from any other SQLite file
+SET = "workbench"  # the name of our steps of the schema
+READABLE_UP_TO = 2  # of `user_version`: raised only when an older Workbench could no longer read the file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
 LOOK_EVERY = 1.0  # seconds between two looks whether the database is still there

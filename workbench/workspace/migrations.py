@@ -9,6 +9,8 @@ from sqlite_utils import Database, Migrations
 from workbench.problem import Problem
 from workbench.workspace import arrivals, checksums, placements, sealing
 from workbench.workspace.connection import (
+    READABLE_UP_TO,
+    SET,
     Connection,
     Damaged,
     DatabaseError,
@@ -18,7 +20,6 @@ from workbench.workspace.connection import (
     writing,
 )
 from workbench.workspace.packed import NEIGHBOURS_VIEW
-from workbench.workspace.schema import READABLE_UP_TO, SET
 
 migration = Migrations(SET)
 

@@ -18,6 +18,7 @@ from workbench.workspace import write_ahead
 from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import (
     APPLICATION_ID,
+    READABLE_UP_TO,
     Connection,
     Damaged,
     DatabaseError,
@@ -32,7 +33,7 @@ from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.replaying import UNREADABLE, reason, shown
 from workbench.workspace.run_folders import folder_names, without_row
 from workbench.workspace.salvage import salvage
-from workbench.workspace.schema import READABLE_UP_TO, check_schema
+from workbench.workspace.schema import check_schema
 from workbench.workspace.store import DATABASE
 from workbench.workspace.verification import damaged_rows
 from workbench.workspace.workspace import Workspace

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection, Damaged, memory
+from workbench.workspace.connection import READABLE_UP_TO, SET, Connection, Damaged, memory
 
-READABLE_UP_TO = 2  # raised only when an older Workbench could no longer read the file
-SET = "workbench"  # the name of our steps
 SHIPPED = "schema.json"  # among the resources: the newest schema, written by packaging/schema.py
 STEPS = "_sqlite_migrations"  # the table of sqlite-utils that tells which steps were taken
 # Its text differs between versions of sqlite-utils: nothing but its columns may be in it.

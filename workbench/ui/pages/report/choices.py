@@ -113,12 +113,12 @@ class SectionChoices(QWidget):
         self.changed.emit()
 
     def show_pages(self, pages: Mapping[str, int]) -> None:
-        """Say behind each section on which page of the preview it begins; by key, from 0."""
+        """Say behind each section on which page of the preview it begins; by key, from 1."""
         self._building = True
         for row in range(self.list.count()):
             item = self.list.item(row)
             key = str(item.data(KEY_ROLE))
-            item.setText(f"{SECTIONS[key]} · p {pages[key] + 1}" if key in pages else SECTIONS[key])
+            item.setText(f"{SECTIONS[key]} · p {pages[key]}" if key in pages else SECTIONS[key])
         self._building = False
 
     def template(self) -> Template | None:

@@ -10,7 +10,7 @@ from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours
 MOST_LINES = 100
-NO_RUN = "No run is shown."
+NO_RUN = "No run selected."
 
 
 class WordSearch:
