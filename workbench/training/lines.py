@@ -25,7 +25,9 @@ class Lines:
 
     there = hasattr(socket, "AF_UNIX") and os.name != "nt"
 
-    def __init__(self, meeting: Path, rank: int, count: int, meet: Callable[[], None], patience: float | None) -> None:
+    def __init__(
+        self, meeting: Path, rank: int, count: int, meet: Callable[[], object], patience: float | None
+    ) -> None:
         self._rank = rank
         self._others: dict[int, socket.socket] = {}
         with socket.socket(socket.AF_UNIX) as listening:
