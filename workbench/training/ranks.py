@@ -131,9 +131,7 @@ class Ranks(OneRank):
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
                 self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
                 if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
-                    self._lines = Lines(
-                        meeting, rank, count, lambda: dist.barrier(), patience() if self.first else None
-                    )
+                    self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
         except Lost:
             self.leave()
             raise
