@@ -5,6 +5,7 @@ by name, data files, plug-ins and numba's cache work as in an installation, and 
 date. Only Qt is left to PyInstaller, which takes the modules that are named here and what they link to.
 """
 
+import py_compile
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -71,6 +72,24 @@ def package_files() -> Iterator[tuple[Path, str]]:
         for source in sorted(folder.rglob("*")):
             if source.is_file() and source.suffix != ".pyc":
                 yield source, f"{inside}/{source.relative_to(folder).as_posix()}"
+
+
+def with_compiled(files: list[tuple[Path, str]], into: Path) -> list[tuple[Path, str]]:
+    """The files, and compiled those of Python that have none: a bundle writes no bytecode where it lies.
+
+    Args:
+        files: as `package_files` gives them.
+        into: the folder that the compiled ones are written to.
+    """
+    inside, added = {path for _, path in files}, []
+    for source, path in files:
+        folder, _, name = path.rpartition("/")
+        cached = f"{folder}/__pycache__/{name.removesuffix('.py')}.{sys.implementation.cache_tag}.pyc".lstrip("/")
+        if path.endswith(".py") and cached not in inside:
+            mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+            if py_compile.compile(str(source), str(into / cached), dfile=path, quiet=2, invalidation_mode=mode):
+                added.append((into / cached, cached))
+    return files + added
 
 
 def is_kept(path: str, left_out: tuple[str, ...] = FILES_LEFT_OUT) -> bool:

@@ -16,11 +16,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).parent))
 
+import numpy as np
 from compare_speed import WorkedStalls, report
 from PySide6.QtWidgets import QApplication
 from window_stalls import wait
@@ -168,16 +169,22 @@ def watch(workspace: Workspace, seconds: float) -> None:
     began, before = perf_counter(), points(workspace)
     turns = 0
     while perf_counter() - began < seconds:
-        session.show_page(("train", "setup", "train", "report")[turns % 4])
+        stalls.doing = ("train", "setup", "train", "report")[turns % 4]
+        session.show_page(stalls.doing)
         wait(2.5)
         turns += 1
     came = points(workspace) - before
+    worked = np.array(stalls.worked)
+    print(f"work of the window's thread between two ticks: p99 {np.percentile(worked, 99):.1f} ms")
+    for at in worked.argsort()[::-1][:5]:
+        print(f"  {worked[at]:6.1f} ms on page {stalls.gaps[at][1]}")
     report(stalls, f"{seconds:.0f} s of pages, all live", began)
     print(f"{came / (perf_counter() - began):,.0f} points a second came home")
-    began = perf_counter()
+    began, spent = perf_counter(), thread_time()
     session.show_page("compare")
     page = window.pages.page("compare")
     wait(PATIENCE, lambda: page.chooser.tree.topLevelItemCount() > 0)
+    print(f"Compare: {thread_time() - spent:.2f} s of work of the window's thread")
     report(stalls, "Compare opens", began)
     began = perf_counter()
     page.chooser.tick([run.id for run in session.runs()])

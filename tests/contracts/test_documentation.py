@@ -139,3 +139,20 @@ def test_pictures_stay_small() -> None:
     assert sum(path.stat().st_size for path in (ROOT / "docs").iterdir()) < LARGEST_DOCS
     shown = " ".join(page.read_text("utf-8") for page in PAGES)
     assert [path.name for path in pictures if f"({path.name})" not in shown] == []
+
+
+def other_ranks(choosing: str, results: str) -> list[str]:
+    """Losses whose rank in the table of choices is not that of the measured table of all losses, on Omniglot."""
+    results = results.partition("(Omniglot, unseen characters)")[2].partition("\n## ")[0]
+    measured = {
+        name: rank for rank, name in re.findall(r"^\| ([\d.]+) \([\d.]+ to [\d.]+\) \| (\w+) \|", results, re.M)
+    }
+    rows = [line.split("|") for line in choosing.splitlines() if line.startswith("| ") and line.count("|") == 5]
+    quoted = re.findall(r"`(\w+)` ([\d.]+)", " ".join(row[4] for row in rows))
+    return [name for name, rank in quoted if measured.get(name) != rank]
+
+
+def test_the_choice_of_a_loss_quotes_the_ranks_that_were_measured() -> None:
+    choosing, results = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("choosing-a-loss", "results"))
+    assert other_ranks(choosing, results) == []
+    assert other_ranks(choosing.replace("`ce` 3", "`ce` 2"), results) == ["ce"]

@@ -108,6 +108,9 @@ def test_sentences_find_the_images_that_the_command_line_finds(qtbot, session, w
     assert [near.sample_id for near in page.browsing.neighbours] == ids[0]
     assert page.result.title.text() == "seven"
     assert page.result.words.isVisible()
+    session.runs_changed.emit()  # a run elsewhere goes on: what was found stays
+    at_rest(qtbot, page)
+    assert page.result.words.isVisible()
     page.words.answers.activated.emit(1)
     assert [near.sample_id for near in page.browsing.neighbours] == ids[1]
     page.result.words.removed.emit()

@@ -123,6 +123,19 @@ def test_a_bundle_carries_what_workbench_asks_for_and_no_tool(bundle):
     assert any(path.startswith("pyside6_essentials-") and path.endswith("metadata") for path in map(str.lower, inside))
 
 
+def test_what_is_not_compiled_is_compiled(bundle, tmp_path):
+    for name in ("first.py", "second.py", "broken.py"):
+        (tmp_path / name).write_text("def" if name == "broken.py" else "print('ran')", "utf-8")
+    tag = sys.implementation.cache_tag
+    cached = f"package/__pycache__/second.{tag}.pyc"
+    files = [(tmp_path / name, f"package/{name}") for name in ("first.py", "second.py", "broken.py")]
+    files.append((tmp_path / "any.pyc", cached))
+    added = sys.modules["contents"].with_compiled(files, tmp_path / "into")[len(files) :]
+    ((path, inside),) = added
+    assert inside == f"package/__pycache__/first.{tag}.pyc"
+    assert subprocess.run([sys.executable, path], capture_output=True, text=True, check=True).stdout == "ran\n"
+
+
 def test_the_picture_for_icons_is_drawn(bundle, qapp, tmp_path):
     bundle.draw_icon(tmp_path / "icon.png")
     assert (tmp_path / "icon.png").read_bytes().startswith(b"\x89PNG")

@@ -5,16 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from workbench import __version__, events
+from workbench import __version__
 from workbench.datasets.images import display_name
-from workbench.events import Ended, Status
-from workbench.exchange.importing import EPOCH, config_of, take_back
+from workbench.exchange.importing import config_of, imported_run
 from workbench.exchange.tables import KEPT, mapped_array
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace.galleries import MOST_ROWS, Note, write_gallery
-from workbench.workspace.recorder import Recorder
 from workbench.workspace.times import now
 
 MOST_CLASSES = 1_000_000  # with names of their own
@@ -46,19 +44,10 @@ def import_gallery(
     progress("Reading the labels", 0, 0)
     numbers, names = (None, None) if labels is None else _labels(labels, len(vectors), embeddings)
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, None, distance)
-    run_id = workspace.create_run(config)
-    recorder = Recorder(workspace, run_id)
-    try:
-        recorder(Status("Copying the embeddings"))
-        note = write_gallery(workspace.folder(run_id), vectors, numbers, names, distance, progress)
+    with imported_run(workspace, config, "Copying the embeddings") as recorder:
+        note = write_gallery(workspace.folder(recorder.run_id), vectors, numbers, names, distance, progress)
         recorder.environment(_environment(note, embeddings, labels))
-        recorder.reached(EPOCH)
-        recorder(events.Progress(1, 1, 0.0))
-        recorder(Ended("done"))
-    except BaseException:
-        take_back(workspace, recorder, run_id)
-        raise
-    return run_id
+    return recorder.run_id
 
 
 def _table(path: Path) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Embeddings of a model trained elsewhere as a run: with a data set, one evaluation and stored neighbours."""
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -134,26 +135,33 @@ def _store(
 ) -> int:
     """The run with all its rows, or none at all."""
     dataset = workspace.register_dataset(kept, cache)
-    run_id = workspace.create_run(config)
-    recorder = Recorder(workspace, run_id)
-    try:
-        recorder(Status("Storing the run"))
+    with imported_run(workspace, config, "Storing the run") as recorder:
         recorder.dataset(dataset)
         recorder.environment(facts)
         for name, value in evaluated.metrics.items():
             if (name.startswith("recall@") and "/" not in name) or name in ("P@1", "P@R", "MAP@R"):
                 recorder(Scalar(f"test/{name}", evaluated.step, value))
         recorder(evaluated)
+    return recorder.run_id
+
+
+@contextlib.contextmanager
+def imported_run(workspace: Workspace, config: RunConfig, doing: str) -> Iterator[Recorder]:
+    """A new run that is done at the end of the block, or gone after an error in it. Raises Problem."""
+    run_id = workspace.create_run(config)
+    recorder = Recorder(workspace, run_id)
+    try:
+        recorder(Status(doing))
+        yield recorder
         recorder.reached(EPOCH)
         recorder(events.Progress(1, 1, 0.0))
         recorder(Ended("done"))
     except BaseException:
-        take_back(workspace, recorder, run_id)
+        _take_back(workspace, recorder, run_id)
         raise
-    return run_id
 
 
-def take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
+def _take_back(workspace: Workspace, recorder: Recorder, run_id: int) -> None:
     """Remove the incomplete run, as far as the disk allows it."""
     with contextlib.suppress(Problem):
         recorder(Ended("failed"))

@@ -61,25 +61,52 @@ class SlurmPlace(Place):
 
     kind = "slurm"
     host: str = Field(
-        "", max_length=255, description="Login node as in `ssh HOST`; empty where this machine has sbatch itself."
+        "",
+        max_length=255,
+        title="Host",
+        description="Login node as in `ssh HOST`; empty where this machine has sbatch itself.",
     )
-    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    ssh_config: str = Field(
+        "", max_length=1000, title="SSH config", description="Another file than your own SSH config."
+    )
     partition: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --partition; several by commas.")
     account: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --account.")
-    gres: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --gres, such as gpu:1.")
+    gres: str = Field("", max_length=200, pattern=OPTION, title="GRES", description="Of sbatch --gres, such as gpu:1.")
     time: str = Field(
         "", pattern=r"^([0-9]+(:[0-9]{1,2}){0,2}|[0-9]+-[0-9]{1,2}(:[0-9]{1,2}){0,2})?$",
         description="Time limit: minutes, H:MM:SS or D-HH. A run saves itself before it ends, and goes back in line.",
     )  # fmt: skip
-    notice: int = Field(120, ge=30, le=3600, description="Seconds before the time limit at which a run saves itself.")
-    cpus: int = Field(0, ge=0, le=1024, description="Cores of each run or rank; 0 leaves it to Slurm.")
+    notice: int = Field(
+        120, ge=30, le=3600, title="Notice", description="Seconds before the time limit at which a run saves itself."
+    )
+    cpus: int = Field(0, ge=0, le=1024, title="Cores", description="Cores of each run or rank; 0 leaves it to Slurm.")
     memory: str = Field("", pattern=r"^([0-9]+[KMGT]?)?$", description="Memory of each node, such as 16G.")
     nodes: int = Field(1, ge=1, le=1024, description="Machines that train each run together.")
-    ranks: int = Field(1, ge=1, le=64, description="Processes of each run on a machine, one for each of its GPUs.")
-    at_once: int = Field(0, ge=0, le=10_000, description="Runs of an experiment or sweep at once; 0 for no limit.")
-    lines: str = Field("", max_length=1000, description="More options of sbatch, such as --qos=long --exclusive.")
-    before: str = Field("", max_length=1000, description="What a shell does before each run, such as: module load cuda")
-    commands: str = Field("", max_length=1000, description="Folder of sbatch there, where it is not on the path.")
+    ranks: int = Field(
+        1,
+        ge=1,
+        le=64,
+        title="Ranks on each",
+        description="Processes of each run on a machine, one for each of its GPUs.",
+    )
+    at_once: int = Field(
+        0, ge=0, le=10_000, title="Runs at once", description="Runs of an experiment or sweep at once; 0 for no limit."
+    )
+    lines: str = Field(
+        "", max_length=1000, title="More options", description="More options of sbatch, such as --qos=long --exclusive."
+    )
+    before: str = Field(
+        "",
+        max_length=1000,
+        title="Before a run",
+        description="What a shell does before each run, such as: module load cuda",
+    )
+    commands: str = Field(
+        "",
+        max_length=1000,
+        title="Folder of sbatch",
+        description="Folder of sbatch there, where it is not on the path.",
+    )
 
     @field_validator("host")
     @classmethod
@@ -114,15 +141,24 @@ class RayPlace(Place):
         description="Address of its dashboard, such as http://127.0.0.1:8265.",
     )  # fmt: skip
     host: str = Field(
-        "", max_length=255, description="Machine, as in `ssh HOST`, that sees the folder; empty where this one does."
+        "",
+        max_length=255,
+        title="Host",
+        description="Machine, as in `ssh HOST`, that sees the folder; empty where this one does.",
     )
-    ssh_config: str = Field("", max_length=1000, description="Another file than your own SSH config.")
+    ssh_config: str = Field(
+        "", max_length=1000, title="SSH config", description="Another file than your own SSH config."
+    )
     devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
     at_once: int = Field(
-        4, ge=1, le=1000, description="Ray jobs of an experiment or sweep: each does its runs in turn."
+        4,
+        ge=1,
+        le=1000,
+        title="Runs at once",
+        description="Ray jobs of an experiment or sweep: each does its runs in turn.",
     )
-    cpus: float = Field(1, ge=0, le=1024, description="Cores that a run asks for.")
-    gpus: float = Field(0, ge=0, le=64, description="GPUs that a run asks for.")
+    cpus: float = Field(1, ge=0, le=1024, title="Cores", description="Cores that a run asks for.")
+    gpus: float = Field(0, ge=0, le=64, title="GPUs", description="GPUs that a run asks for.")
 
     @field_validator("host")
     @classmethod

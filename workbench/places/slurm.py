@@ -14,7 +14,7 @@ from workbench.places.contract import Answer, Ending, Finding, Host, JobState, O
 from workbench.places.host_files import last_line
 from workbench.places.place import SlurmPlace
 from workbench.places.slurm_script import quoted, script
-from workbench.places.slurm_states import Told, from_sacct, from_scontrol, of_exit_status
+from workbench.places.slurm_states import Told, from_sacct, from_scontrol, of_exit_status, of_task
 from workbench.problem import Problem
 
 JOB = re.compile(r"^([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})$")
@@ -64,14 +64,14 @@ class Slurm:
         """As `Launcher.states`: of scontrol, then sacct, then the exit status that the task wrote."""
         numbers = [_number(job) for job in jobs]
         told = self._scontrol(sorted({number.array for number in numbers}, key=int))
-        missing = [number for number in numbers if (number.array, number.task) not in told]
+        missing = [number for number in numbers if of_task(told, number.array, number.task) is None]
         if missing:
             told |= self._sacct(sorted({number.array for number in missing}, key=int))
-        missing = [number for number in numbers if (number.array, number.task) not in told]
+        missing = [number for number in numbers if of_task(told, number.array, number.task) is None]
         if missing:
             told |= self._exits(missing)
         forgotten = Standing(JobState.LOST, "Slurm does not know the job any more, and its task wrote no exit status")
-        return [told.get((number.array, number.task), forgotten) for number in numbers]
+        return [of_task(told, number.array, number.task) or forgotten for number in numbers]
 
     def stop(self, job: str, how: Ending) -> None:
         """As `Launcher.stop`; a task that waits leaves the line, whatever the way."""

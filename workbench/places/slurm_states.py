@@ -12,9 +12,12 @@ INTERRUPTED = {
     "PREEMPTED": "another job took its place", "REVOKED": "it was revoked", "TIMEOUT": "its time limit came",
 }  # fmt: skip
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
-FIELD = re.compile(r"(?:^| )(JobState|ExitCode|Reason|Restarts|StartTime|RunTime|ArrayTaskId|ArrayJobId)=(\S*)")
+NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
+FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
 TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
 MOST_TASKS = 100_000
+REST = -1  # the tasks of an array that have no line of their own
+NO_TASK = "4294967294"  # as scontrol names them when all that waited were cancelled
 WAITS_FOR = {
     "Priority": "other jobs come first", "Resources": "nothing is free", "BeginTime": "Slurm takes it up again soon",
     "JobArrayTaskLimit": "as many of its array work as may", "Dependency": "another job has to end first",
@@ -32,9 +35,15 @@ def from_scontrol(text: str) -> Told:
             facts.setdefault(name, value)  # names of people come after them
         if "JobState" in facts and facts.get("ArrayJobId", "").isdecimal():
             standing = _standing(facts)
-            for task in tasks(facts.get("ArrayTaskId", "")):
+            named = facts.get("ArrayTaskId", "")
+            for task in [REST] if named == NO_TASK else tasks(named):
                 told[facts["ArrayJobId"], task] = standing
     return told
+
+
+def of_task(told: Told, array: str, task: int) -> Standing | None:
+    """What is told of one task; None where nothing is."""
+    return told.get((array, task), told.get((array, REST)))
 
 
 def from_sacct(text: str) -> Told:
@@ -83,7 +92,8 @@ def _standing(facts: dict[str, str]) -> Standing:
     if state == "COMPLETED":
         return Standing(JobState.FINISHED)
     if state == "CANCELLED":
-        began = facts.get("RunTime", "00:00:00") != "00:00:00" or facts.get("Restarts", "0") != "0"
+        ran = facts.get("RunTime", "00:00:00") != "00:00:00" or "BatchHost" in facts  # it may have been a moment
+        began = ran or facts.get("Restarts", "0") != "0"
         return Standing(JobState.INTERRUPTED if began else JobState.CANCELLED, "cancelled in Slurm")
     if state in INTERRUPTED:
         return Standing(JobState.INTERRUPTED, INTERRUPTED[state])

@@ -142,7 +142,8 @@ def _run(
             todo="Put the files back, or start a new run.",
         )
     facts["data"]["changed"] = changed(data)
-    facts["devices"] = ",".join(devices) or str(engine.parts.device)
+    named = devices and devices != (LAUNCHED,)
+    facts["devices"] = ",".join(devices) if named else str(engine.parts.device)
     recorder.environment(facts)
     if resume:
         _go_on(name, engine, recorder, emit)

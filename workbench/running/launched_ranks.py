@@ -96,7 +96,7 @@ def _device(place: Launched, config: RunConfig) -> "torch.device":
 
     from workbench.training import device
 
-    chosen = device.choose(config.device)
+    chosen = device.choose(config.device.partition(",")[0])
     if chosen.type != "cuda":
         return torch.device("cpu")
     return torch.device("cuda", place.local % torch.cuda.device_count())

@@ -135,7 +135,7 @@ def clusters(sample: np.ndarray, lists: int, cosine: bool, tell: Callable[[int, 
             max_points_per_centroid=len(sample),
         )  # fmt: skip
         means.train(sample, init_centroids=centroids)
-        centroids = means.centroids.copy()
+        centroids = np.array(means.centroids, np.float32)
     return np.asarray(centroids, np.float32)
 
 

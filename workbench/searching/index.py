@@ -119,7 +119,7 @@ class Index:
             return np.asarray(numbers @ (step * query))  # what all have in common is left out
         numbers *= step
         numbers += low - query
-        return -np.einsum("ij,ij->i", numbers, numbers)
+        return np.asarray(-np.einsum("ij,ij->i", numbers, numbers))
 
 
 def best_of(

@@ -131,7 +131,9 @@ class Ranks(OneRank):
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
                 self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
                 if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
-                    self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
+                    self._lines = Lines(
+                        meeting, rank, count, lambda: dist.barrier(), patience() if self.first else None
+                    )
         except Lost:
             self.leave()
             raise
@@ -275,7 +277,7 @@ class _Gather(torch.autograd.Function):
 
 def _memory_order(weight: Tensor) -> list[int]:
     """Dimensions of a weight as they lie in memory, the same on every rank; its gradient is copied without leaps."""
-    order = sorted(range(weight.ndim), key=lambda dim: -weight.stride(dim))
+    order = sorted(range(weight.ndim), key=weight.stride().__getitem__, reverse=True)
     return order if weight.permute(order).is_contiguous() else list(range(weight.ndim))
 
 

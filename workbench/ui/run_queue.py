@@ -8,6 +8,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.events import Emit, Ended, Event
 from workbench.problem import Problem, RunTaken
@@ -70,6 +71,14 @@ def chosen_devices(preferences: Preferences) -> tuple[str, ...]:
     except Problem as problem:
         log.warning("%s", problem)
         return ()
+
+
+def needs_several(config: str) -> bool:
+    """Whether a run of this config, TOML, trains on several devices together."""
+    try:
+        return "," in RunConfig.recorded(config).device
+    except BadConfig:
+        return False
 
 
 @dataclass(slots=True)
@@ -148,7 +157,8 @@ class RunQueue(QObject):
 
     def control(self, run_id: int) -> Control | None:
         """The Control of a run of this window that runs or waits; None for any other."""
-        return next((entry.control for entry in (*self._at_work, *self._waiting) if entry.run_id == run_id), None)
+        entries: list[AtWork | Waiting] = [*self._at_work, *self._waiting]
+        return next((entry.control for entry in entries if entry.run_id == run_id), None)
 
     def add(self, run_id: int, resume: bool = False, alone: bool = False) -> None:
         """Start a prepared run now, or when there is a device for it; `alone` for one that names several itself."""

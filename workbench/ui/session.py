@@ -26,7 +26,7 @@ from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job
+from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job, needs_several
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
@@ -216,7 +216,9 @@ class Session(Shown):
         self.change(partial(self.workspace.take_over, run_id), partial(self._resumed, run_id))
 
     def _resumed(self, run_id: int, _: None) -> None:
-        self.queue.add(run_id, resume=True)
+        run = self.run(run_id)
+        several = run is not None and needs_several(run.config)
+        self.queue.add(run_id, resume=True, alone=several)
         self.show_run(run_id)
 
     def control(self, run_id: int) -> Control | None:

@@ -206,7 +206,7 @@ def write_array(path: Path, shape: tuple[int, ...], kind: np.dtype[Any], blocks:
     with files.atomic_write(path) as file:
         file.write(head.getvalue())
         for block in blocks:
-            content = memoryview(np.ascontiguousarray(block, kind)).cast("B")
+            content = np.ascontiguousarray(block, kind).data.cast("B")
             file.write(content)
             checksum.update(content)
             size += len(content)

@@ -66,7 +66,9 @@ class Holder(BaseModel):
         """Whether its process, one of this machine, is there."""
         try:
             process = psutil.Process(self.pid)
-            return process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - self.born) < SAME_START
+            return bool(
+                process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - self.born) < SAME_START
+            )
         except (psutil.Error, OverflowError, ValueError):
             return False
 

@@ -164,6 +164,17 @@ def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):
     ]  # fmt: skip
 
 
+def test_an_array_that_was_cancelled_in_the_line_has_one_line_for_all_its_tasks(played):
+    slurm = played.slurm()
+    slurm.submit(orders("a", "b"))
+    played.scontrol(
+        LINE.format(8, 1, "COMPLETED", "None", 0, "0:0", "BatchHost=n1"),
+        LINE.format(7, 4294967294, "CANCELLED", "JobHeldUser", 0, "0:0", "RunTime=00:00:00"),
+    )
+    states = [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])]
+    assert states == [JobState.CANCELLED, JobState.FINISHED]
+
+
 @pytest.mark.parametrize("job", ["7", "7_0", "7_0:../a", "x_0:a", "7_0:a b", ""])
 def test_a_number_of_no_job_is_refused(played, job):
     with pytest.raises(Problem, match="no job of Slurm"):
@@ -180,6 +191,7 @@ def test_states_of_slurm():
     assert told(state="OUT_OF_MEMORY")["7", 0].state is JobState.FAILED
     assert told(state="CANCELLED", more="RunTime=00:00:00")["7", 0].state is JobState.CANCELLED
     assert told(state="CANCELLED")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="CANCELLED", more="RunTime=00:00:00 BatchHost=n1")["7", 0].state is JobState.INTERRUPTED
     again = told(state="PENDING", reason="BeginTime", restarts=2)["7", 0]
     assert again == Standing(JobState.QUEUED, "Slurm takes it up again soon, taken up again 2 times")
     assert sorted(told(task="0-2,9%3", state="PENDING", reason="Priority")) == [("7", 0), ("7", 1), ("7", 2), ("7", 9)]

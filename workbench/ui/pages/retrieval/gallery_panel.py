@@ -164,8 +164,8 @@ class GalleryPanel(QWidget):
         self.again.setVisible(idle and model.has_index)
         for part in (self.bar, self.doing, self.cancel):
             part.setVisible(model.building)
-        for part in (self.search, self.any, self.exact, self.row):
-            part.setEnabled(model.facts is not None)
+        for asking in (self.search, self.any, self.exact, self.row):
+            asking.setEnabled(model.facts is not None)
         self.exact.setText("Cancel" if model.searching_exactly else "Search exactly")
         self.search.setVisible(model.has_index)
         if model.searching_exactly:

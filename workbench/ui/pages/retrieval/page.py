@@ -122,8 +122,8 @@ class RetrievalPage(QStackedWidget):
         session.theme.changed.connect(self._fit_text)
         self._fit_text()
         session.evaluation_changed.connect(self._show_evaluation)
-        session.run_changed.connect(self._show_evaluation)
-        session.runs_changed.connect(self._show_evaluation)
+        for changed in (session.run_changed, session.runs_changed):
+            changed.connect(self._show_part)
         session.evaluations_changed.connect(self.browsing.look_for_evaluations)
         session.query_changed.connect(self._show_query)
         session.selection_changed.connect(self._show_selection)
@@ -142,14 +142,19 @@ class RetrievalPage(QStackedWidget):
     def _show_evaluation(self) -> None:
         """Browse another evaluation, as soon as the page is visible."""
         evaluation_id = self.session.evaluation_id
-        gallery = self._gallery_of_run() if evaluation_id is None else None
-        self.setCurrentIndex(1 if evaluation_id is not None else 0 if gallery is None else 2)
-        if gallery is None or self.isVisible():
-            self.gallery.show_run(gallery)
+        self._show_part()
         if evaluation_id is None or self.isVisible():
             self._show_selection()
             self.browsing.show_evaluation(self.session.workspace, evaluation_id)
             self._show_query()
+
+    def _show_part(self) -> None:
+        """The evaluation, the gallery of a run that is only searched, or a hint."""
+        evaluation_id = self.session.evaluation_id
+        gallery = self._gallery_of_run() if evaluation_id is None else None
+        self.setCurrentIndex(1 if evaluation_id is not None else 0 if gallery is None else 2)
+        if gallery is None or self.isVisible():
+            self.gallery.show_run(gallery)
 
     def _gallery_of_run(self) -> int | None:
         """The shown run, where it was imported only to be searched."""

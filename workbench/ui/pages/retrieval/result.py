@@ -119,6 +119,7 @@ class Result(QWidget):
         self._sample = query.sample_id
         self.own.hide()
         self.words.hide()
+        self.picture.show()
         self.show_in_map.setEnabled(True)
         self.title.setText(query.class_name)
         self.facts.setText(facts_of(query, neighbours, kind))
@@ -152,14 +153,14 @@ class Result(QWidget):
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
         """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
         self._show_asked(self.own, name, f"Compared with epoch {epoch}, by {kind}", neighbours)
+        self.picture.show()
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
         """Show the test images that are nearest to some words."""
         self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
-        self.picture.setAccessibleName("Your words")
-        self.picture.setText(f"“{words}”")
+        self.picture.hide()
 
     def _show_asked(self, chip: Chip, title: str, how: str, neighbours: list[Neighbour]) -> None:
         self._sample = None

@@ -10,7 +10,7 @@ from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours
 MOST_LINES = 100
-NO_RUN = "No run selected."
+NO_RUN = "Choose a run in the list first."
 
 
 class WordSearch:
