@@ -71,7 +71,7 @@ FOUND = {
     "images": 1797, "classes": 10, "train": 1437, "test": 360, "train_classes": 10, "test_classes": 10,
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
-    "probe_images": 2048, "probe_every": 50, "probe_share": 0.194,
+    "probe_images": 2048, "probe_every": 50, "probe_share": 0.194, "gpus": [], "features": 64, "licence": "",
     "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "augmented": [np.zeros((6, 6, 3), np.uint8)] * 6,
     "problems": [("a/b.png", "is empty")],
