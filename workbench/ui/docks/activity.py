@@ -88,9 +88,6 @@ class ActivityDock(QDockWidget):
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__("Activity", parent)
-        self.setObjectName("activity")
-        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.setTitleBarWidget(QWidget())
         self._activity = activity
         self.fold = icon_button("caret-up", "Unfold Activity: all jobs and the log")
         self.fold.setCheckable(True)
@@ -102,6 +99,9 @@ class ActivityDock(QDockWidget):
         self.log.setMaximumBlockCount(LOG_LINES)
         self._more = QSplitter(Qt.Orientation.Horizontal)
         self._build()
+        self.setObjectName("activity")
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.setTitleBarWidget(QWidget())
         self.fold.toggled.connect(self.set_unfolded)
         self._due = QTimer(self, singleShot=True, interval=0)  # many jobs that change in one turn are shown once
         self._due.timeout.connect(self.refresh)

@@ -31,19 +31,20 @@ def looks(colours: Sequence[int]) -> list[Look]:
     The line style goes on with every turn through the palette, and further where two would look the same.
     """
     used: set[Look] = set()
+    all_used: set[str] = set()  # colours with which every style and symbol is taken
     chosen = []
     for index in colours:
-        turn = index // len(RUN_COLOURS)
+        turn, colour = index // len(RUN_COLOURS), run_colour(index)
         candidates = (
-            Look(
-                run_colour(index),
-                STYLES[(turn + step) % len(STYLES)],
-                SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)],
-            )
+            Look(colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)])
             for step in range(len(STYLES) * len(SYMBOLS))
         )
-        first = next(candidates)
-        look = first if first not in used else next((other for other in candidates if other not in used), first)
+        look = first = next(candidates)
+        if first in used and colour not in all_used:
+            free = next((other for other in candidates if other not in used), None)
+            if free is None:
+                all_used.add(colour)
+            look = free or first
         used.add(look)
         chosen.append(look)
     return chosen
