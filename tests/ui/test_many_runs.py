@@ -5,6 +5,8 @@ import pytest
 from workbench.ui.docks.activity import ActivityDock, JobLine
 from workbench.ui.models.run_list import RunList
 from workbench.ui.run_activity import RunActivity
+from workbench.workspace import placements
+from workbench.workspace.placements import Placement
 
 MANY = 30
 
@@ -80,3 +82,14 @@ def test_the_list_announces_only_the_row_that_changed(session, live):
     advance(session, live[4], 9)
     model.show(session.runs(), session.experiments())
     assert rows == [model.row_of(live[4])]
+
+
+def test_reading_one_run_reads_nothing_of_the_others(session, live, monkeypatch):
+    with session.workspace.writing() as db:
+        for run_id in live:
+            placements.store(db, Placement(run_id, f"uid-{run_id}", "cluster"))
+    made = []
+    read = placements._read
+    monkeypatch.setattr(placements, "_read", lambda *asked: (made.append(read(*asked)), made[-1])[1])
+    assert session.workspace.run(live[2]).placement.uid == f"uid-{live[2]}"
+    assert [[placement.run_id for placement in answer] for answer in made] == [[live[2]]]

@@ -35,11 +35,13 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
         known: runs that were read before; one that has not changed since is the same object. Brought up to date.
     """
     rows = db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values).fetchall()
+    only = rows[0][0] if len(rows) == 1 else None  # of one run among a thousand, nothing of the others is read
+    its = _of(only)
     tags: dict[int, list[str]] = {}
-    for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
+    for run_id, tag in db.execute(f"select run_id, tag from tags {its} order by tag"):
         tags.setdefault(run_id, []).append(tag)
-    best, last = _best_and_last(db)
-    placed = {placement.run_id: placement for placement in placements.every(db)}
+    best, last = _best_and_last(db, its)
+    placed = {placement.run_id: placement for placement in placements.every(db, only)}
     before, now_known = known or {}, Known()
     for row in rows:
         number = row[0]
@@ -75,11 +77,17 @@ def _run(
     )  # fmt: skip
 
 
-def _best_and_last(db: Connection) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
+def _of(run_id: int | None) -> str:
+    """The condition for the rows of one run; empty for those of all."""
+    return "" if run_id is None else f"where run_id = {int(run_id)}"
+
+
+def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
     """By run the metrics and the epoch of the best evaluation, and the metrics of the last one; as JSON."""
     # SQLite fills bare columns from the row that holds the maximum.
-    best = db.execute("select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id")
-    last = db.execute("select run_id, max(id), metrics from evaluations group by run_id")
+    sql = "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations"
+    best = db.execute(f"{sql} {where} group by run_id")
+    last = db.execute(f"select run_id, max(id), metrics from evaluations {where} group by run_id")
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 
