@@ -89,7 +89,7 @@ def test_reading_one_run_reads_nothing_of_the_others(session, live, monkeypatch)
         for run_id in live:
             placements.store(db, Placement(run_id, f"uid-{run_id}", "cluster"))
     made = []
-    read = placements._read
-    monkeypatch.setattr(placements, "_read", lambda *asked: (made.append(read(*asked)), made[-1])[1])
+    every = placements.every
+    monkeypatch.setattr(placements, "every", lambda *asked: (made.append(every(*asked)), made[-1])[1])
     assert session.workspace.run(live[2]).placement.uid == f"uid-{live[2]}"
     assert [[placement.run_id for placement in answer] for answer in made] == [[live[2]]]
