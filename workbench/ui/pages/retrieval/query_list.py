@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
+from workbench.ui.pages.retrieval.similarity_filter import SimilarityFilter
 from workbench.ui.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -52,9 +53,11 @@ class QueryList(QWidget):
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
         self.why = FailureFilter(self.browsing)
+        self.similarity = SimilarityFilter(self.browsing)
         in_column(
             in_row(self.failures, (self.classes, 1), spacing=8),
             self.why,
+            self.similarity,
             (self.selected, Qt.AlignmentFlag.AlignLeft),
             self.nothing,
             (self.table, 1),
@@ -66,6 +69,7 @@ class QueryList(QWidget):
     def fit_text(self, theme: Theme) -> None:
         """Take the width that the words need at this size of text."""
         self.setFixedWidth(theme.side(WIDTH))
+        self.similarity.fit_text(theme)
         for column, width in NUMBERS:
             self.table.setColumnWidth(column, theme.px(width))
 
@@ -127,6 +131,7 @@ class QueryList(QWidget):
         """Show other listed queries, or another order; the query stays marked."""
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
+        self.similarity.draw()
         self.selected.setVisible(filters.narrowed_by_selection)
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
