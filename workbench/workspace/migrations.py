@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import arrivals, checksums, placements, sealing
+from workbench.workspace import arrivals, checksums, placements, saved_views, sealing
 from workbench.workspace.connection import (
     READABLE_UP_TO,
     SET,
@@ -254,6 +254,13 @@ def m014_arrivals(db: Database) -> None:
 def m015_placements(db: Database) -> None:
     """Runs at other places."""
     db.execute(placements.TABLE)
+
+
+@migration()
+def m016_saved_views(db: Database) -> None:
+    """Views of the Retrieval page with a name."""
+    db.execute(saved_views.TABLE)
+    checksums.make_sealed(db.conn, "saved_views")
 
 
 def migrate(connection: Connection, path: Path | None = None) -> None:

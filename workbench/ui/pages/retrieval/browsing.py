@@ -122,6 +122,12 @@ class Browsing:
         self.listing.column, self.listing.descending = column, descending
         self._arrange()
 
+    def list_as(self, column: int, *, descending: bool, **chosen: Any) -> None:
+        """List the queries in the order of a column, with these fields of `filters`."""
+        self.listing.column, self.listing.descending = column, descending
+        self.choose_filters(**chosen)
+        self._tell(Change.OPTIONS)
+
     def _take_evaluation(self, shown: ShownEvaluation) -> None:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()

@@ -138,7 +138,7 @@ class SimilarityFilter(QWidget):
         self.chip.setVisible(chosen is not None)
         self.said.setText(
             "Being read…" if shown is None else
-            f"Nearest neighbours: {shown.right.sum():,} right (above), {shown.wrong.sum():,} wrong (below)"
+            f"{shown.right.sum():,} right (above), {shown.wrong.sum():,} wrong (below)"
         )  # fmt: skip
         ends = shown.ends if shown is not None else chosen or (0.0, 1.0)
         for box, value in zip((self.low, self.high), chosen or ends, strict=True):
