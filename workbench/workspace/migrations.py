@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
-from workbench.workspace import arrivals, checksums, placements, saved_views, sealing
+from workbench.workspace import arrivals, checksums, placements, sealing
 from workbench.workspace.connection import (
     READABLE_UP_TO,
     SET,
@@ -259,7 +259,9 @@ def m015_placements(db: Database) -> None:
 @migration()
 def m016_saved_views(db: Database) -> None:
     """Views of the Retrieval page with a name."""
-    db.execute(saved_views.TABLE)
+    db.execute(
+        "create table saved_views (name text primary key not null, listed text not null, changed text not null) strict"
+    )
     checksums.make_sealed(db.conn, "saved_views")
 
 

@@ -10,7 +10,6 @@ from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
 LONGEST = 80  # characters of a name
-TABLE = "create table saved_views (name text primary key not null, listed text not null, changed text not null) strict"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
@@ -77,7 +78,9 @@ class RetrievalPage(QStackedWidget):
         self.words = WordsRow(self.session, self.browsing.show_answer)
         self.by_words = button("Search by words", "text-aa")
         self.by_words.setCheckable(True)
-        bar = in_row(self.back, self.forward, 1, self.locating, self.by_words, self.own, spacing=8)
+        bar = FlowLayout(spacing=8)  # large text needs two lines
+        for tool in (self.back, self.forward, self.by_words, self.own, self.locating):
+            bar.addWidget(tool)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)

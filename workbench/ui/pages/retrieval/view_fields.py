@@ -43,12 +43,12 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
     if cause not in keys:
         missing.append("its cause, tag or comparison")
     confused = None
-    if _pair_of(pair, str):
+    if isinstance(pair, list) and _two_of(pair, str):
         if pair[0] in labels and pair[1] in labels:
             confused = ConfusedPair(labels[pair[0]], pair[0], labels[pair[1]], pair[1], times=0, share=0.0)
         else:
             missing.append(f"“{pair[0]}” taken for “{pair[1]}”")
-    similarity = listed.get("similarity")
+    limits = listed.get("similarity")
     order = listed.get("order")
     column, descending = order if isinstance(order, list) and len(order) == 2 else ("ap", False)
     browsing.list_as(
@@ -58,7 +58,7 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
         label=labels.get(name) if isinstance(name, str) else None,
         key=cause if cause in keys else None,
         pair=confused,
-        similarity=tuple(map(float, similarity)) if _pair_of(similarity, (int, float)) else None,
+        similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
     )
     return missing
 
@@ -69,5 +69,5 @@ def words_of(listed: Listed) -> str:
     return words if isinstance(words, str) else ""
 
 
-def _pair_of(value: object, kind: type | tuple[type, ...]) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(part, kind) for part in value)
+def _two_of(values: list[Any], kind: type) -> bool:
+    return len(values) == 2 and all(isinstance(value, kind) for value in values)
