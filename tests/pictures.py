@@ -93,7 +93,7 @@ class Photographer:
         self.take(name)
         for tabs in self.window.pages.page(name).findChildren(QTabWidget):
             for index in range(tabs.count()):
-                if tabs.isVisible() and tabs.isTabEnabled(index):
+                if tabs.isVisible() and tabs.isTabEnabled(index) and tabs.isTabVisible(index):
                     tabs.setCurrentIndex(index)
                     self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")

@@ -25,9 +25,23 @@ from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
 
 SHARES = (0.05, 0.1, 0.2)
-CONFIGS = {  # a preset and what is changed of it; the classes of Omniglot's test half are in no training half
+CONFIGS = {  # a preset and what is changed of it; no class of the test half of Omniglot and photographs is trained on
     "digits": ("sample-digits", ()),
     "omniglot": ("omniglot-unseen", ("dataset.place={data}/omniglot/images_background_small1.zip",)),
+    "photographs": (
+        "photographs-unseen",
+        (
+            "dataset.folder={data}/caltech101",
+            "backbone.weights_file={data}/weights/squeezenet1_0.pth",
+            "loss.name=ce",
+            "loss.proxy_lr=10",
+            "training.lr=0.001",
+            "training.backbone_lr=0",
+            "sampler.name=random",
+            "augmentation.name=none",
+            "training.keep_features=true",
+        ),
+    ),
     "mnist": ("mnist-ce-spce", ("dataset.folder={data}/mnist", "training.epochs=1", "evaluation.probe_size=0")),
 }
 

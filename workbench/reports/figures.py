@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -17,6 +18,7 @@ from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
+LEGEND_MARK = 14.0  # square points: the map's own are too small to tell their colours
 TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
 COLOURS = (*OKABE_ITO[:6], "#000000", "#999933")  # yellow cannot be seen on paper
 SERIES = {
@@ -172,8 +174,12 @@ def draw_map(data: Map, host: Figure) -> None:
     axes.set(xticks=[], yticks=[], title=fill(data.caption, TITLE_LETTERS))
     axes.set_aspect("equal", adjustable="datalim")
     axes.grid(visible=False)
+    axes.spines[:].set_visible(False)  # the directions of a map mean nothing
     if named or data.proxies is not None:
-        axes.legend(markerscale=1.2, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        legend = axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        for mark in legend.legend_handles:
+            if isinstance(mark, PathCollection):
+                mark.set_sizes([LEGEND_MARK])
 
 
 def _sheet(cards: list[QueryCard], host: Figure) -> None:

@@ -65,9 +65,11 @@ class PlacesDialog(QDialog):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(inside)
         notes = in_column(label(PROMISE, "caption", wrap=True), label(COMMAND, "caption", wrap=True), spacing=0)
-        head = in_row((label(ABOUT, "muted", wrap=True), 1), *self.adds.values(), spacing=8)
+        adds = in_row(*self.adds.values(), 1, spacing=8)
         foot = in_row((notes, 1), self.cancel, self.save, spacing=8)
-        in_column(head, (area, 1), self.problem, foot, on=self, margins=16, spacing=12)
+        in_column(
+            label(ABOUT, "muted", wrap=True), adds, (area, 1), self.problem, foot, on=self, margins=16, spacing=12
+        )
         for kind, add in self.adds.items():
             add.clicked.connect(partial(self.add_place, kind))
         self.cancel.clicked.connect(self.reject)

@@ -22,7 +22,7 @@ from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import WHICH_EVALUATION
@@ -59,8 +59,7 @@ class SectionChoices(QWidget):
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.up, self.down = icon_button("arrow-up", "Move up"), icon_button("arrow-down", "Move down")
-        self.again = button("Reset", kind="quiet")
-        self.again.setToolTip("Sections, order and text as the template offers them")
+        self.again = icon_button("arrow-counter-clockwise", "Reset to the template's sections, order and text")
         self.title = QLineEdit()
         self.title.setAccessibleName("Title of the report")
         self.notes = QPlainTextEdit()

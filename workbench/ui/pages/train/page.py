@@ -43,7 +43,8 @@ from workbench.workspace.rows import Evaluation
 ROW_PX = 24
 FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
-WITH_CAPTION = 760  # px of the page at 100% text from which "Smoothing" has room beside the tabs
+WITH_CAPTION = 800  # px of the plots at 100% text from which "Smoothing" has room beside the tabs
+WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
 READ_AFTER = 300  # ms after the last news
 AXIS = "train/axis"  # what the curves stand over
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"
@@ -191,10 +192,12 @@ class TrainPage(QStackedWidget):
 
     def _fit_text(self) -> None:
         """Take the width of the text size; a narrow page has no room for the sentences."""
-        self.findings.setFixedWidth(self.session.theme.side(FINDINGS_PX))
-        self.smoother.caption.setVisible(self.width() >= self.session.theme.px(WITH_CAPTION))
-        wide = max(WITH_FINDINGS, self.session.theme.px(WITH_CAPTION))
-        self.findings.setVisible(self.width() >= wide and self.views.currentWidget() is not self.system)
+        size = self.session.theme
+        self.findings.setFixedWidth(size.side(FINDINGS_PX))
+        with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
+        room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
+        self.smoother.caption.setVisible(room >= size.px(WITH_CAPTION))
+        self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
