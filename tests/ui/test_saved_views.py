@@ -38,6 +38,9 @@ def test_views_are_stored_renamed_and_deleted_by_name(workspace):
             db.execute("update saved_views set listed = '['")
         assert all_views(workspace)[0].problem
         assert put(workspace, SavedView("Also hard"), None) == []
+        with workspace.writing() as db:
+            db.execute("drop table saved_views")
+        assert all_views(workspace) == [], "an older workspace that cannot be written"
 
 
 def test_a_view_lists_the_same_queries_again(page, session, qtbot):

@@ -22,11 +22,16 @@ class SavedView:
 
 
 def all_views(workspace: Workspace) -> list[SavedView]:
-    """By name without regard to case; one that cannot be read is empty and says why."""
+    """By name without regard to case; one that cannot be read is empty and says why.
+
+    A workspace of an older version that cannot be written has none.
+    """
     sql = (
         "select json_group_array(json_array(name, listed)) from (select * from saved_views order by lower(name), name)"
     )
     with workspace.reading() as db:
+        if not db.execute("select 1 from sqlite_master where name = 'saved_views'").fetchone():
+            return []
         ((text,),) = db.execute(sql).fetchall()
     return [_view(name, listed) for name, listed in json.loads(text)]
 

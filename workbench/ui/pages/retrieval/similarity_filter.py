@@ -140,6 +140,7 @@ class SimilarityFilter(QWidget):
             "Being read…" if shown is None else
             f"{shown.right.sum():,} right (above), {shown.wrong.sum():,} wrong (below)"
         )  # fmt: skip
+        self.histograms.setAccessibleDescription(self.said.text())
         ends = shown.ends if shown is not None else chosen or (0.0, 1.0)
         for box, value in zip((self.low, self.high), chosen or ends, strict=True):
             box.blockSignals(True)
