@@ -42,3 +42,23 @@ def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comp
     assert page.tabs.isTabVisible(page.tabs.indexOf(page.fair))
     session.workspace_changed.emit()
     assert page.right.currentWidget() is not page.result
+
+
+def test_the_ranking_is_shown_as_a_picture_too(qtbot, comparison, tmp_path):
+    panel = FairPanel()
+    qtbot.addWidget(panel)
+    panel.show_comparisons([comparison])
+    panel.resize(700, 400)
+    panel.show()
+    assert panel.view.isVisible()
+    assert not panel.ranks.isVisible()
+    panel.shown_as.buttons["picture"].click()
+    assert panel.ranks.isVisible()
+    assert panel.ranks.rows()[1:] == [
+        [method.name, method.rank, method.low, method.high] for method in comparison.placed
+    ]
+    assert "ce 1.0, ice 2.0" in panel.ranks.picture.accessibleDescription()
+    colours = {panel.ranks.image().pixelColor(x, y).name() for x in range(0, 800, 3) for y in range(60, 160, 3)}
+    assert len(colours) > 3, "lines, names and means"
+    panel.ranks.save(tmp_path / "ranks.svg")
+    assert "Mean rank over seeds" in (tmp_path / "ranks.svg").read_text("utf-8")

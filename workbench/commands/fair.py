@@ -108,19 +108,10 @@ def _show(comparison: Any, out: Path | None) -> None:
     click.echo(text)
     if out is None:
         return
-    from workbench.reports.critical_difference import Placed, critical_difference
+    from workbench.reports.critical_difference import critical_difference
 
-    placed = [
-        Placed(
-            comparison.scores[index].method,
-            comparison.ranks[index].mean,
-            comparison.ranks[index].low,
-            comparison.ranks[index].high,
-        )
-        for index in comparison.order
-    ]
     title = f"{comparison.plan.bench}: {comparison.plan.trials} trials, {comparison.plan.seeds} seeds"
-    drawn = critical_difference(placed, comparison.groups, title).encode("svg")
+    drawn = critical_difference(comparison.placed, comparison.groups, title).encode("svg")
     out.mkdir(parents=True, exist_ok=True)
     written = {name: table.encode() for name, table in tables(comparison).items()}
     for name, content in (written | {"results.md": text.encode(), "ranks.svg": drawn}).items():

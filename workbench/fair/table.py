@@ -27,6 +27,16 @@ MEANING = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One method of the critical-difference picture."""
+
+    name: str
+    rank: float  # mean over seeds; 1 is best
+    low: float  # limits of the rank
+    high: float
+
+
 @dataclass(frozen=True)
 class Comparison:
     """All that is said of methods that were compared fairly; `scores` are ordered by falling mean at the last epoch."""
@@ -49,6 +59,15 @@ class Comparison:
     def order(self) -> list[int]:
         """Places in `scores` by rising mean rank over seeds."""
         return sorted(range(len(self.scores)), key=lambda method: (self.ranks[method].mean, method))
+
+    @cached_property
+    def placed(self) -> list[Placed]:
+        """The methods with their ranks, in the order of `order`."""
+        ranks_of = self.ranks
+        return [
+            Placed(self.scores[index].method, ranks_of[index].mean, ranks_of[index].low, ranks_of[index].high)
+            for index in self.order
+        ]
 
     @cached_property
     def groups(self) -> list[tuple[int, int]]:

@@ -1,26 +1,16 @@
 """The critical-difference picture of a ranking (after Demšar 2006): mean ranks on a line, bars over who is alike."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from matplotlib.figure import Figure
 
+from workbench.fair.table import Placed
 from workbench.reports.drawing import FULL, Drawing
 
 ROW = 0.2  # inches of a name
 BAR = 0.12  # inches of a bar over alike methods
 COLOUR = "#0072B2"
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """One method on the line."""
-
-    name: str
-    rank: float  # mean over seeds; 1 is best
-    low: float  # limits of the rank
-    high: float
 
 
 def critical_difference(placed: Sequence[Placed], groups: Sequence[tuple[int, int]], title: str) -> Drawing:

@@ -10,6 +10,7 @@ from workbench.reports.blocks import Block, Document, Section
 from workbench.reports.content import Content, gather
 from workbench.reports.drawing import Drawing
 from workbench.reports.entry_titles import moment
+from workbench.reports.fair_blocks import fair_drawings
 from workbench.reports.group_content import GroupContent, gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.markdown import blocks_of
@@ -80,7 +81,7 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
     groups = None
     if of_groups:
         groups = gather_groups(workspace, runs, of_groups, wish.metric, wish.at, progress)
-        drawn |= group_figures.draw(groups.overview, of_groups)
+        drawn |= group_figures.draw(groups.overview, of_groups) | fair_drawings(groups.fair)
     notes = (wish.notes or (runs[0].note if len(runs) == 1 else "")) if "notes" in wish.sections else ""
     sections = []
     for key in wish.sections:

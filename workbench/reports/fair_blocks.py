@@ -3,9 +3,20 @@
 from collections.abc import Sequence
 
 from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
-from workbench.reports.blocks import Block, Table, heading, said
+from workbench.reports.blocks import Block, Plot, Table, heading, said
+from workbench.reports.critical_difference import critical_difference
+from workbench.reports.drawing import Drawing
 
 NONE = "This workspace holds no fair comparison; `workbench benchmark fair` makes one."
+PICTURE = "Mean ranks over seeds with their intervals; bars join methods of which no pair differs."
+
+
+def fair_drawings(comparisons: Sequence[Comparison]) -> dict[str, Drawing]:
+    """The critical-difference picture of each comparison, by name: "fair-ranks-1" and so on."""
+    return {
+        _picture(number): critical_difference(comparison.placed, comparison.groups, title_of(comparison))
+        for number, comparison in enumerate(comparisons, start=1)
+    }
 
 
 def fair_blocks(comparisons: Sequence[Comparison]) -> list[Block]:
@@ -21,6 +32,11 @@ def fair_blocks(comparisons: Sequence[Comparison]) -> list[Block]:
         blocks += [
             said(conditions(comparison)),
             Table(f"fair-{number}", caption, HEAD, rows, numbers),
+            Plot(_picture(number), PICTURE),
             *(said(sentence.removeprefix("- ")) for sentence in verdicts(comparison)),
         ]
     return [*blocks, said(MEANING, muted=True)]
+
+
+def _picture(number: int) -> str:
+    return f"fair-ranks-{number}"

@@ -12,9 +12,9 @@ from workbench.cli import cli
 from workbench.fair.plan import Plan
 from workbench.fair.runs import Tried
 from workbench.fair.scores import Scores
-from workbench.fair.table import compared, markdown, tables
+from workbench.fair.table import Placed, compared, markdown, tables
 from workbench.problem import Problem
-from workbench.reports.critical_difference import Placed, critical_difference
+from workbench.reports.critical_difference import critical_difference
 from workbench.sweeps.progress import Standing
 from workbench.sweeps.space import Parameter
 

@@ -2,8 +2,8 @@
 
 from tests.unit.fair.test_table import PLAN, planted
 from workbench.fair.table import HEAD, MEANING, compared, rows_of
-from workbench.reports.blocks import Paragraph, Table
-from workbench.reports.fair_blocks import NONE, fair_blocks
+from workbench.reports.blocks import Paragraph, Plot, Table
+from workbench.reports.fair_blocks import NONE, fair_blocks, fair_drawings
 from workbench.reports.templates import templates
 
 
@@ -17,6 +17,8 @@ def test_the_section_has_the_rows_of_the_page_with_their_conditions_and_meaning(
     (table,) = [block for block in blocks if isinstance(block, Table)]
     assert table.head == HEAD
     assert [list(row) for row in table.rows] == rows_of(comparison)
+    (picture,) = [block for block in blocks if isinstance(block, Plot)]
+    assert [row[0] for row in fair_drawings([comparison])[picture.name].table[1]] == ["ce", "ice"]
     said = words(blocks)
     assert "40 queries" in said[0]
     assert "psc is left out. It broke." in said

@@ -2,20 +2,26 @@
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
+from workbench.ui.pages.compare.rank_lines import RankLines
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.segments import Segments
 
 NOTES_LINES = 8
 
 
 class FairPanel(QWidget):
-    """One comparison at a time; a box chooses where the workspace holds several."""
+    """One comparison at a time, as a table or as a picture; a box chooses where the workspace holds several."""
+
+    failed = Signal(object)  # Problem, of saving the picture
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,9 +32,18 @@ class FairPanel(QWidget):
         self.conditions = label("", "muted", wrap=True)
         self.model = WordTable()
         self.view = table_view(self.model, "Ranking of the methods that were tuned alike")
+        self.ranks = RankLines()
+        self.ranks.failed.connect(self.failed)
+        self.views = QStackedWidget()
+        self.views.addWidget(self.view)
+        self.views.addWidget(Scrolled(self.ranks))
+        self.shown_as = Segments("Show the ranking as", (("table", "Table"), ("picture", "Picture")))
+        self.shown_as.set_value("table")
+        self.shown_as.chosen.connect(lambda shown: self.views.setCurrentIndex(int(shown == "picture")))
         self.notes = CappedText("muted", NOTES_LINES)
         self.notes.said.setAccessibleName("What the ranks mean")
-        in_column(self.box, self.conditions, (self.view, 1), self.notes, on=self, margins=8)
+        head = in_row((self.conditions, 1), self.shown_as, spacing=8)
+        in_column(self.box, head, (self.views, 1), self.notes, on=self, margins=8)
 
     def show_comparisons(self, comparisons: Sequence[Comparison]) -> None:
         """Show these, the newest first."""
@@ -53,5 +68,6 @@ class FairPanel(QWidget):
         comparison = self.comparisons[self.box.currentIndex()]
         self.conditions.setText(conditions(comparison))
         self.model.show(HEAD, rows_of(comparison))
+        self.ranks.show_comparison(comparison)
         fit_columns(self.view)
         self.notes.set_text("\n".join([MEANING, *verdicts(comparison)]))

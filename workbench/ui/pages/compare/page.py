@@ -118,6 +118,8 @@ class ComparePage(QStackedWidget):
         self.report_action.triggered.connect(self._report)
         self.curves.failed.connect(session.notify)
         self.settings.failed.connect(session.notify)
+        for panel in (self.fair, self.fair_alone):
+            panel.failed.connect(session.notify)
         self.queries.opened.connect(self._open)
         self.neighbours.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
