@@ -38,6 +38,7 @@ from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui import placed_runs
+from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
@@ -156,6 +157,7 @@ def send(workspace: Workspace, place: SlurmPlace, launcher: FolderPlace, runs: i
 def watch(workspace: Workspace, seconds: float) -> None:
     """The window with all of the runs live: pages in turn, then Compare; prints stalls."""
     app = QApplication(sys.argv[:1])
+    garbage = Garbage(app)  # as in the program
     app.setStyle("Fusion")
     session = Session(workspace)
     session.set_catalog(catalog.current())
@@ -164,6 +166,7 @@ def watch(workspace: Workspace, seconds: float) -> None:
     window.show()
     window.make_ready()
     wait(20.0)
+    garbage.settle()
     stalls = WorkedStalls()
     stalls.start()
     began, before = perf_counter(), points(workspace)
@@ -180,18 +183,21 @@ def watch(workspace: Workspace, seconds: float) -> None:
         print(f"  {worked[at]:6.1f} ms on page {stalls.gaps[at][1]}")
     report(stalls, f"{seconds:.0f} s of pages, all live", began)
     print(f"{came / (perf_counter() - began):,.0f} points a second came home")
-    began, spent = perf_counter(), thread_time()
+    began, spent, all_spent = perf_counter(), thread_time(), process_time()
     session.show_page("compare")
     page = window.pages.page("compare")
     wait(PATIENCE, lambda: page.chooser.tree.topLevelItemCount() > 0)
-    print(f"Compare: {thread_time() - spent:.2f} s of work of the window's thread")
+    worked = process_time() - all_spent
+    print(f"Compare: {thread_time() - spent:.2f} s of work of the window's thread, {worked:.2f} s of the whole program")
     report(stalls, "Compare opens", began)
     began = perf_counter()
     page.chooser.tick([run.id for run in session.runs()])
     wait(PATIENCE, lambda: page.model.overview is not None)
     report(stalls, "all ticked, Metrics shown", began)
+    print(f"load {os.getloadavg()[0]:.1f}")
     session.close()
     window.close()
+    garbage.end()
 
 
 def points(workspace: Workspace) -> int:

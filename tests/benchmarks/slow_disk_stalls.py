@@ -4,8 +4,9 @@
 
 Every page is opened with a run shown, an earlier evaluation is shown on it, and then another run; a 5 ms timer ticks on
 the window's thread. Prints how many reads there were, how many of them on the window's thread, and for each page the
-longest gap between two ticks less its interval. Painting a page for the first time and waiting for the interpreter are
-in it: `--delay 0` gives what stays without the disk.
+longest gap between two ticks less its interval, by the clock, and the most processor time of that thread between two
+ticks. Painting a page for the first time is in both, waiting for the interpreter or a core only in the first.
+`--delay 0` gives what stays without the disk.
 """
 
 import argparse
@@ -19,12 +20,14 @@ os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini"
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+from compare_speed import WorkedStalls
 from PySide6.QtWidgets import QApplication
-from window_stalls import Stalls, wait
+from window_stalls import wait
 
 from tests.slow_disk import SlowDisk
 from tests.ui.trained import trained_run
 from workbench.app import SWITCH
+from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.page_stack import PAGES
 from workbench.ui.session import Session
@@ -39,6 +42,7 @@ def main() -> None:
     args = parser.parse_args()
     sys.setswitchinterval(SWITCH)
     app = QApplication(sys.argv[:1])
+    garbage = Garbage(app)  # as in the program; without it Python looks at all objects in some turn, 0.2 to 0.4 s
     app.setStyle("Fusion")
     folder = Path(tempfile.mkdtemp())
     workspace = Workspace(folder / "space", create=True)
@@ -53,13 +57,14 @@ def main() -> None:
         window.make_ready()
         wait(60, lambda: window.pages.count() == len(PAGES))
         wait(2)  # the last page is laid out
+        garbage.settle()
         disk.delay = args.delay
         disk.reads, before = 0, len(disk.on_window)
 
         def settle() -> None:
             wait(args.settle, lambda: session.evaluation() is not None and not session.findChildren(Task))
 
-        stalls = Stalls()
+        stalls = WorkedStalls()
         stalls.start()
         for info in PAGES:
             stalls.doing = info.name
@@ -73,9 +78,13 @@ def main() -> None:
             settle()
         on_window = disk.on_window[before:]
         session.close()
+    garbage.end()
     print(f"{disk.reads} reads of {1000 * args.delay:.0f} ms, {len(on_window)} of them on the window's thread")
+    print(f"load {os.getloadavg()[0]:.1f}; longest turn by page, by the clock and in processor time:")
     for info in PAGES:
-        print(f"  {info.name:10} longest {max(gap for gap, doing in stalls.gaps if doing == info.name):7.1f} ms")
+        turns = [at for at, (_, doing) in enumerate(stalls.gaps) if doing == info.name]
+        gap, work = max(stalls.gaps[at][0] for at in turns), max(stalls.worked[at] for at in turns)
+        print(f"  {info.name:10} {gap:7.1f} ms {work:7.1f} ms")
     for place in dict.fromkeys(on_window):
         print("  read on the window's thread:", place[:300])
 

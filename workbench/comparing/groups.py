@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -64,9 +65,9 @@ def _told_apart(groups: list[Group]) -> list[Group]:
         for index, group in enumerate(same):
             words = [f"{_short(row.field)} {written(row.values[index])}" for row in rows]
             titles[id(group)] = f"{group.title} ({', '.join(words)})"
-        texts = [titles[id(group)] for group in same]
+        texts = Counter(titles[id(group)] for group in same)
         for group in same:
-            if texts.count(titles[id(group)]) > 1:
+            if texts[titles[id(group)]] > 1:
                 titles[id(group)] = f"{group.title} (run {group.runs[0].id})"
     return [replace(group, title=titles[id(group)]) for group in groups]
 

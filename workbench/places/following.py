@@ -109,7 +109,7 @@ class Following:
         if len(placed) <= IN_TURN:
             return placed
         later = [placement for placement in placed if placement.run_id > self._last_read]
-        turn = [*later, *(placement for placement in placed if placement not in later)][:IN_TURN]
+        turn = [*later, *(placement for placement in placed if placement.run_id <= self._last_read)][:IN_TURN]
         self._last_read = turn[-1].run_id
         return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 

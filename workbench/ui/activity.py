@@ -27,7 +27,7 @@ class Progressed:
 class ActivityItem(QObject):
     """One job. `progress`, `finish`, `fail` and `cancelled` may be called from any thread and at any rate."""
 
-    changed = Signal()  # on the window's thread
+    changed = Signal(object)  # itself, on the window's thread
     _posted = Signal()
 
     def __init__(self, title: str, cancel: Callable[[], None] | None, parent: QObject | None = None) -> None:
@@ -91,7 +91,7 @@ class ActivityItem(QObject):
             self._looking = new is not None
         if new is not None:
             self.state, self.now = new
-            self.changed.emit()
+            self.changed.emit(self)
             QTimer.singleShot(OFTEN, self, self._take)
 
 
@@ -107,9 +107,9 @@ class Activity(QObject):
         self._logged: set[ActivityItem] = set()
 
     @property
-    def working(self) -> list[ActivityItem]:
-        """The jobs that have not ended, oldest first."""
-        return [item for item in self.items if item.state == "working"]
+    def newest_working(self) -> ActivityItem | None:
+        """The job that was added last of those that have not ended; None when all have."""
+        return next((item for item in reversed(self.items) if item.state == "working"), None)
 
     def add(self, title: str, cancel: Callable[[], None] | None = None) -> ActivityItem:
         """Add a job; `cancel` is called on the window's thread when the user cancels it."""
@@ -124,13 +124,12 @@ class Activity(QObject):
         """Add a line to the log under the list."""
         self.logged.emit(line)
 
-    def _item_changed(self) -> None:
-        for item in self.items:
-            if item.state != "working" and item not in self._logged:
-                self._logged.add(item)
-                text = item.now.text
-                nothing_more = text.rstrip(".").casefold() in ("", item.state)
-                self.log(f"{item.title}: {item.state}" if nothing_more else f"{item.title}: {item.state}. {text}")
+    def _item_changed(self, item: ActivityItem) -> None:
+        if item.state != "working" and item not in self._logged:
+            self._logged.add(item)
+            text = item.now.text
+            nothing_more = text.rstrip(".").casefold() in ("", item.state)
+            self.log(f"{item.title}: {item.state}" if nothing_more else f"{item.title}: {item.state}. {text}")
         self.changed.emit()
 
     def _drop_old(self) -> None:

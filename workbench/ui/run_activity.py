@@ -4,19 +4,20 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from workbench.ui.activity import ActivityItem
+from workbench.ui.activity import ActivityItem, Progressed
 from workbench.ui.session import Session
 from workbench.ui.words import state_word
 from workbench.workspace.rows import Run
 
 
 class RunActivity(QObject):
-    """Reads the runs whenever the follower reports a change."""
+    """Reads the runs whenever the follower reports a change; a line is touched only where its run changed."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._items: dict[int, ActivityItem] = {}
+        self._told: dict[int, Progressed] = {}  # what the line of a run says
         session.runs_changed.connect(self.refresh)
         session.workspace_changed.connect(self._forget)
         self.refresh()
@@ -30,9 +31,15 @@ class RunActivity(QObject):
         for run_id, item in list(self._items.items()):
             now = runs.get(run_id)
             if now is not None and now.live:
-                item.progress(now.done, now.total, _words(now), now.seconds_left or None)
+                self._tell(item, now)
             else:
                 self._end(run_id, item, now)
+
+    def _tell(self, item: ActivityItem, run: Run) -> None:
+        progress = Progressed(run.done, run.total, _words(run), run.seconds_left or None)
+        if self._told.get(run.id) != progress:
+            self._told[run.id] = progress
+            item.progress(progress.done, progress.total, progress.text, progress.seconds_left)
 
     def _add(self, run: Run) -> ActivityItem:
         own = self._session.control(run.id) is not None
@@ -40,6 +47,7 @@ class RunActivity(QObject):
 
     def _end(self, run_id: int, item: ActivityItem, run: Run | None) -> None:
         del self._items[run_id]
+        self._told.pop(run_id, None)
         if run is None or run.status == "cancelled":
             item.cancelled()
         elif run.status in ("failed", "interrupted"):
@@ -51,6 +59,7 @@ class RunActivity(QObject):
         for item in self._items.values():
             item.cancelled("Another workspace was opened")
         self._items.clear()
+        self._told.clear()
 
 
 def _words(run: Run) -> str:

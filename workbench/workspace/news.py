@@ -70,6 +70,7 @@ class Watch:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
+        self._known: runs.Known = {}
         self._lock, self._closed = threading.Lock(), False
         first = self.look(Place())
         assert first is not None
@@ -98,7 +99,7 @@ class Watch:
         version = self._db.execute("pragma data_version").fetchone()[0]
         if version == reached.version:
             return None
-        every = runs.read_runs(self._db, "1", ())
+        every = runs.read_runs(self._db, "1", (), self._known)
         after, scalars, more = reached, list[tuple[str, int, float]](), False
         if reached.run_id is not None:
             run = next((run for run in every if run.id == reached.run_id), None)

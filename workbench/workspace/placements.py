@@ -59,9 +59,11 @@ def of_run(db: Connection, run_id: int) -> Placement | None:
     return rows[0] if rows else None
 
 
-def every(db: Connection) -> list[Placement]:
-    """All of them, by run; none in an older workspace that is open for reading only."""
-    return _read(db, "1", ()) if _is_kept(db) else []
+def every(db: Connection, run_id: int | None = None) -> list[Placement]:
+    """All of them, by run, or that of one run; none in an older workspace that is open for reading only."""
+    if not _is_kept(db):
+        return []
+    return _read(db, "1", ()) if run_id is None else _read(db, "run_id = ?", (run_id,))
 
 
 def at_work(db: Connection, place: str) -> list[Placement]:

@@ -24,29 +24,42 @@ RUN_COLUMNS = (
 )
 
 
-def read_runs(db: Connection, where: str, values: tuple[Any, ...]) -> list[Run]:
-    """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first."""
-    names = RUN_COLUMNS.split(", ")
-    rows = [
-        dict(zip(names, row, strict=True))
-        for row in db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values)
-    ]
+Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics and placement
+Known = dict[int, tuple[Stored, Run]]  # by run, as it was read last
+
+
+def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known | None = None) -> list[Run]:
+    """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first.
+
+    Args:
+        known: runs that were read before; one that has not changed since is the same object. Brought up to date.
+    """
+    rows = db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values).fetchall()
+    only = rows[0][0] if len(rows) == 1 else None  # of one run among a thousand, nothing of the others is read
+    its = _of(only)
     tags: dict[int, list[str]] = {}
-    for run_id, tag in db.execute("select run_id, tag from tags order by tag"):
+    for run_id, tag in db.execute(f"select run_id, tag from tags {its} order by tag"):
         tags.setdefault(run_id, []).append(tag)
-    best, last = _best_and_last(db)
-    placed = {placement.run_id: placement for placement in placements.every(db)}
-    return [
-        _run(row, tuple(tags.get(row["id"], ())), best.get(row["id"]), last.get(row["id"]), placed.get(row["id"]))
-        for row in rows
-    ]
+    best, last = _best_and_last(db, its)
+    placed = {placement.run_id: placement for placement in placements.every(db, only)}
+    before, now_known = known or {}, Known()
+    for row in rows:
+        number = row[0]
+        stored = (tuple(row), tuple(tags.get(number, ())), best.get(number), last.get(number), placed.get(number))
+        same = before.get(number)
+        now_known[number] = same if same is not None and same[0] == stored else (stored, _run(*stored))
+    if known is not None:
+        known.clear()
+        known.update(now_known)
+    return [run for _, run in now_known.values()]
 
 
 def _run(
-    row: dict[str, Any], tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
+    columns: Stored, tags: tuple[str, ...], best: tuple[str, int] | None, last: str | None,
     placement: placements.Placement | None,
 ) -> Run:  # fmt: skip
     """One run; `unread` names what of its row cannot be read."""
+    row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
     environment, missing = environment_of(row["environment"])
@@ -64,11 +77,17 @@ def _run(
     )  # fmt: skip
 
 
-def _best_and_last(db: Connection) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
+def _of(run_id: int | None) -> str:
+    """The condition for the rows of one run; empty for those of all."""
+    return "" if run_id is None else f"where run_id = {int(run_id)}"
+
+
+def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int]], dict[int, str]]:
     """By run the metrics and the epoch of the best evaluation, and the metrics of the last one; as JSON."""
     # SQLite fills bare columns from the row that holds the maximum.
-    best = db.execute("select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations group by run_id")
-    last = db.execute("select run_id, max(id), metrics from evaluations group by run_id")
+    sql = "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations"
+    best = db.execute(f"{sql} {where} group by run_id")
+    last = db.execute(f"select run_id, max(id), metrics from evaluations {where} group by run_id")
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 

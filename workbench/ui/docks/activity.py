@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -88,9 +88,6 @@ class ActivityDock(QDockWidget):
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__("Activity", parent)
-        self.setObjectName("activity")
-        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.setTitleBarWidget(QWidget())
         self._activity = activity
         self.fold = icon_button("caret-up", "Unfold Activity: all jobs and the log")
         self.fold.setCheckable(True)
@@ -102,8 +99,13 @@ class ActivityDock(QDockWidget):
         self.log.setMaximumBlockCount(LOG_LINES)
         self._more = QSplitter(Qt.Orientation.Horizontal)
         self._build()
+        self.setObjectName("activity")
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.setTitleBarWidget(QWidget())
         self.fold.toggled.connect(self.set_unfolded)
-        activity.changed.connect(self.refresh)
+        self._due = QTimer(self, singleShot=True, interval=0)  # many jobs that change in one turn are shown once
+        self._due.timeout.connect(self.refresh)
+        activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)
         self.set_unfolded(False)
         self.refresh()
@@ -150,8 +152,7 @@ class ActivityDock(QDockWidget):
 
     def refresh(self) -> None:
         """Show the jobs as they are now."""
-        working = self._activity.working
-        self.line.show_item(working[-1] if working else None)
+        self.line.show_item(self._activity.newest_working)
         if not self.fold.isChecked():
             return
         newest = self._activity.items[: -SHOWN - 1 : -1]

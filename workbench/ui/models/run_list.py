@@ -192,7 +192,7 @@ class RunList(QAbstractListModel):
             self.endResetModel()
             return
         for row, (new, old) in enumerate(zip(wanted, self._shown, strict=True)):
-            if new != old:
+            if new is not old and new != old:
                 self._shown[row] = new
                 self.dataChanged.emit(self.index(row), self.index(row))
 
@@ -233,6 +233,8 @@ class RunList(QAbstractListModel):
         return "inside" if self._group_of(run) else ""
 
     def _holds_words(self, run: Run) -> bool:
+        if not self._words:
+            return True
         text = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
         return all(word in text.casefold() for word in self._words)
 

@@ -13,6 +13,7 @@ from workbench.ui.pages.compare.tables import table_view
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
+MEASURED = 100  # rows, from the first in view, whose cells set the widths: their numbers have one form
 TITLE_PX = 170  # the least width of the first column
 INTERVAL_PX, MARGIN = 130, 8
 CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
@@ -30,6 +31,7 @@ class GroupView(QTableView):
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
         self.verticalHeader().setDefaultSectionSize(ROW_PX)
+        self.horizontalHeader().setResizeContentsPrecision(MEASURED)
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:

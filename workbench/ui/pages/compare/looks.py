@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPixmapCache
 
 from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
@@ -31,31 +31,37 @@ def looks(colours: Sequence[int]) -> list[Look]:
     The line style goes on with every turn through the palette, and further where two would look the same.
     """
     used: set[Look] = set()
+    all_used: set[str] = set()  # colours with which every style and symbol is taken
     chosen = []
     for index in colours:
-        turn = index // len(RUN_COLOURS)
-        tried = [
-            Look(
-                run_colour(index),
-                STYLES[(turn + step) % len(STYLES)],
-                SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)],
-            )
+        turn, colour = index // len(RUN_COLOURS), run_colour(index)
+        candidates = (
+            Look(colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)])
             for step in range(len(STYLES) * len(SYMBOLS))
-        ]
-        look = next((candidate for candidate in tried if candidate not in used), tried[0])
+        )
+        look = first = next(candidates)
+        if first in used and colour not in all_used:
+            free = next((other for other in candidates if other not in used), None)
+            if free is None:
+                all_used.add(colour)
+            look = free or first
         used.add(look)
         chosen.append(look)
     return chosen
 
 
 def swatch(look: Look) -> QIcon:
-    """A stroke in the look's colour and line style."""
-    pixmap = QPixmap(*SWATCH)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setPen(QPen(QColor(drawn(look.colour)), 3, look.pen))
-    painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
-    painter.end()
+    """A stroke in the look's colour and line style, drawn once: a thousand groups share a few colours and styles."""
+    colour = drawn(look.colour)
+    key, pixmap = f"swatch {colour} {look.pen.name}", QPixmap()
+    if not QPixmapCache.find(key, pixmap):
+        pixmap = QPixmap(*SWATCH)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setPen(QPen(QColor(colour), 3, look.pen))
+        painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
+        painter.end()
+        QPixmapCache.insert(key, pixmap)
     return QIcon(pixmap)
 
 

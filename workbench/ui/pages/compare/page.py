@@ -138,8 +138,10 @@ class ComparePage(QStackedWidget):
         """Group the runs again if one was added, deleted or has other scores; only while the page is visible."""
         runs = self.session.runs()
         self.setCurrentIndex(1 if runs else 0)
+        if not self.isVisible():
+            return
         signature = [(run.id, run.name, run.status, run.colour, run.best, run.last) for run in runs]
-        if not self.isVisible() or (signature == self._signature and not self._offered):
+        if signature == self._signature and not self._offered:
             return
         self._signature = signature
         self._read_fair()

@@ -1,0 +1,95 @@
+"""A workspace with many live runs: what did not change is neither read apart nor drawn again."""
+
+import pytest
+
+from workbench.ui.docks.activity import ActivityDock, JobLine
+from workbench.ui.models.run_list import RunList
+from workbench.ui.run_activity import RunActivity
+from workbench.workspace import placements
+from workbench.workspace.placements import Placement
+
+MANY = 30
+
+
+@pytest.fixture
+def live(session, config):
+    """The numbers of runs that all work."""
+    workspace = session.workspace
+    numbers = [workspace.create_run(config) for _ in range(MANY)]
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'running', phase = 'Training', total = 100")
+    session.follower.look()
+    return numbers
+
+
+def advance(session, run_id, done):
+    """A run goes on, and the window hears of it."""
+    with session.workspace.writing() as db:
+        db.execute("update runs set done = ? where id = ?", (done, run_id))
+    session.follower.look()
+
+
+def test_a_run_that_did_not_change_is_the_same_object_after_the_next_look(session, live):
+    before = {run.id: run for run in session.runs()}
+    advance(session, live[3], 7)
+    changed = [run.id for run in session.runs() if run is not before[run.id]]
+    assert changed == [live[3]]
+    assert session.run(live[3]).done == 7
+
+
+def test_tags_and_scores_make_a_run_new(session, live, stored_evaluation):
+    before = {run.id: run for run in session.runs()}
+    session.workspace.set_tags(live[0], ["kept"])
+    stored_evaluation(live[1], 1)
+    session.follower.look()
+    changed = {run.id for run in session.runs() if run is not before[run.id]}
+    assert changed == {live[0], live[1]}
+    assert session.run(live[0]).tags == ("kept",)
+    assert session.run(live[1]).best["MAP@R"] == 0.8
+
+
+def test_only_the_line_of_a_run_that_changed_is_touched(qtbot, session, live):
+    shown = RunActivity(session)
+    qtbot.waitUntil(lambda: all(item.now.total == 100 for item in session.activity.items))
+    heard = []
+    for item in session.activity.items:
+        item.changed.connect(heard.append)
+    advance(session, live[5], 12)
+    qtbot.waitUntil(lambda: bool(heard))
+    shown.refresh()
+    qtbot.waitUntil(lambda: any(item.now.done == 12 for item in session.activity.items))
+    assert [item.now.done for item in heard] == [12]
+
+
+def test_many_jobs_that_change_in_one_turn_are_shown_once(qtbot, session, monkeypatch):
+    dock = ActivityDock(session.activity)
+    qtbot.addWidget(dock)
+    items = [session.activity.add(f"Job {number}") for number in range(MANY)]
+    qtbot.waitUntil(lambda: dock.line.text.text() == f"Job {MANY - 1}")
+    drawn = []
+    show_item = JobLine.show_item
+    monkeypatch.setattr(JobLine, "show_item", lambda line, item: (drawn.append(item), show_item(line, item))[1])
+    for item in items:
+        item.progress(1, 2, "Half")
+    qtbot.waitUntil(lambda: "Half" in dock.line.text.text())
+    assert drawn == [items[-1]]
+
+
+def test_the_list_announces_only_the_row_that_changed(session, live):
+    model, rows = RunList(), []
+    model.show(session.runs(), session.experiments())
+    model.dataChanged.connect(lambda first, last: rows.extend(range(first.row(), last.row() + 1)))
+    advance(session, live[4], 9)
+    model.show(session.runs(), session.experiments())
+    assert rows == [model.row_of(live[4])]
+
+
+def test_reading_one_run_reads_nothing_of_the_others(session, live, monkeypatch):
+    with session.workspace.writing() as db:
+        for run_id in live:
+            placements.store(db, Placement(run_id, f"uid-{run_id}", "cluster"))
+    made = []
+    every = placements.every
+    monkeypatch.setattr(placements, "every", lambda *asked: (made.append(every(*asked)), made[-1])[1])
+    assert session.workspace.run(live[2]).placement.uid == f"uid-{live[2]}"
+    assert [[placement.run_id for placement in answer] for answer in made] == [[live[2]]]
