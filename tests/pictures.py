@@ -100,6 +100,19 @@ class Photographer:
             if tabs.count():
                 tabs.setCurrentIndex(0)
 
+    def similarities(self) -> None:
+        """The Retrieval page with its histograms and a range of them."""
+        page: Any = self.window.pages.page("retrieval")
+        self.window.session.show_page("retrieval")
+        page.queries.similarity.unfold.setChecked(True)
+        self.wait(lambda: page.browsing.filters.similarities is not None)
+        low, high = page.browsing.filters.similarities.ends
+        page.browsing.choose_filters(similarity=((2 * low + high) / 3, high))
+        self.wait(lambda: self.settled("retrieval"))
+        self.take("retrieval-similarities")
+        page.browsing.choose_filters(similarity=None)
+        page.queries.similarity.unfold.setChecked(False)
+
     def settled(self, name: str) -> bool:
         """Whether a page has what it shows: maps, cards, the pages of a report."""
         page: Any = self.window.pages.page(name)
@@ -199,6 +212,7 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
         if number == 0:
             for name in ("setup", "train", "map", "retrieval", "compare", "report"):
                 camera.page(name)
+            camera.similarities()
         elif run.dataset != runs[-1].dataset:
             camera.window.session.show_page("map")
             camera.wait(lambda: camera.settled("map"))

@@ -65,6 +65,7 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace):
         assert workspace.evaluations(run_id)
 
 
+@pytest.mark.slow
 def test_one_run_on_two_nodes_gives_the_losses_of_one_process(cluster, workspace):
     sent = []
     for nodes in (2, 1):

@@ -165,6 +165,15 @@ def test_log_scale_and_smoothing_from_the_menu(plot):
     assert plot.canvas.lines["probe/ce"].raw.opts["pen"].width() == 1
 
 
+def test_a_point_that_no_line_reaches_is_a_dot(plot):
+    plot.append("probe/ce", [10], [3.0])
+    plot.append("probe/spce", [10, 20, 30, 40], [1.0, NAN, 2.0, 3.0])
+    plot.redraw()
+    alone, some = (plot.canvas.lines[name].raw.scatter.data for name in ("probe/ce", "probe/spce"))
+    assert alone["size"].tolist() == [5]
+    assert dict(zip(some["x"].tolist(), some["size"].tolist(), strict=True)) == {10: 5, 20: 0, 30: 0, 40: 0}
+
+
 def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     plot.append("probe/ce", [1, 2], [0.123456, NAN])
     plot.append("probe/spce", [2, 3], [0.5, 0.25])

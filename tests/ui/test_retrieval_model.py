@@ -19,7 +19,9 @@ from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
 
 LABELS = np.repeat(np.arange(4), 10)
-MODELS = ("asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading")
+MODELS = (
+    "asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading", "similarities",
+)  # fmt: skip
 
 
 @dataclass
@@ -287,3 +289,28 @@ def test_what_cannot_be_read_is_told_and_the_next_question_is_asked(window):
     window.work_on()
     assert taken == [8]
     assert not newest.waiting
+
+
+def test_a_range_of_similarities_filters_the_list_and_holds_in_the_next_evaluation(shown, window, workspace, run):
+    assert shown.filters.similarities is None, "read when they are asked for"
+    shown.want_similarities(True)
+    window.work_on()
+    known = shown.filters.similarities
+    nearest = {
+        key: workspace.neighbours(run.run_id, key, run.evaluations[-1])[0].similarity for key in run.ids.tolist()
+    }
+    assert known.right.sum() + known.wrong.sum() == 40
+    assert known.wrong.sum() == (workspace.queries(run.evaluations[-1]).first_hit > 1).sum()
+    limits = tuple(np.quantile(list(nearest.values()), [0.25, 0.5]).tolist())
+    shown.choose_filters(similarity=limits)
+    assert set(shown.listing.sample_ids.tolist()) == {
+        key for key, value in nearest.items() if limits[0] <= value <= limits[1]
+    }
+    assert 0 < len(shown.listing) < 40
+    shown.want_similarities(False)
+    shown.show_evaluation(workspace, run.evaluations[0])
+    window.work_on()
+    kept = [workspace.neighbours(run.run_id, key, run.evaluations[0])[0].similarity for key in run.ids.tolist()]
+    assert len(shown.listing) == sum(limits[0] <= value <= limits[1] for value in kept)
+    shown.choose_filters(similarity=None)
+    assert len(shown.listing) == 40

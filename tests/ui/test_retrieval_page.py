@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PIL import Image
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
@@ -144,3 +144,23 @@ def test_export_has_no_formula(page, tmp_path, qtbot):
     rows = list(csv.DictReader((tmp_path / "queries.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 40
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}
+
+
+def test_a_drag_over_the_histograms_filters_the_list_and_the_chip_clears_it(page, qtbot):
+    similarity = page.queries.similarity
+    assert not similarity.histograms.isVisible()
+    similarity.unfold.click()
+    at_rest(qtbot, page)
+    everything, drawn = len(page.browsing.listing), similarity.histograms
+    QTest.mousePress(drawn, Qt.MouseButton.LeftButton, pos=QPoint(drawn.width() // 2, 20))
+    QTest.mouseMove(drawn, QPoint(drawn.width() * 9 // 10, 20))
+    QTest.mouseRelease(drawn, Qt.MouseButton.LeftButton, pos=QPoint(drawn.width() * 9 // 10, 20))
+    low, high = page.browsing.filters.similarity
+    assert 0 < len(page.browsing.listing) < everything
+    assert similarity.chip.text() == f"similarity {low:.3f} to {high:.3f}"
+    assert (similarity.low.value(), similarity.high.value()) == (low, high)
+    similarity.low.setValue(low + 0.01)
+    assert page.browsing.filters.similarity == (pytest.approx(low + 0.01), high)
+    similarity.chip.click()
+    assert len(page.browsing.listing) == everything
+    assert not similarity.chip.isVisible()

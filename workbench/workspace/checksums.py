@@ -21,9 +21,9 @@ SEALED = {
     "runs": "id", "evaluations": "id", "datasets": "id", "projections": "id", "artefacts": "id", "experiments": "id",
     "metrics": "id", "selections": "id", "sweeps": "id", "sweep_trials": "id", "tags": "run_id, tag",
     "sample_tags": "dataset_id, tag, sample_id", "report_templates": "template", "charts": "run_id, step",
-    "label_decisions": "dataset_id, sample_id",
+    "label_decisions": "dataset_id, sample_id", "saved_views": "name",
 }  # fmt: skip
-NEWER = ("label_decisions",)  # made by later steps of the schema, which seal them themselves
+NEWER = ("label_decisions", "saved_views")  # made by later steps of the schema, which seal them themselves
 LATER = ("charts",)  # large texts: checked when they are read
 SUMS = np.dtype("<u4")
 HEAD = np.dtype([

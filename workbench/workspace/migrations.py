@@ -256,6 +256,15 @@ def m015_placements(db: Database) -> None:
     db.execute(placements.TABLE)
 
 
+@migration()
+def m016_saved_views(db: Database) -> None:
+    """Views of the Retrieval page with a name."""
+    db.execute(
+        "create table saved_views (name text primary key not null, listed text not null, changed text not null) strict"
+    )
+    checksums.make_sealed(db.conn, "saved_views")
+
+
 def migrate(connection: Connection, path: Path | None = None) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
     db = Database(connection)

@@ -61,6 +61,17 @@ def read_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndar
     return columns["sample_ids"], columns["similarities"] / SIMILARITY_UNIT
 
 
+def read_nearest_similarities(workspace: Workspace, evaluation_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sample ids [n] int64 and similarity [n] float64 of the nearest neighbour of each, NaN without one.
+
+    Raises as `read_ranking`.
+    """
+    columns = _columns(workspace, evaluation_id, ("sample_ids", "similarities"))
+    stored = columns["similarities"]
+    nearest = stored[:, 0] / SIMILARITY_UNIT if stored.shape[1] else np.full(len(stored), np.nan)
+    return columns["sample_ids"], nearest
+
+
 def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     evaluation = workspace.evaluation(evaluation_id)
     path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")

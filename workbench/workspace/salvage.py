@@ -12,7 +12,7 @@ from workbench.workspace.workspace import Workspace
 
 Row = dict[str, Any]
 KINDS: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (int, float), "TEXT": (str,)}
-JSON = ("result", "parameters", "setting", "samples", "arrangement", "environment")  # columns
+JSON = ("result", "parameters", "setting", "samples", "arrangement", "listed", "environment")  # columns
 OF_PERSON = ("name", "note", "colour", "trashed", "created")  # columns of a run that no folder holds
 OF_RUN = ("id", *OF_PERSON, "config", "seed", "dataset", "loss", "backbone", "epochs")
 SUM = "checksum"  # column: of the row as it was; the new one gets its own
@@ -57,6 +57,7 @@ class _Copy:
             "runs with their names, notes and colours": sum(self._run(row, folders) for row in self._rows("runs")),
             "tags": self._add("tags", (row for row in self._rows("tags") if row["run_id"] in self._runs)),
             "arrangements of reports": self._add("report_templates", self._rows("report_templates")),
+            "saved views": self._add("saved_views", self._rows("saved_views")),
             "selections": self._add("selections", self._mapped("selections", "dataset_id", datasets)),
             "words on samples": self._add("sample_tags", self._mapped("sample_tags", "dataset_id", datasets)),
             "decisions on labels": self._add(

@@ -13,7 +13,7 @@ from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
-from workbench.workspace import Workspace, connection, journal, selections
+from workbench.workspace import Workspace, connection, journal, saved_views, selections
 from workbench.workspace.connection import Missing, sqlite3
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import repair
@@ -257,6 +257,7 @@ def test_what_the_damaged_database_still_says_comes_along(folder):
         workspace.set_tags(2, ["good"])
         workspace.trash(3)
         selections.put(workspace, None, selections.Selection(1, "odd ones", tuple(ids[:3].tolist())))
+        saved_views.put(workspace, None, saved_views.SavedView("hard ones", {"failures_only": True}))
         with workspace.writing() as db:
             db.execute("create table spoilt (x integer) strict")
             db.execute("insert into spoilt values (1)")
@@ -273,6 +274,7 @@ def test_what_the_damaged_database_still_says_comes_along(folder):
         run = workspace.run(2)
         assert (run.name, run.note, run.tags) == ("mine", "a note", ("good",))
         assert [each.name for each in selections.all_selections(workspace, run.dataset_id)] == ["odd ones"]
+        assert saved_views.all_views(workspace) == [saved_views.SavedView("hard ones", {"failures_only": True})]
         assert workspace.run(3).trashed is not None
 
 

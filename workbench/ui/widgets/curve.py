@@ -94,6 +94,13 @@ def thinned(steps: np.ndarray, values: np.ndarray, columns: int) -> tuple[np.nda
     )
 
 
+def lone_points(values: np.ndarray) -> np.ndarray:
+    """Which points [n] bool have no finite neighbour, so that no line reaches them."""
+    finite = np.concatenate(([False], np.isfinite(values), [False]))
+    lone: np.ndarray = finite[1:-1] & ~finite[:-2] & ~finite[2:]
+    return lone
+
+
 def _last_of_each_step(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     unique, last_from_the_end = np.unique(steps[::-1], return_index=True)
     return unique, values[::-1][last_from_the_end]

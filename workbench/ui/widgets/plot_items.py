@@ -9,9 +9,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainterPath
 
 from workbench.ui import theme
-from workbench.ui.widgets.curve import thinned
+from workbench.ui.widgets.curve import lone_points, thinned
 
-FAINT, BOLD = 1, 2  # px
+FAINT, BOLD, DOT = 1, 2, 5  # px
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 
 
@@ -53,11 +53,14 @@ class Line:
         if smoothed is not None:
             self.smooth.setData(*thinned(steps, smoothed, columns), pen=pg.mkPen(colour, width=BOLD, style=style))
             colour = blended(colour, QColor(theme.current().plot_background))
-        dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": colour, "symbolPen": None}
+        steps, values = thinned(steps, values, columns)
+        dotted = lone_points(values) | self.series.dots
+        dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
         self.raw.setData(
-            *thinned(steps, values, columns),
+            steps,
+            values,
             pen=pg.mkPen(colour, width=BOLD if smoothed is None else FAINT, style=style),
-            **(dots if self.series.dots else {"symbol": None}),
+            **(dots if dotted.any() else {"symbol": None}),
         )
 
 

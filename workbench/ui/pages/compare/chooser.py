@@ -55,7 +55,7 @@ class RunChooser(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
         header.resizeSection(1, SCORE_PX)
-        self.count = label("", "caption")
+        self.count = label("", "caption", wrap=True)
         self.clear = button("Untick all", kind="quiet")
         in_column(self.search, (self.tree, 1), in_row((self.count, 1), self.clear), on=self, spacing=8)
 

@@ -16,6 +16,7 @@ from workbench.ui.pages.compare.looks import Look
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.scrolled import Scrolled
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
 
@@ -39,7 +40,7 @@ class CurvesPanel(QWidget):
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)
-        in_column(head, (self.seeds, 1), on=self, spacing=0)
+        in_column(head, (Scrolled(self.seeds), 1), on=self, spacing=0)
         self.choice.activated.connect(self._show)
 
     @property

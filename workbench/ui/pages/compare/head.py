@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import WHICH_EVALUATION
+
+LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
+METRIC = 8  # characters of a metric's name, likewise
 
 
 class Head(QWidget):
@@ -41,7 +45,7 @@ class Head(QWidget):
         self.columns_button.clicked.connect(self._open_columns)
         self.columns.triggered.connect(self._choose_columns)
 
-    def _choices(self) -> QHBoxLayout:
+    def _choices(self) -> FlowLayout:
         self.baseline_box, self.metric_box, self.at_box = QComboBox(), QComboBox(), QComboBox()
         self.columns = QMenu(self)
         self.columns_button = button("Metrics", "caret-down")
@@ -50,10 +54,16 @@ class Head(QWidget):
         for words, box in boxes.items():
             box.setAccessibleName(WHICH_EVALUATION if box is self.at_box else words)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.metric_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.metric_box.setMinimumContentsLength(METRIC)
         self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.baseline_box.setMinimumContentsLength(10)
-        captioned = [part for words, box in boxes.items() for part in (caption(words, box), box)]
-        return in_row(*captioned, self.columns_button, 1, spacing=8)
+        choices = FlowLayout(spacing=8)  # large text needs two lines
+        for words, box in boxes.items():
+            captioned = QWidget()
+            in_row(caption(words, box), box, on=captioned, spacing=8)
+            choices.addWidget(captioned)
+        choices.addWidget(self.columns_button)
+        return choices
 
     def refresh(self) -> None:
         """Show the choices of the model and what is chosen."""
@@ -61,6 +71,8 @@ class Head(QWidget):
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)
         titles = [(group.title, group.title) for group in groups]
+        longest = max((len(title) for title, _ in titles), default=0)
+        self.baseline_box.setMinimumContentsLength(min(max(longest, LEAST_TITLE), MOST_TITLE))
         _fill(self.baseline_box, titles, baseline.title if baseline is not None else "")
         _fill(self.metric_box, [(name, name) for name in model.metric_choices], model.metric)
         _fill(self.at_box, model.at_choices, model.at)

@@ -56,7 +56,7 @@ class NeighbourPanel(QWidget):
             "Hit: rank of the first true neighbour. Double-click shows the query in the run of the other group"
         )
         self.openers = OpenButtons(self.table)
-        head = in_row(caption("Nearest neighbours", self.k), self.k, 1, self.openers)
+        head = in_row(caption("Nearest neighbours", self.k), self.k, (self.openers, 1))
         in_column(head, self.words, (self.table, 1), 0, on=self, margins=8)
         loader.ready.connect(self.model.pictures_came)
         self.k.valueChanged.connect(self.read)

@@ -5,8 +5,8 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QTableView, QWidget
 
-from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.flow import FlowLayout
 
 
 class OpenButtons(QWidget):
@@ -22,7 +22,9 @@ class OpenButtons(QWidget):
         super().__init__()
         self._table = table
         self.sides = [button("Show in the baseline", kind="quiet"), button("Show in the other", kind="quiet")]
-        in_row(*self.sides, on=self)
+        flow = FlowLayout(self, spacing=8)  # large text needs two lines
+        for opener in self.sides:
+            flow.addWidget(opener)
         for side, opener in enumerate(self.sides):
             opener.setToolTip("Open the chosen query on the Retrieval page, in a run of that group")
             opener.clicked.connect(partial(self._ask, side))

@@ -94,7 +94,7 @@ class QueryDifferences(QWidget):
         self.table.setToolTip("Double-click shows the query in a run of the other group")
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
-        head = in_row(self.kind, 1, self.openers)
+        head = in_row(self.kind, (self.openers, 1))
         in_column(head, self.count, self.hint, (self.table, 1), 0, on=self, margins=8)
         self.kind.currentTextChanged.connect(self._filter)
         self.openers.asked.connect(self._open)

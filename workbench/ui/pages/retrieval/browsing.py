@@ -20,6 +20,7 @@ from workbench.ui.pages.retrieval.filters import Filters
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.reading import ShownEvaluation, ShownQuery, read_evaluation, read_query, write_tag
+from workbench.ui.pages.retrieval.similarities import Similarities, read_similarities
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 
@@ -49,6 +50,8 @@ class Browsing:
         self._window, self._tell = window, tell
         self._evaluation, self._query = Newest(window, "Read an evaluation"), Newest(window, "Read a query")
         self._of_run = Newest(window, "Read the evaluations of a run")
+        self._similarities = Newest(window, "Read similarities")
+        self._similarities_wanted = False
         self._asked: tuple[Workspace, int] | None = None  # workspace and evaluation
         self._current = False  # whether `shown` is the evaluation that was asked for
         self.filters, self.listing, self.history = Filters(), Listing(), History()
@@ -63,7 +66,11 @@ class Browsing:
     @property
     def waiting(self) -> bool:
         """Whether something is being read, so that more will change by itself."""
-        return self._evaluation.waiting or self._query.waiting or self._of_run.waiting
+        return any(question.waiting for question in self._questions)
+
+    @property
+    def _questions(self) -> tuple[Newest, ...]:
+        return self._evaluation, self._query, self._of_run, self._similarities
 
     # The evaluation and its list
 
@@ -73,7 +80,7 @@ class Browsing:
         if asked == self._asked:
             return
         if asked is None or self._asked is None or self._asked[0] is not workspace:
-            for question in (self._evaluation, self._query, self._of_run):
+            for question in self._questions:
                 question.forget()
         self._asked, self._current = asked, False
         if evaluation_id is not None:
@@ -101,6 +108,7 @@ class Browsing:
         for name, value in chosen.items():
             setattr(self.filters, name, value)
         self._arrange()
+        self._read_similarities()
         if self.query is not None and len(self.listing) and self.listing.position_of(self.query) < 0:
             self._window.show_query(self.listing.sample_id(0))
 
@@ -114,6 +122,12 @@ class Browsing:
         self.listing.column, self.listing.descending = column, descending
         self._arrange()
 
+    def list_as(self, column: int, *, descending: bool, **chosen: Any) -> None:
+        """List the queries in the order of a column, with these fields of `filters`."""
+        self.listing.column, self.listing.descending = column, descending
+        self.choose_filters(**chosen)
+        self._tell(Change.OPTIONS)
+
     def _take_evaluation(self, shown: ShownEvaluation) -> None:
         if self.comparison.show(shown.evaluation, shown.of_run):
             self.history.clear()
@@ -126,11 +140,13 @@ class Browsing:
         self._forget_evaluation(shown.tags)
         self.listing.arrange(self.filters)
         self._tell(Change.EVALUATION)
+        self._read_similarities()
         self.show_query(self.query)
 
     def _forget_evaluation(self, tags: dict[str, np.ndarray]) -> None:
         """Drop from the filters what was known of an evaluation; take the tags of the data set."""
         self.filters.explained, self.filters.changes, self.filters.tags = None, None, tags
+        self.filters.similarities = None
         self.filters.drop_missing()
 
     def _arrange(self) -> None:
@@ -209,6 +225,27 @@ class Browsing:
         if self.result.elsewhere is not None:
             sentences.append(changed(self.result.elsewhere.first_hit, query.first_hit, self.comparison.word))
         return " ".join(filter(None, sentences))
+
+    # Similarities
+
+    def want_similarities(self, wanted: bool) -> None:
+        """Read the similarities of this evaluation and of the next ones, or do so only where they filter the list."""
+        self._similarities_wanted = wanted
+        self._read_similarities()
+
+    def _read_similarities(self) -> None:
+        needed = self._similarities_wanted or self.filters.similarity is not None
+        if not needed or self.filters.similarities is not None:
+            return
+        if self._current and self.shown is not None and self._asked is not None:
+            evaluation_id = self.shown.evaluation.id
+            work = partial(read_similarities, self._asked[0], evaluation_id, self.shown.queries)
+            self._similarities.ask(work, partial(self._take_similarities, evaluation_id))
+
+    def _take_similarities(self, evaluation_id: int, similarities: Similarities) -> None:
+        if self.shown is not None and self.shown.evaluation.id == evaluation_id:
+            self.filters.similarities = similarities
+            self._arrange()
 
     # Tags
 

@@ -1,4 +1,4 @@
-"""Which queries are listed: failures, a class, a cause of failure, a confusion, won or lost, a tag, a selection."""
+"""Which queries are listed: failures, a class, a cause of failure, a similarity, a confusion, a tag, ..."""
 
 from dataclasses import dataclass, field
 
@@ -7,6 +7,7 @@ import numpy as np
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
+from workbench.ui.pages.retrieval.similarities import Range, Similarities
 from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options
@@ -32,8 +33,10 @@ class Filters:
     label: int | None = None  # of the only class that is listed
     key: str | None = None  # of the chosen option: a cause, WON, LOST, or TAG and a tag
     pair: ConfusedPair | None = None
+    similarity: Range | None = None  # of the nearest neighbour
     selection: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # sample ids; narrows from two on
     explained: FailedQueries | None = None  # of the shown evaluation, once it is worked out
+    similarities: Similarities | None = None  # of the shown evaluation, once they are read
     changes: Changes | None = None  # since the evaluation compared with
     compared_with: str = ""  # the head of a sentence: "Since epoch 3"
     tags: dict[str, np.ndarray] = field(default_factory=dict)  # sample ids by tag, of the data set
@@ -88,6 +91,10 @@ class Filters:
             f"“{self.pair.class_name}” taken for “{self.pair.taken_for}”", None if ids is None else len(ids)
         )
 
+    def similarity_title(self) -> str:
+        """The range of similarities whose queries are listed; empty for none."""
+        return "" if self.similarity is None else "similarity {:.3f} to {:.3f}".format(*self.similarity)
+
     def passing(self, queries: Queries) -> np.ndarray:
         """Which queries [n] bool pass. Choices whose queries are not known yet let all pass."""
         passes = np.ones(len(queries.sample_ids), bool)
@@ -95,6 +102,8 @@ class Filters:
             passes &= queries.first_hit > 1
         if self.label is not None:
             passes &= queries.labels == self.label
+        if self.similarity is not None and self.similarities is not None:
+            passes &= self.similarities.within(self.similarity)
         for ids in (self._of_key(), self._of_pair(), self.selection if self.narrowed_by_selection else None):
             if ids is not None:
                 passes &= np.isin(queries.sample_ids, ids)

@@ -19,15 +19,19 @@ from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
+from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
 from workbench.ui.pages.retrieval.tagging import Tagging
+from workbench.ui.pages.retrieval.view_fields import Listed, list_again, listed_now, words_of
 from workbench.ui.pages.retrieval.views import RetrievalViews
 from workbench.ui.pages.retrieval.words_row import WordsRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
+from workbench.workspace.saved_views import SavedView
 
 AGAIN = "Search this run again"
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
@@ -44,6 +48,7 @@ class RetrievalPage(QStackedWidget):
         self._build()
         self._make_actions()
         self._connect()
+        self.saved.read()
         self._show_evaluation()
 
     def _build(self) -> None:
@@ -53,7 +58,8 @@ class RetrievalPage(QStackedWidget):
             "Go to Train",
         )
         loader = shared_loader(self.session)
-        self.queries = QueryList(self.browsing, loader)
+        self.saved = SavedViewsMenu(self.session, self._listed, self._list_again)
+        self.queries = QueryList(self.browsing, loader, self.saved)
         self.result = Result(loader)
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
@@ -72,7 +78,9 @@ class RetrievalPage(QStackedWidget):
         self.words = WordsRow(self.session, self.browsing.show_answer)
         self.by_words = button("Search by words", "text-aa")
         self.by_words.setCheckable(True)
-        bar = in_row(self.back, self.forward, 1, self.locating, self.by_words, self.own, spacing=8)
+        bar = FlowLayout(spacing=8)  # large text needs two lines
+        for tool in (self.back, self.forward, self.by_words, self.own, self.locating):
+            bar.addWidget(tool)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
@@ -95,6 +103,7 @@ class RetrievalPage(QStackedWidget):
             ("Paste an image to search with", "Ctrl+V", self._paste_own),
             ("Search by words", "Ctrl+T", self.by_words.toggle),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
+            ("Saved views", "Ctrl+Shift+L", self.saved.showMenu),
             ("Export the listed queries…", "", self._ask_export),
         ):
             action = QAction(words, self)
@@ -231,6 +240,18 @@ class RetrievalPage(QStackedWidget):
         if self.session.query is not None:
             self.session.select(np.array([self.session.query], np.int64))
             self.session.show_page("map")
+
+    def _listed(self) -> Listed:
+        return listed_now(self.browsing, self.words.text.toPlainText().strip())
+
+    def _list_again(self, view: SavedView) -> None:
+        """List what a saved view holds; the message bar says what this evaluation does not have of it."""
+        missing = list_again(self.browsing, view.listed)
+        words = words_of(view.listed)
+        self.words.text.setPlainText(words)
+        self.by_words.setChecked(bool(words))
+        if missing:
+            self.session.notify(f"Not in this evaluation, so left out of “{view.name}”: {', '.join(missing)}.")
 
     def _go_to_train(self) -> None:
         self.session.show_page("train")

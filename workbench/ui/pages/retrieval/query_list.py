@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
+from workbench.ui.pages.retrieval.similarity_filter import SimilarityFilter
 from workbench.ui.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -32,9 +33,11 @@ class QueryList(QWidget):
     selection_dropped = Signal()
     export_asked = Signal()
 
-    def __init__(self, browsing: Browsing, loader: PictureLoader, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, browsing: Browsing, loader: PictureLoader, saved: QWidget, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.browsing = browsing
+        self.browsing, self.saved = browsing, saved
         self.model = QueryTable(browsing.listing, loader, self)
         self._build()
         self._connect()
@@ -52,9 +55,11 @@ class QueryList(QWidget):
         self.export = button("Export CSV", "export", "quiet")
         self.table = self._query_table()
         self.why = FailureFilter(self.browsing)
+        self.similarity = SimilarityFilter(self.browsing)
         in_column(
-            in_row(self.failures, (self.classes, 1), spacing=8),
+            in_row(self.failures, (self.classes, 1), self.saved, spacing=8),
             self.why,
+            self.similarity,
             (self.selected, Qt.AlignmentFlag.AlignLeft),
             self.nothing,
             (self.table, 1),
@@ -66,6 +71,7 @@ class QueryList(QWidget):
     def fit_text(self, theme: Theme) -> None:
         """Take the width that the words need at this size of text."""
         self.setFixedWidth(theme.side(WIDTH))
+        self.similarity.fit_text(theme)
         for column, width in NUMBERS:
             self.table.setColumnWidth(column, theme.px(width))
 
@@ -114,11 +120,9 @@ class QueryList(QWidget):
 
     def draw_evaluation(self) -> None:
         """Show the classes, the choices and the list of another evaluation."""
-        listing, label_of = self.browsing.listing, self.browsing.filters.label
         self.classes.blockSignals(True)
         self.classes.clear()
-        self.classes.addItems([EVERY_CLASS, *listing.names])
-        self.classes.setCurrentIndex(0 if label_of is None else 1 + listing.labels.index(label_of))
+        self.classes.addItems([EVERY_CLASS, *self.browsing.listing.names])
         self.classes.blockSignals(False)
         self.why.draw()
         self.draw_list()
@@ -127,11 +131,28 @@ class QueryList(QWidget):
         """Show other listed queries, or another order; the query stays marked."""
         listing, filters = self.browsing.listing, self.browsing.filters
         self.model.relist()
+        self._draw_choices()
+        self.similarity.draw()
         self.selected.setVisible(filters.narrowed_by_selection)
         self.selected.setText(f"{len(filters.selection):,} selected in the map")
         self.count.setText(f"{len(listing):,} of {listing.total:,} queries")
         self.nothing.setVisible(listing.total > 0 and not len(listing))
         self.mark_query()
+
+    def _draw_choices(self) -> None:
+        """Show failures only, class and order as the model has them: a saved view chooses them, too."""
+        listing, filters = self.browsing.listing, self.browsing.filters
+        header = self.table.horizontalHeader()
+        for widget in (self.failures, self.classes, header):
+            widget.blockSignals(True)
+        self.failures.setChecked(filters.failures_only)
+        at = 0 if filters.label is None else 1 + listing.labels.index(filters.label)
+        if at != self.classes.currentIndex():  # the person may be typing
+            self.classes.setCurrentIndex(at)
+        order = Qt.SortOrder.DescendingOrder if listing.descending else Qt.SortOrder.AscendingOrder
+        header.setSortIndicator(listing.column, order)
+        for widget in (self.failures, self.classes, header):
+            widget.blockSignals(False)
 
     def mark_query(self) -> None:
         """Mark the query in the list, where it is listed."""

@@ -24,6 +24,7 @@ from workbench.progress import Progress
 from workbench.results.label_overlay import Triage, export_decisions, import_decisions, read_triage
 from workbench.results.triage import LEAST, Suspect
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.triage_columns import TriageColumns
 from workbench.ui.pages.retrieval.triage_model import ALL, DONE, SHOWN, TODO, TriageModel
 from workbench.ui.pages.retrieval.triage_words import claim, evidence
 from workbench.ui.session import Session
@@ -35,10 +36,8 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
-from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
-LIST_PX, SIDE_PX = 280, 190  # at 100% text
 THUMBNAIL, NEAR_PX, LARGE_PX = 34, 60, 150
 PLACE_LIST, PLACE_NEAR = "triage-list", "triage-near"
 AHEAD = 20  # rows whose pictures are loaded with the visible one
@@ -95,16 +94,9 @@ class TriagePanel(QStackedWidget):
         column.addWidget(self.table, 1)
         beside = QWidget()
         self._build_side(QVBoxLayout(beside))
-        self.side = Scrolled(beside)
-        content = QWidget()
-        row = QHBoxLayout(content)
-        row.setContentsMargins(16, 8, 16, 12)
-        row.setSpacing(12)
-        row.addWidget(self.list)
-        row.addWidget(Scrolled(self._centre()), 1)
-        row.addWidget(self.side)
+        self.columns = TriageColumns(self.session.theme, self.list, self._centre(), beside)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(self.columns)
 
     def _centre(self) -> QWidget:
         whole = Card()
@@ -211,12 +203,7 @@ class TriagePanel(QStackedWidget):
         self.table.selectionModel().currentRowChanged.connect(self._look_at)
         self._loader.ready.connect(self._pictures_came)
         self.session.evaluation_changed.connect(self._show_evaluation)
-        self.session.theme.changed.connect(self._fit_text)
-        self._fit_text()
-
-    def _fit_text(self) -> None:
-        self.list.setFixedWidth(self.session.theme.side(LIST_PX))
-        self.side.setFixedWidth(self.session.theme.side(SIDE_PX))
+        self.session.theme.changed.connect(self.columns.fit)
 
     # What is shown
 

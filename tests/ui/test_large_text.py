@@ -1,0 +1,66 @@
+"""Text at 150 %: buttons and boxes have the room that their words need in a window of 1280 x 720."""
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QWidget
+
+from tests.ui.browsed import at_rest, open_page
+from tests.ui.trained import trained_run
+from workbench.ui.pages.compare.head import Head
+from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.pages.retrieval.triage_columns import TriageColumns
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+PAGE = (890, 560)  # px that a page has beside the run list
+
+
+@pytest.fixture
+def large(session):
+    session.theme.set_text_size(150)
+    yield session
+    session.theme.set_text_size(100)
+
+
+def cut(widget: QWidget) -> list[str]:
+    """Buttons and boxes that are narrower than they ask for."""
+    parts = [part for kind in (QAbstractButton, QComboBox) for part in widget.findChildren(kind)]
+    return [
+        part.accessibleName() or part.objectName() or type(part).__name__
+        for part in parts
+        if part.isVisible() and part.width() < part.minimumSizeHint().width()
+    ]
+
+
+def test_search_with_an_image_is_whole(large, qtbot, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = open_page(qtbot, large, PAGE)
+    large.show_run(run_id)
+    at_rest(qtbot, page)
+    assert page.own.isVisible()
+    assert page.own.width() >= page.own.sizeHint().width()
+    assert page.by_words.width() >= page.by_words.sizeHint().width()
+
+
+def test_the_choices_of_compare_are_whole(large, qtbot):
+    head = Head(CompareModel(), [])
+    qtbot.addWidget(head)
+    head.metric_box.addItem("Precision at 1 of the test half")
+    head.resize(500, 200)
+    with qtbot.waitExposed(head):
+        head.show()
+    assert cut(head) == []
+
+
+def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large, qtbot):
+    listed, centre, beside = QWidget(), QWidget(), QWidget()
+    columns = TriageColumns(large.theme, listed, centre, beside)
+    qtbot.addWidget(columns)
+    columns.resize(*PAGE)
+    with qtbot.waitExposed(columns):
+        columns.show()
+    assert beside.isVisible()
+    assert not columns.side.isVisible()
+    assert beside.mapTo(columns, beside.rect().topLeft()).x() == centre.mapTo(columns, centre.rect().topLeft()).x()
+    columns.resize(1500, 560)
+    qtbot.waitUntil(columns.side.isVisible)
+    assert beside.isVisible()
+    assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()

@@ -1,0 +1,83 @@
+"""Views of the Retrieval page with a name: stored, listed again, renamed, deleted."""
+
+import pytest
+
+from tests.ui.browsed import at_rest, listed, open_page
+from tests.ui.trained import trained_run
+from workbench.problem import Problem
+from workbench.workspace.saved_views import SavedView, all_views, put
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    made = open_page(qtbot, session, (960, 640))
+    session.show_run(run_id)
+    at_rest(qtbot, made)
+    return made
+
+
+def names(saved):
+    """The views that the menu offers."""
+    return [action.text() for action in saved.menu().actions() if action.isCheckable()]
+
+
+def test_views_are_stored_renamed_and_deleted_by_name(workspace):
+    hard = SavedView("Hard ones", {"failures_only": True})
+    with workspace:
+        assert [view.name for view in put(workspace, None, hard)] == ["Hard ones"]
+        for name in ("", "x" * 81, " Hard  ones "):
+            with pytest.raises(Problem):
+                put(workspace, None, SavedView(name))
+        assert put(workspace, hard, SavedView("Also hard", hard.listed)) == [SavedView("Also hard", hard.listed)]
+        with pytest.raises(Problem, match="any more"):
+            put(workspace, hard, None)
+        with workspace.writing() as db:
+            db.execute("update saved_views set listed = '['")
+        assert all_views(workspace)[0].problem
+        assert put(workspace, SavedView("Also hard"), None) == []
+        with workspace.writing() as db:
+            db.execute("drop table saved_views")
+        assert all_views(workspace) == [], "an older workspace that cannot be written"
+
+
+def test_a_view_lists_the_same_queries_again(page, session, qtbot):
+    browsing, saved = page.browsing, page.saved
+    page.queries.similarity.unfold.click()
+    at_rest(qtbot, page)
+    label = browsing.listing.labels[1]
+    low, high = browsing.filters.similarities.ends
+    browsing.choose_filters(label=label, similarity=((low + high) / 2, high))
+    browsing.sort(3, descending=True)
+    wanted = listed(page)
+    saved.save_as("  Close ones ")
+    qtbot.waitUntil(lambda: names(saved) == ["Close ones"])
+    browsing.list_as(2, descending=False, label=None, similarity=None, failures_only=True)
+    assert page.queries.failures.isChecked()
+    assert listed(page) != wanted
+    saved.choose("Close ones")
+    at_rest(qtbot, page)
+    assert listed(page) == wanted
+    assert not page.queries.failures.isChecked()
+    assert page.queries.classes.currentText() == browsing.listing.class_name(label)
+    header = page.queries.table.horizontalHeader()
+    assert (header.sortIndicatorSection(), header.sortIndicatorOrder().name) == (3, "DescendingOrder")
+    assert page.queries.similarity.chip.isVisible()
+    saved.rename("Near")
+    qtbot.waitUntil(lambda: names(saved) == ["Near"])
+    saved.delete()
+    qtbot.waitUntil(lambda: names(saved) == [])
+
+
+def test_what_an_evaluation_does_not_have_is_said_and_left_out(page, session, qtbot):
+    view = SavedView("Odd", {"class": "no such class", "pair": ["a", "b"], "cause": "tag:gone", "order": 7})
+    put(session.workspace, None, view)
+    page.saved.read()
+    qtbot.waitUntil(lambda: names(page.saved) == ["Odd"])
+    said = []
+    session.noticed.connect(said.append)
+    page.saved.choose("Odd")
+    assert "class “no such class”" in said[0]
+    assert len(page.browsing.listing) == page.browsing.listing.total

@@ -1,0 +1,133 @@
+"""The menu of saved views: choose, save, replace, rename and delete them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtWidgets import QInputDialog, QMenu, QToolButton, QWidget
+
+from workbench.progress import Progress
+from workbench.ui.icons import icon
+from workbench.ui.pages.retrieval.view_fields import Listed
+from workbench.ui.question import Question
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
+from workbench.workspace.saved_views import LONGEST, SavedView, all_views, put
+
+
+class SavedViewsMenu(QToolButton):
+    """A button with the views of the workspace; they are read and written on threads.
+
+    Args:
+        listed: what the page lists now.
+        choose: lists what a view holds.
+    """
+
+    def __init__(
+        self, session: Session, listed: Callable[[], Listed], choose: Callable[[SavedView], None],
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._session, self._listed, self._choose = session, listed, choose
+        self.views: list[SavedView] = []
+        self.chosen = ""  # the name of the view that was chosen or saved last
+        self.setIcon(icon("bookmarks-simple", "muted"))
+        self.setToolTip("Saved views: filter, order and search text with a name, for every run")
+        self.setAccessibleName("Saved views")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self.setMenu(self._menu)
+        session.workspace_changed.connect(self.read)
+        self._fill()
+
+    def read(self) -> None:
+        """Read the views of the workspace anew."""
+        workspace = self._session.workspace
+        self._session.run_in_thread("Saved views", lambda progress: all_views(workspace), self._take, quiet=True)
+
+    def save_as(self, name: str) -> None:
+        """Keep what is listed under a new name; a name that is taken is refused in the message bar."""
+        self._put(None, SavedView(name, self._listed()))
+
+    def rename(self, name: str) -> None:
+        """Give the chosen view another name."""
+        view = self._current()
+        if view is not None:
+            self._put(view, replace(view, name=name))
+
+    def replace_listed(self) -> None:
+        """Keep what is listed now under the chosen view's name."""
+        view = self._current()
+        if view is not None:
+            self._put(view, SavedView(view.name, self._listed()))
+
+    def delete(self) -> None:
+        """Forget the chosen view."""
+        self._put(self._current(), None)
+
+    def choose(self, name: str) -> None:
+        """List what a view holds."""
+        view = next(view for view in self.views if view.name == name)
+        if view.problem:
+            self._session.notify(f"The view “{name}” could not be read: {view.problem}.")
+            return
+        self.chosen = name
+        self._choose(view)
+        self._fill()
+
+    def _current(self) -> SavedView | None:
+        return next((view for view in self.views if view.name == self.chosen), None)
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        for view in self.views:
+            action = self._menu.addAction(view.name.replace("&", "&&"), partial(self.choose, view.name))
+            action.setCheckable(True)
+            action.setChecked(view.name == self.chosen)
+        self._menu.addSeparator()
+        writable, name = not self._session.workspace.read_only, self.chosen.replace("&", "&&")
+        self._menu.addAction("Save this view…", self._ask_save).setEnabled(writable)
+        if self._current() is not None:
+            for words, slot in (
+                (f"Replace “{name}” by what is listed", self.replace_listed),
+                (f"Rename “{name}”…", self._ask_rename),
+                (f"Delete “{name}”…", self._ask_delete),
+            ):
+                self._menu.addAction(words, slot).setEnabled(writable)
+
+    def _put(self, before: SavedView | None, after: SavedView | None) -> None:
+        workspace = self._session.workspace
+
+        def work(progress: Progress) -> list[SavedView]:
+            return put(workspace, before, after)
+
+        self._session.run_in_thread("Saved views", work, partial(self._written, before, after), quiet=True)
+
+    def _written(self, before: SavedView | None, after: SavedView | None, views: list[SavedView]) -> None:
+        self.chosen = "" if after is None else " ".join(after.name.split())
+        self._take(views)
+
+    def _take(self, views: list[SavedView]) -> None:
+        self.views = views
+        self._fill()
+
+    def _ask_save(self) -> None:
+        name, agreed = QInputDialog.getText(self, "Save this view", f"Name, at most {LONGEST} characters")
+        if agreed:
+            self.save_as(name)
+
+    def _ask_rename(self) -> None:
+        name, agreed = QInputDialog.getText(self, "Rename the view", "Name", text=self.chosen)
+        if agreed:
+            self.rename(name)
+
+    def _ask_delete(self) -> None:
+        answers = {"keep": button("Keep it"), "delete": button("Delete", kind="danger")}
+        words = "Its name, filter, order and search text are forgotten. No query changes."
+        question = Question("Delete the view", f"Delete “{self.chosen}”?", words, answers, self)
+        question.answered.connect(self._delete_if_sure)
+        question.open()
+
+    def _delete_if_sure(self, answer: str) -> None:
+        if answer == "delete":
+            self.delete()

@@ -1,0 +1,73 @@
+"""What a saved view holds of the page: filter, order and search text, by names that every run understands."""
+
+from typing import Any
+
+from workbench.results.explanations import ConfusedPair
+from workbench.ui.pages.retrieval.browsing import Browsing
+from workbench.ui.pages.retrieval.listing import AP, CLASS, FIRST_HIT
+
+COLUMNS = {"class": CLASS, "ap": AP, "first_hit": FIRST_HIT}
+Listed = dict[str, Any]
+
+
+def listed_now(browsing: Browsing, words: str) -> Listed:
+    """What is listed, as plain data.
+
+    Args:
+        words: of the search by words.
+    """
+    filters, listing = browsing.filters, browsing.listing
+    pair = filters.pair
+    return {
+        "failures_only": filters.failures_only,
+        "class": None if filters.label is None else listing.class_name(filters.label),
+        "cause": filters.key,
+        "pair": None if pair is None else [pair.class_name, pair.taken_for],
+        "similarity": None if filters.similarity is None else list(filters.similarity),
+        "order": [next(name for name, column in COLUMNS.items() if column == listing.column), listing.descending],
+        "words": words,
+    }
+
+
+def list_again(browsing: Browsing, listed: Listed) -> list[str]:
+    """List what a view holds; returns what this evaluation does not have of it, each as a few words.
+
+    What is no value of its field is passed over: a person may have edited the workspace.
+    """
+    missing = []
+    labels = dict(zip(browsing.listing.names, browsing.listing.labels, strict=True))
+    name, pair, cause = listed.get("class"), listed.get("pair"), listed.get("cause")
+    if name is not None and name not in labels:
+        missing.append(f"class “{name}”")
+    keys = {option.key for group in browsing.filters.options() for option in group}
+    if cause not in keys:
+        missing.append("its cause, tag or comparison")
+    confused = None
+    if isinstance(pair, list) and _two_of(pair, str):
+        if pair[0] in labels and pair[1] in labels:
+            confused = ConfusedPair(labels[pair[0]], pair[0], labels[pair[1]], pair[1], times=0, share=0.0)
+        else:
+            missing.append(f"“{pair[0]}” taken for “{pair[1]}”")
+    limits = listed.get("similarity")
+    order = listed.get("order")
+    column, descending = order if isinstance(order, list) and len(order) == 2 else ("ap", False)
+    browsing.list_as(
+        COLUMNS.get(column, AP),
+        descending=bool(descending),
+        failures_only=listed.get("failures_only") is True,
+        label=labels.get(name) if isinstance(name, str) else None,
+        key=cause if cause in keys else None,
+        pair=confused,
+        similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
+    )
+    return missing
+
+
+def words_of(listed: Listed) -> str:
+    """The search text of a view; empty for none."""
+    words = listed.get("words")
+    return words if isinstance(words, str) else ""
+
+
+def _two_of(values: list[Any], kind: type) -> bool:
+    return len(values) == 2 and all(isinstance(value, kind) for value in values)
