@@ -25,6 +25,7 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
 FIGURES = os.environ.get("WORKBENCH_FIGURES")  # a file for what was measured
+EPOCHS = 40  # enough that the run still works when it is asked to end
 
 
 def tiny(epochs: int) -> RunConfig:
@@ -68,7 +69,7 @@ def test_a_run_over_ssh_is_ended_resumed_and_brought_home(tmp_path, place, capsy
     assert main(["place", "check", "box"]) == 0
     began = monotonic()
     with Workspace(tmp_path / "space", create=True) as workspace:
-        (run_id,) = sending.prepare(workspace, tiny(8), place)
+        (run_id,) = sending.prepare(workspace, tiny(EPOCHS), place)
         sending.submit(workspace, [run_id], place, launcher_of(place))
         submitted = monotonic() - began
         following, received, delays, before = Following(workspace, place, launcher_of(place)), 0, [], monotonic()
@@ -96,7 +97,7 @@ def test_a_run_over_ssh_is_ended_resumed_and_brought_home(tmp_path, place, capsy
         run = workspace.run(run_id)
         assert (run.status, run.problem) == ("done", "")
         assert len(workspace.scalars(run_id, "batch/loss")[0]) > steps
-        assert [evaluation.epoch for evaluation in workspace.evaluations(run_id)] == list(range(9))
+        assert [evaluation.epoch for evaluation in workspace.evaluations(run_id)] == list(range(EPOCHS + 1))
         here = (workspace.folder(run_id) / "journal.jsonl").read_bytes()
         assert here == (Path(place.folder) / run.placement.uid / "journal.jsonl").read_bytes()
         figures = {"delay": median(delays), "longest_delay": max(delays), "looks": len(delays)}

@@ -128,7 +128,8 @@ def test_a_papers_fixed_fields_are_taken_until_they_are_left_out(qtbot, session,
     dialog.open()
     dialog.preset.set_value("ccp-proxies-penalty")
     dialog.preset.edited.emit()
-    assert dialog.fixed.words.text() == "Every run also has loss.pool = 16, as in the paper."
+    fixed = "split.folds = 3, split.fold = 1, loss.pool = 16"
+    assert dialog.fixed.words.text() == f"Every run also has {fixed}, as in the paper."
     assert dialog.fixed.isVisible()
     settled(qtbot, dialog)
     assert dialog.plan.config.loss.params["pool"] == 16

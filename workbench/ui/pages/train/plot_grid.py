@@ -42,9 +42,12 @@ class PlotGrid(QObject):
         self._shown, self._columns = list(shown), columns
         for plot in self._plots:
             self._grid.removeWidget(plot)
-            plot.setVisible(plot in self._shown)
+            if plot not in self._shown:
+                plot.hide()
         for index, plot in enumerate(self._shown):
             self._grid.addWidget(plot, index // columns, index % columns)
+            if plot.parentWidget() is not None:  # without one it would be a window of its own
+                plot.show()
         self._stretch()
         self._back.setEnabled(False)
 
