@@ -127,7 +127,7 @@ def _last_lines(window_log: Path, pid: str) -> deque[str]:
 
 
 def _installed() -> dict[str, str]:
-    """Versions of packages by name, in small letters: from the names of their folders, since metadata is slow to read."""
+    """Versions of packages by name, in small letters: from the names of their folders, metadata is slow to read."""
     versions = {}
     for folder in sys.path:
         with contextlib.suppress(OSError):
