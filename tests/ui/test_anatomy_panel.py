@@ -67,7 +67,7 @@ def test_the_legend_says_what_unit_vectors_and_scale_a_classifier_s_curves_are_o
 
 def test_ce_of_a_loss_with_logits_of_its_own_kind_is_said(panel):
     panel.add([("anatomy/ce", 0, 1.0), ("anatomy/entropy/within", 0, 1.0)])
-    assert panel.sentence.text().startswith("CE is of the loss's own logits. PCE needs")
+    assert panel.sentence.text().startswith("CE is computed from the loss's own logits. PCE needs")
 
 
 def test_clearing_forgets_the_run(panel):

@@ -129,7 +129,7 @@ def test_a_setting_becomes_a_config_named_after_it(config, known):
     made = configured(config, {"training.lr": 0.001, "loss.name": "norm_ce"}, known)
     assert (made.training.lr, made.loss) == (0.001, Choice(name="norm_ce"))
     assert made.name == "Sample: Digits: lr=0.001, loss=norm_ce"
-    with pytest.raises(BadConfig, match="compares images of one class"):
+    with pytest.raises(BadConfig, match="several images of a class"):
         configured(config, {"loss.name": "triplet"}, known)
 
 

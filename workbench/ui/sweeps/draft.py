@@ -85,7 +85,7 @@ class SweepDraft:
         if not entered.parameters:
             return Checked(todo="Add a parameter to vary.")
         if not all(text.partition("=")[2] for text in entered.parameters):
-            return Checked(todo="Give each parameter its values.")
+            return Checked(todo="Enter values for each parameter.")
         numbers = {"seeds": entered.seeds, "trials": entered.trials}
         wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
         if isinstance(entered.seeds, int) and not wrong and not 1 <= entered.seeds <= MOST_SEEDS:
@@ -120,7 +120,7 @@ class SweepDraft:
             parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
         )
         about = ", if all take as long as the run on Set up" if varied else ""
-        return f"{text}, about {duration(seconds)} on {self.preflight.device}{about}, evaluations left out."
+        return f"{text}, about {duration(seconds)} on {self.preflight.device}{about}, without evaluations."
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:
