@@ -9,15 +9,8 @@ from workbench.evaluation.health import OK, Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
-from workbench.ui.pages.train.geometry_plots import (
-    NEGATIVE,
-    POSITIVE,
-    STAR,
-    ClassesPlot,
-    Line,
-    LinesPlot,
-    RidgePlot,
-)
+from workbench.ui.pages.train.classes_plot import ClassesPlot
+from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.card import EmptyHint
