@@ -11,7 +11,8 @@ from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.workspace import checksums, lease
-from workbench.workspace.connection import Connection, explained_errors, no_workspace, open_reader, open_writer, writing
+from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
+from workbench.workspace.database_problems import no_workspace
 from workbench.workspace.lease import Lease
 from workbench.workspace.paths import inside, is_file
 from workbench.workspace.run_folders import folder_of
