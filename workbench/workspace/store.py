@@ -30,7 +30,7 @@ class Store:
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
-        lease.Leased: it lies on a network disk, and another machine has it open.
+        lease_holder.Leased: it lies on a network disk, and another machine has it open.
 
     Attributes:
         shared_disk: the kind of network disk that it lies on, such as "nfs4"; empty on a disk of this machine.
