@@ -58,11 +58,11 @@ class ClassesPlot(PaintedPlot):
             f"{self.title}: first {self._names[0]} at {self._table[-1, 0]:.1f}. Falling while the mean rises: {falls}."
         )
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw a cell for each class and epoch, and the gain."""
         if not self._names:
             return
-        box = place.adjusted(NAME_PX, 4, -GAIN_PX, -18)
+        box = area.adjusted(NAME_PX, 4, -GAIN_PX, -18)
         width, height = box.width() / len(self._epochs), box.height() / len(self._names)
         low, high = float(np.nanmin(self._table)), float(np.nanmax(self._table))
         metrics, centre = painter.fontMetrics(), int(Qt.AlignmentFlag.AlignCenter)
@@ -71,7 +71,7 @@ class ClassesPlot(PaintedPlot):
             top = box.top() + down * height
             painter.setPen(QColor(tokens.wrong if name in self._falling else tokens.text))
             words = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - 8)
-            painter.drawText(QRectF(place.left(), top, NAME_PX - 6, height), middle_right, words)
+            painter.drawText(QRectF(area.left(), top, NAME_PX - 6, height), middle_right, words)
             for across, value in enumerate(self._table[:, down].tolist()):
                 cell = QRectF(box.left() + across * width, top, width, height)
                 if not math.isfinite(value):

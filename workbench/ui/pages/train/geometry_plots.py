@@ -63,19 +63,19 @@ class LinesPlot(PaintedPlot):
         ]  # fmt: skip
         return f"{self.title}: {'; '.join(ends) or 'no values yet'}."
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw axes, limit and lines."""
         known = [line for line in self._lines if np.isfinite(line.y).any()]
         if not known:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         xs = np.concatenate([line.x for line in known])
         ys = self._heights(np.concatenate([line.y for line in known]))
         if self._limit is not None:
             ys = np.append(ys, self._heights(np.array([self._limit[0]])))
         spans = _span(xs), _span(ys[np.isfinite(ys)])
-        self._paint_axes(painter, place, box, spans, tokens)
+        self._paint_axes(painter, area, box, spans, tokens)
         if self._limit is not None:
             y = _at(float(self._heights(np.array([self._limit[0]]))[0]), spans[1], box.bottom(), box.top())
             painter.setPen(QPen(QColor(tokens.wrong), 1, Qt.PenStyle.DashLine))
@@ -94,7 +94,7 @@ class LinesPlot(PaintedPlot):
                 painter.setBrush(QColor(line.colour))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
-        self._paint_legend(painter, place, known, tokens)
+        self._paint_legend(painter, area, known, tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -103,7 +103,7 @@ class LinesPlot(PaintedPlot):
         return np.asarray(np.log10(np.maximum(values, 1e-6)))
 
     def _paint_axes(
-        self, painter: QPainter, place: QRectF, box: QRectF, spans: tuple[tuple[float, float], ...], tokens: Tokens
+        self, painter: QPainter, area: QRectF, box: QRectF, spans: tuple[tuple[float, float], ...], tokens: Tokens
     ) -> None:
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
@@ -114,21 +114,21 @@ class LinesPlot(PaintedPlot):
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
             words = f"1e{value:g}" if self._log else f"{value:g}"
-            painter.drawText(QRectF(place.left(), y - 8, LEFT - 6, 16), to_right, words)
+            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
         for value in ticks(*spans[0]):
             x = _at(value, spans[0], box.left(), box.right())
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
-        painter.drawText(QRectF(place.left() + 4, place.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
+        painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
 
-    def _paint_legend(self, painter: QPainter, place: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
-        right = place.right() - RIGHT
+    def _paint_legend(self, painter: QPainter, area: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
+        right = area.right() - RIGHT
         for line in reversed(lines):
             width = painter.fontMetrics().horizontalAdvance(line.title)
             painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, line.title)
-            painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(line.colour))
+            painter.drawText(QRectF(right - width, area.top(), width + 2, 14), 0, line.title)
+            painter.fillRect(QRectF(right - width - 16, area.top() + 6, 12, 2), QColor(line.colour))
             right -= width + 28
 
 
@@ -167,12 +167,12 @@ class RidgePlot(PaintedPlot):
             )
         return f"{self.title}: {'; '.join(said)}."
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw the rows from the first epoch at the top."""
         if not self._hills:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(LEFT, TOP + 6, -RIGHT, -BOTTOM)
+        box = area.adjusted(LEFT, TOP + 6, -RIGHT, -BOTTOM)
         low = min(float(edges[0]) for _, edges, _, _ in self._hills)
         step = box.height() / (len(self._hills) + OVERLAPPING - 1)
         every = max(1, math.ceil(14 / max(step, 1e-9)))  # rows between two numbers
@@ -193,7 +193,7 @@ class RidgePlot(PaintedPlot):
             painter.setPen(QColor(tokens.text if epoch == self._best else tokens.plot_axis))
             if at % every == 0 or epoch == self._best:
                 words = f"★ {epoch}" if epoch == self._best else str(epoch)
-                at_left = QRectF(place.left(), base - 10, LEFT - 6, 14)
+                at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
                 painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in ticks(low, 1):
@@ -201,9 +201,9 @@ class RidgePlot(PaintedPlot):
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
-        painter.drawText(QRectF(place.left(), place.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
+        painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
         painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(box.right() - 190, place.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
+        painter.drawText(QRectF(box.right() - 190, area.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
                          "negatives grey, positives red")  # fmt: skip
 
 
