@@ -14,6 +14,7 @@ from workbench.running.text_search import TextAnswer
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
+from workbench.ui.pages.retrieval.class_bars import ClassBars
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
@@ -34,6 +35,7 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
 
 AGAIN = "Search this run again"
+CLASSES = "retrieval/classes"  # whether the bars of the classes are shown, in the preferences
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
 
 
@@ -60,6 +62,7 @@ class RetrievalPage(QStackedWidget):
         loader = shared_loader(self.session)
         self.saved = SavedViewsMenu(self.session, self._listed, self._list_again)
         self.queries = QueryList(self.browsing, loader, self.saved)
+        self.classes = ClassBars(self.browsing)
         self.result = Result(loader)
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
@@ -78,12 +81,15 @@ class RetrievalPage(QStackedWidget):
         self.words = WordsRow(self.session, self.browsing.show_answer)
         self.by_words = button("Search by words", "text-aa")
         self.by_words.setCheckable(True)
+        self.by_class = button("Classes", "chart-bar-horizontal")
+        self.by_class.setCheckable(True)
+        self.by_class.setToolTip("Scores of the classes as bars, worst first (C)")
         bar = FlowLayout(spacing=8)  # large text needs two lines
-        for tool in (self.back, self.forward, self.by_words, self.own, self.locating):
+        for tool in (self.back, self.forward, self.by_words, self.own, self.by_class, self.locating):
             bar.addWidget(tool)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
-        in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
+        in_row(self.queries, (centre, 1), self.classes, on=content, margins=(16, 12, 16, 12), spacing=16)
         self.views = RetrievalViews(self.session, content)
         self.gallery = GalleryPanel(self.session)
         for part in (self.hint, self.views, self.gallery):
@@ -103,6 +109,7 @@ class RetrievalPage(QStackedWidget):
             ("Paste an image to search with", "Ctrl+V", self._paste_own),
             ("Search by words", "Ctrl+T", self.by_words.toggle),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
+            ("Scores of the classes", "C", self.by_class.toggle),
             ("Saved views", "Ctrl+Shift+L", self.saved.showMenu),
             ("Export the listed queries…", "", self._ask_export),
         ):
@@ -118,6 +125,9 @@ class RetrievalPage(QStackedWidget):
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
+        self.by_class.toggled.connect(self._show_classes)
+        self.by_class.setChecked(self.session.preferences.flag(CLASSES, default=True))
+        self._show_classes(self.by_class.isChecked())
         self.open_own.triggered.connect(self._open_own)
         self.paste_own.triggered.connect(self._paste_own)
         self.search_again.triggered.connect(self._search_again)
@@ -140,6 +150,11 @@ class RetrievalPage(QStackedWidget):
 
     def _fit_text(self) -> None:
         self.queries.fit_text(self.session.theme)
+        self.classes.fit_text(self.session.theme)
+
+    def _show_classes(self, shown: bool) -> None:
+        self.classes.setVisible(shown)
+        self.session.preferences.set_flag(CLASSES, shown)
 
     # What is shown
 
@@ -185,11 +200,14 @@ class RetrievalPage(QStackedWidget):
             case Change.EVALUATION:
                 self.result.setVisible(self.browsing.shown is not None)
                 self.queries.model.relist()  # at once: no row that is gone may be painted
-                self._turns.begin(self.queries.draw_evaluation, self.explaining.show_evaluation)
+                self._turns.begin(
+                    self.queries.draw_evaluation, self.classes.draw_evaluation, self.explaining.show_evaluation
+                )
             case Change.OPTIONS:
                 self.queries.why.draw()
             case Change.LIST:
                 self.queries.draw_list()
+                self.classes.mark_class()
             case Change.QUERY:
                 self._draw_query()
             case Change.COMPARISON:
