@@ -36,6 +36,7 @@ from workbench.ui.words import counted, percent
 
 WIDTH = 236  # px at 100% text
 DOT, SIDE, GAP, THICK = 8, 8, 8, 8  # px: a dot, left and right of a row, between its parts, height of a bar
+WIDEST = 16_777_215  # px, Qt's own limit
 SHORT, MEASURED = 64, 200  # px of a name that leaves room for a bar beside it; names that are measured
 FEW = 12  # classes that need no search
 FAINT = 150  # of 255: bars of classes that are not chosen
@@ -55,11 +56,15 @@ class ClassRows(QAbstractListModel):
         self._colours: list[int] = []  # of all classes, 0xFFRRGGBB
 
     def relist(self) -> None:
-        """Other classes are listed, or in another order or theme."""
+        """Other classes are listed, or in another order."""
         self.beginResetModel()
         self._count = len(self._listing)
-        self._colours = class_colours(self._listing.total, theme.current().dark).tolist()
+        self.dress()
         self.endResetModel()
+
+    def dress(self) -> None:
+        """Take the colours of the theme on screen."""
+        self._colours = class_colours(self._listing.total, theme.current().dark).tolist()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else self._count
@@ -158,13 +163,15 @@ class ClassBars(QFrame):
         self.search.setAccessibleName("Find a class among the bars")
         self.list = self._list()
         self.summary = label("", "caption", wrap=True)
+        self.title, self.hint = label("Classes", "strong"), label(HINT, "caption", wrap=True)
+        self._alone = True
         in_column(
-            label("Classes", "strong"),
+            self.title,
             in_row((self.order, 1), self.measure, spacing=8),
             self.search,
             (self.list, 1),
             self.summary,
-            label(HINT, "caption", wrap=True),
+            self.hint,
             on=self,
             margins=12,
             spacing=8,
@@ -186,10 +193,18 @@ class ClassBars(QFrame):
         shown.setAccessibleName("Classes with their scores")
         return shown
 
+    def stand_alone(self, alone: bool) -> None:
+        """Be a column of its own, with title and hint, or a part of another one."""
+        self._alone = alone
+        self.title.setVisible(alone)
+        self.hint.setVisible(alone)
+
     def fit_text(self, theme_of_window: Theme) -> None:
-        """Take the width that the words need at this size of text."""
-        self.setFixedWidth(theme_of_window.side(WIDTH))
-        self.relist()
+        """Take the width that the words need at this size of text, as a part of a column all of it."""
+        wide = theme_of_window.side(WIDTH)
+        self.setMinimumWidth(wide if self._alone else 0)
+        self.setMaximumWidth(wide if self._alone else WIDEST)
+        self.model.dress()
 
     def draw_evaluation(self) -> None:
         """Show the classes of another evaluation."""

@@ -15,6 +15,7 @@ from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.class_bars import ClassBars
+from workbench.ui.pages.retrieval.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
@@ -35,7 +36,6 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
 
 AGAIN = "Search this run again"
-CLASSES = "retrieval/classes"  # whether the bars of the classes are shown, in the preferences
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
 
 
@@ -89,7 +89,8 @@ class RetrievalPage(QStackedWidget):
             bar.addWidget(tool)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
-        in_row(self.queries, (centre, 1), self.classes, on=content, margins=(16, 12, 16, 12), spacing=16)
+        in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
+        self.class_place = ClassPlace(self.session, self.classes, self.queries, self.by_class, content)
         self.views = RetrievalViews(self.session, content)
         self.gallery = GalleryPanel(self.session)
         for part in (self.hint, self.views, self.gallery):
@@ -125,9 +126,6 @@ class RetrievalPage(QStackedWidget):
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
-        self.by_class.toggled.connect(self._show_classes)
-        self.by_class.setChecked(self.session.preferences.flag(CLASSES, default=True))
-        self._show_classes(self.by_class.isChecked())
         self.open_own.triggered.connect(self._open_own)
         self.paste_own.triggered.connect(self._paste_own)
         self.search_again.triggered.connect(self._search_again)
@@ -150,11 +148,7 @@ class RetrievalPage(QStackedWidget):
 
     def _fit_text(self) -> None:
         self.queries.fit_text(self.session.theme)
-        self.classes.fit_text(self.session.theme)
-
-    def _show_classes(self, shown: bool) -> None:
-        self.classes.setVisible(shown)
-        self.session.preferences.set_flag(CLASSES, shown)
+        self.class_place.place()
 
     # What is shown
 
