@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QListView,
+    QSizePolicy,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -36,6 +37,7 @@ from workbench.ui.words import counted, percent
 
 WIDTH = 236  # px at 100% text
 DOT, SIDE, GAP, THICK = 8, 8, 8, 8  # px: a dot, left and right of a row, between its parts, height of a bar
+LEAST = 84  # px: height of the list, three rows
 WIDEST = 16_777_215  # px, Qt's own limit
 SHORT, MEASURED = 64, 200  # px of a name that leaves room for a bar beside it; names that are measured
 FEW = 12  # classes that need no search
@@ -190,6 +192,8 @@ class ClassBars(QFrame):
         shown.setItemDelegate(self.rows)
         shown.setFrameShape(QFrame.Shape.NoFrame)
         shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        shown.setMinimumHeight(LEAST)
+        shown.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         shown.setAccessibleName("Classes with their scores")
         return shown
 

@@ -1,6 +1,6 @@
 """Where the bars of the classes stand: right of the neighbours where there is room, else above the list of queries."""
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 
 from workbench.ui.pages.retrieval.class_bars import WIDTH, ClassBars
@@ -26,6 +26,8 @@ class ClassPlace(QObject):
         self._session, self._bars, self._queries, self._switch = session, bars, queries, switch
         self._content = content
         self._wide: bool | None = None
+        self._soon = QTimer(self, singleShot=True, interval=0)  # no widget moves while Qt lays others out
+        self._soon.timeout.connect(self.place)
         content.installEventFilter(self)
         switch.toggled.connect(self._toggled)
         self.place()
@@ -59,5 +61,5 @@ class ClassPlace(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the width of the content."""
         if watched is self._content and event.type() == QEvent.Type.Resize:
-            self.place()
+            self._soon.start()
         return super().eventFilter(watched, event)
