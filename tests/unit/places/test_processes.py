@@ -5,6 +5,7 @@ import signal
 import stat
 from time import monotonic, sleep
 
+import psutil
 import pytest
 
 from tests.waits import HANG
