@@ -31,7 +31,7 @@ WORK = (
     + """
 work() { # name, folder, words of the run
   name=$1 folder=$2; shift 2
-  read -r line owner <"$folder/line"; [ "$owner" = "${0##*/}" ] || return # it was sent again since
+  read -r line owner <"$folder/line"; [ -n "$owner" ] && [ "$owner" != "${0##*/}" ] && return # it was sent again since
   if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
   "$@" >>"$folder/log" 2>&1 </dev/null &
