@@ -1,4 +1,4 @@
-"""Digits at an sshd, a Slurm or a Ray of this machine: seconds to the first point, delay of points, bytes that came home.
+"""Digits at an sshd, a Slurm or a Ray here: seconds to the first point, delay of points, bytes that came home.
 
     tests/clusters/setup slurm start
     python -m tests.benchmarks.cluster_delay slurm [--seconds 30]

@@ -136,6 +136,10 @@ def test_a_run_at_work_is_not_started_twice(home, place, processes):
     (job,) = processes.submit([order("a1")])
     until(processes, job, JobState.RUNNING)
     processes.submit([order("a1")])
+    second = int((home / place.folder / job / "line").read_text().split()[0])
+    limit = monotonic() + HANG
+    while psutil.pid_exists(second) and monotonic() < limit:
+        sleep(0.02)
     lets_go(home, place, job)
     until(processes, job, JobState.FINISHED)
     assert told(home, place, job).count("workbench run") == 1
