@@ -6,8 +6,8 @@ python packaging/bundle.py installer    the folder, then the installer for Windo
 python packaging/bundle.py dmg          the folder, then the disk image for macOS
 
 Options: --to FOLDER (default dist), --keep (take the folder that is there). For an AppImage: --runtime FILE, the type-2
-runtime that the file begins with (without one an AppDir is made), --sha256 HASH of that file where it is not the release
-that contents.py names, --compression gzip for a runtime that reads no zstd.
+runtime that the file begins with (without one an AppDir is made), --sha256 HASH of that file where it is not the
+release that contents.py names, --compression gzip for a runtime that reads no zstd.
 """
 
 import argparse
