@@ -23,6 +23,7 @@ import contents
 import release
 
 BLOCK = "128K"  # of the squashfs: a start reads small parts of large files, and each part needs its whole block
+LEVELS = {"zstd": "15", "gzip": "1"}  # gzip is for trials with a runtime from before 2023: quick, and larger
 
 
 def draw_icon(path: Path) -> None:
@@ -113,7 +114,8 @@ def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zst
     image = to / f"{contents.NAME}-{contents.VERSION}-{platform.machine()}.AppImage"
     packed = to / "packed.squashfs"
     packed.unlink(missing_ok=True)
-    words = ["-root-owned", "-noappend", "-no-progress", "-comp", compression, "-b", BLOCK]
+    words = ["-root-owned", "-noappend", "-no-progress", "-b", BLOCK, "-comp", compression]
+    words += ["-Xcompression-level", LEVELS[compression]]
     subprocess.run(["mksquashfs", str(appdir), str(packed), *words], check=True, stdout=subprocess.DEVNULL)
     with image.open("wb") as whole:
         for part in (runtime, packed):
@@ -164,7 +166,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--runtime", type=Path, help="the type-2 runtime that an AppImage begins with")
     known = contents.RUNTIME_SHA256.get(platform.machine(), "")
     parser.add_argument("--sha256", default=known, help=f"of the runtime; by default of its release {contents.RUNTIME}")
-    parser.add_argument("--compression", choices=("zstd", "gzip"), default="zstd", help="of an AppImage")
+    parser.add_argument("--compression", choices=tuple(LEVELS), default="zstd", help="of an AppImage")
     options = parser.parse_args(words)
     if options.runtime is not None:
         check_runtime(options.runtime, options.sha256)
