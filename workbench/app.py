@@ -130,7 +130,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
     from workbench.workspace import Workspace
-    from workbench.workspace.lease import Leased
+    from workbench.workspace.lease_holder import Leased
     from workbench.workspace.paths import default_workspace
 
     workspace_folder = folder or default_workspace()

@@ -23,7 +23,8 @@ from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job, needs_several
+from workbench.ui.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several
+from workbench.ui.run_queue import RunQueue
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme

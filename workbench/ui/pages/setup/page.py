@@ -172,10 +172,10 @@ class SetupPage(QWidget):
 
     def _place(self) -> "Place | None":
         """The chosen place; None for this machine."""
-        return next((place for place in self.session.places if place.name == self.beside.where.value()), None)
+        return self.beside.where.chosen_of(self.session.places)
 
     def _show_places(self) -> None:
-        self.beside.show_places([place.name for place in self.session.places])
+        self.beside.where.show_places([place.name for place in self.session.places])
         self._name_start()
 
     def ask_sweep(self) -> None:
@@ -185,7 +185,8 @@ class SetupPage(QWidget):
         from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
-        self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
+        preflight = known[1] if known else None
+        self.sweep_dialog = SweepDialog(self.session, self.config, preflight, self.beside.where.value(), self)
         self.runner.done.connect(self.sweep_dialog.take_preflight)
         self.sweep_dialog.open()
 
