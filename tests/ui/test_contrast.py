@@ -108,7 +108,7 @@ def test_words_too_faint_are_found(window):
     assert any("Words" in said for said in faint(window))
 
 
-@pytest.mark.parametrize("page", ["setup", "train", "compare", "report"])
+@pytest.mark.parametrize("page", ["setup", "train", "map", "retrieval", "compare", "report"])
 def test_words_are_drawn_to_be_read(window, qtbot, page):
     window.show_page(page)
     qtbot.waitUntil(window.pages.updatesEnabled)
