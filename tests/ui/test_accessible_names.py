@@ -67,11 +67,11 @@ def test_every_control_has_a_name(window, qtbot, name):
     if name == "setup":
         page.groups.unfold.click()
     qtbot.deliver()
-    tabs = [tab for tab in page.findChildren(QTabWidget) if tab.isVisible()]
-    for tab, index in [(tab, index) for tab in tabs for index in range(tab.count())]:
-        tab.setCurrentIndex(index)
-        qtbot.deliver()
-        assert nameless(window) == [], (name, tab.tabText(index))
+    for tabs in [tabs for tabs in page.findChildren(QTabWidget) if tabs.isVisible()]:
+        for index in range(tabs.count()):
+            tabs.setCurrentIndex(index)
+            qtbot.deliver()
+            assert nameless(window) == [], (name, tabs.tabText(index))
     assert nameless(window) == []
 
 
