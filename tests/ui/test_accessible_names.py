@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from trained import trained_run
 
 from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.setup import preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (
@@ -44,7 +45,8 @@ def nameless(window: QWidget) -> list[str]:
 
 
 @pytest.fixture
-def window(qtbot, session, workspace, tmp_path):
+def window(qtbot, session, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
     made = MainWindow(session)
     qtbot.addWidget(made)

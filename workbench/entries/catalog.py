@@ -128,7 +128,7 @@ def defaults_told(
             said.append(f"Published for {name_of(f'dataset/{data}')}: {values} ({source}).")
     if not said and source:
         others = ", ".join(name_of(f"dataset/{data}") for data in named)
-        nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
+        nothing = f"No values are published for {name_of(f'dataset/{dataset}')}; there are some for {others}."
         said.append(nothing if named else f"{source}.")
     for data in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
         values = listed(measured_fields(known, loss, data), name_of)
