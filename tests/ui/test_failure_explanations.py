@@ -233,7 +233,7 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text())
     made.queries.why.mistakes.click()
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
-    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text())
+    qtbot.waitUntil(lambda: "could not be computed" in pairs.currentWidget().text())
     made.explaining.dialog.close()
 
 

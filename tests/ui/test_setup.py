@@ -342,7 +342,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
     assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12 MB)")
-    assert page.card.facts["Speed"].text().endswith("; bound by the network")
+    assert page.card.facts["Speed"].text().endswith("; limited by the network")
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
