@@ -12,6 +12,8 @@ from workbench.running.image_search import OwnImage
 from workbench.running.text_search import TextAnswer
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
+from workbench.ui.pages.retrieval.class_bars import ClassBars
+from workbench.ui.pages.retrieval.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
@@ -58,6 +60,7 @@ class RetrievalPage(QStackedWidget):
         loader = shared_loader(self.session)
         self.saved = SavedViewsMenu(self.session, self._listed, self._list_again)
         self.queries = QueryList(self.browsing, loader, self.saved)
+        self.classes = ClassBars(self.browsing)
         self.result = Result(loader)
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
@@ -71,12 +74,16 @@ class RetrievalPage(QStackedWidget):
         self.words = WordsRow(self.session, self.browsing.show_answer)
         self.by_words = button("Search by words", "text-aa")
         self.by_words.setCheckable(True)
+        self.by_class = button("Classes", "chart-bar-horizontal")
+        self.by_class.setCheckable(True)
+        self.by_class.setToolTip("Scores of the classes as bars, worst first (C)")
         bar = FlowLayout(spacing=8)  # large text needs two lines
-        for tool in (self.back, self.forward, self.by_words, self.own, self.locating):
+        for tool in (self.back, self.forward, self.by_words, self.own, self.by_class, self.locating):
             bar.addWidget(tool)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
+        self.class_place = ClassPlace(self.session, self.classes, self.queries, self.by_class, content)
         self.views = RetrievalViews(self.session, content)
         self.gallery = GalleryPanel(self.session)
         for part in (self.hint, self.views, self.gallery):
@@ -96,6 +103,7 @@ class RetrievalPage(QStackedWidget):
             ("Paste an image to search with", "Ctrl+V", self.own_images.search_clipboard),
             ("Search by words", "Ctrl+T", self.by_words.toggle),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
+            ("Scores of the classes", "C", self.by_class.toggle),
             ("Saved views", "Ctrl+Shift+L", self.saved.showMenu),
             ("Export the listed queries…", "", self._ask_export),
         ):
@@ -130,6 +138,7 @@ class RetrievalPage(QStackedWidget):
 
     def _fit_text(self) -> None:
         self.queries.fit_text(self.session.theme)
+        self.class_place.place()
 
     # What is shown
 
@@ -175,11 +184,14 @@ class RetrievalPage(QStackedWidget):
             case Change.EVALUATION:
                 self.result.setVisible(self.browsing.shown is not None)
                 self.queries.model.relist()  # at once: no row that is gone may be painted
-                self._turns.begin(self.queries.draw_evaluation, self.explaining.show_evaluation)
+                self._turns.begin(
+                    self.queries.draw_evaluation, self.classes.draw_evaluation, self.explaining.show_evaluation
+                )
             case Change.OPTIONS:
                 self.queries.why.draw()
             case Change.LIST:
                 self.queries.draw_list()
+                self.classes.mark_class()
             case Change.QUERY:
                 self._draw_query()
             case Change.COMPARISON:
