@@ -63,14 +63,14 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
             said = f"{root} has no split {params.split!r}; there are {known}."
             raise Problem(said, kept=KEPT, todo="Name one of them.")
         splits = {params.split: splits[params.split]}
-    files = [file for those in splits.values() for file in those]
+    files = [file for files_of_split in splits.values() for file in files_of_split]
     first = Column(files[0])
     image, label, names = _columns(first, params)
     images, records = Images(), []
     done = 0
-    for split, those in splits.items():
+    for split, files_of_split in splits.items():
         records.append(Records(split))
-        for file in those:
+        for file in files_of_split:
             progress("Reading the data set", done, len(files))
             column = first if file == files[0] else _same_columns(Column(file), first, image, label)
             _add(records[-1], column, image, label, names, images)
