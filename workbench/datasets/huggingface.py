@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.datasets.arrow_columns import ARROW, PARQUET, Column, Features, Images, is_image, is_label
+from workbench.datasets.data_folder import DEEPEST, open_place
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.packed_records import (
     PackedParams,
@@ -20,7 +21,6 @@ from workbench.datasets.packed_records import (
     packed_set,
     plain_name,
 )  # fmt: skip
-from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS
 from workbench.files.unreadable import opened_text, refusing
 from workbench.params import param

@@ -14,8 +14,8 @@ from workbench.places import checks, host_files
 from workbench.places.contract import Ending, Finding, JobState, Order, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import Place
+from workbench.places.run_command import run_folder, run_words
 from workbench.places.through_host import ThroughHost
-from workbench.places.words import run_folder, run_words
 from workbench.problem import Problem
 
 TRIES = 3  # to submit, where the connection ends meanwhile

@@ -18,8 +18,8 @@ from workbench.places import checks
 from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import RayPlace
+from workbench.places.run_command import run_folder, run_words
 from workbench.places.through_host import ThroughHost
-from workbench.places.words import run_folder, run_words
 from workbench.problem import Problem
 
 JOB = re.compile(r"^(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})$")

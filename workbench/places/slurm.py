@@ -14,7 +14,7 @@ from workbench.places.contract import Answer, Ending, Finding, JobState, Order, 
 from workbench.places.host_files import last_line
 from workbench.places.place import SlurmPlace
 from workbench.places.slurm_script import quoted, script
-from workbench.places.slurm_states import Told, from_sacct, from_scontrol, of_exit_status, of_task
+from workbench.places.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
@@ -123,11 +123,11 @@ class Slurm(ThroughHost[SlurmPlace]):
             )  # fmt: skip
         return [f"{number}_{task}:{order.name}" for task, order in enumerate(orders)]
 
-    def _scontrol(self, arrays: Sequence[str]) -> Told:
+    def _scontrol(self, arrays: Sequence[str]) -> Standings:
         answer = self._shell(LOOK, *arrays, most=MOST_LOOK)
         return from_scontrol(answer.out.decode("utf-8", "replace"))
 
-    def _sacct(self, arrays: Sequence[str]) -> Told:
+    def _sacct(self, arrays: Sequence[str]) -> Standings:
         """Nothing where the cluster keeps no accounts."""
         words = ["sacct", "-n", "-X", "-P", "-o", "JobID,State,ExitCode,Elapsed", "-j", ",".join(arrays)]
         try:
@@ -136,7 +136,7 @@ class Slurm(ThroughHost[SlurmPlace]):
             return {}
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
-    def _exits(self, numbers: Sequence[Number]) -> Told:
+    def _exits(self, numbers: Sequence[Number]) -> Standings:
         contents = self.read([Part(f"{number.name}/exit", most=8) for number in numbers])
         said = zip(numbers, contents, strict=True)
         return {
