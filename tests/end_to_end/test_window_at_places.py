@@ -43,7 +43,7 @@ pytestmark = [
 
 @pytest.fixture(params=["ssh", "slurm", "ray"])
 def place(request, tmp_path, monkeypatch):
-    """A real place of that kind; Slurm by a login node over SSH."""
+    """A real place of that kind."""
     kind, fields = request.param, {}
     values = there(kind)
     if kind == "ray":
@@ -220,6 +220,7 @@ def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened):
     )
     page.beside.where.set_value("there")
     qtbot.waitUntil(page.sweep.isEnabled)
+    qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
     page.ask_sweep()
     dialog = page.sweep_dialog
     assert dialog.where.value() == "there"
@@ -232,7 +233,8 @@ def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened):
     jobs = set()
 
     def is_done():
-        jobs.update(run.placement.job.partition("_")[0] for run in session.runs() if run.placement.job)
+        placed = [run.placement for run in session.runs() if run.placement is not None]
+        jobs.update(placement.job.partition("_")[0] for placement in placed if placement.job)
         return panel.model.shown is not None and panel.model.shown.sweep.state == "done"
 
     qtbot.waitUntil(is_done)
