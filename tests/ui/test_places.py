@@ -5,11 +5,10 @@ import pytest
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.places import records, working
+from workbench.places import launching, records, working
 from workbench.places.contract import Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
-from workbench.ui import placed_runs
-from workbench.ui import session as sessions
+from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
 from workbench.ui.places import dialog as dialogs
 from workbench.ui.places.choice import HERE, PlaceChoice
@@ -27,7 +26,7 @@ def played(tmp_path, monkeypatch):
     records.store(SshPlace(name="box", host="box"))
     made = PlayedPlace(tmp_path / "place")
     made.check = lambda: [Finding("Connection", "It answers."), Finding("Disk", "It is full.", good=False)]
-    for module in (sessions, placed_runs, working, dialogs):
+    for module in (launching, place_follower, working, dialogs):
         monkeypatch.setattr(module, "launcher_of", lambda place, cancelled=None: made)
     return made
 

@@ -13,7 +13,8 @@ from workbench.places.contract import Ending, Launcher, Unreachable
 from workbench.places.following import Following
 from workbench.places.place import Place
 from workbench.problem import Problem
-from workbench.sweeps.worker import Worker, config_of, titled
+from workbench.sweeps.trials import config_of, titled
+from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace, experiments, placements, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.placements import Placement

@@ -7,7 +7,6 @@ from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShow
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
-from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
@@ -30,6 +29,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
+    from workbench.places.place import Place
     from workbench.running.preflight import Preflight
 
 RIGHT = 300  # px of the preflight's column at 100% text
@@ -55,7 +55,6 @@ class SetupPage(QWidget):
         self._connect()
         self._add_actions()
         self._begin()
-        self.session.read_places()
         self.groups.rows_made.connect(self._order_tabs)  # of the first rows the window does it, with all regions
 
     def _build(self) -> None:
@@ -171,7 +170,7 @@ class SetupPage(QWidget):
         else:
             self.session.start(self.config, then)
 
-    def _place(self) -> Place | None:
+    def _place(self) -> "Place | None":
         """The chosen place; None for this machine."""
         return self.beside.where.chosen_of(self.session.places)
 
