@@ -37,7 +37,7 @@ WAITS = {"ssh": "Queued · at there", "slurm": "Queued · at there, ", "ray": "Q
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.qt_log_ignore("propagateSizeHints"),
+    pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]
 
