@@ -39,7 +39,8 @@ from workbench.workspace.deployments import newest_deployment
 SIDE_PX, ROW_PX = 300, 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Less", "R@1 %", "10 kept %")
+CLASS_ROWS = 5  # in sight, with the head
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
 CLASS_TITLES = ("Class", "False %", "True %", "Own limit")
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
@@ -111,7 +112,7 @@ class DeployPanel(QStackedWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
         plots = QHBoxLayout()
         plots.setSpacing(12)
         plots.addWidget(self.by_size, 1)
@@ -149,6 +150,7 @@ class DeployPanel(QStackedWidget):
         self.class_table.setModel(self.classes)
         select_rows(self.class_table, "Limit by class")
         self.class_table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        self.class_table.setMinimumHeight(CLASS_ROWS * ROW_PX)
         self.class_table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.class_table.setSortingEnabled(True)
         self.class_table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)

@@ -30,6 +30,7 @@ class Line:
     y: np.ndarray  # [n]
     colour: str
     dots: bool = False
+    first: str = ""  # words beside its first point
 
 
 class LinesPlot(PaintedPlot):
@@ -44,12 +45,15 @@ class LinesPlot(PaintedPlot):
     ) -> None:
         self._lines: list[Line] = []
         self._limit: tuple[float, str] | None = None
+        self._marked: float | None = None
         self._x_title, self._y_title, self._log = x_title, y_title, log
         super().__init__(title, parent)
 
-    def show_lines(self, lines: Sequence[Line], limit: tuple[float, str] | None = None) -> None:
-        """Show other lines; `limit` is a dashed height with its words."""
-        self._lines, self._limit = list(lines), limit
+    def show_lines(
+        self, lines: Sequence[Line], limit: tuple[float, str] | None = None, marked: float | None = None
+    ) -> None:
+        """Show other lines; `limit` is a dashed height with its words, `marked` a place with a star."""
+        self._lines, self._limit, self._marked = list(lines), limit, marked
         self.refresh()
 
     def rows(self) -> Rows:
@@ -86,6 +90,11 @@ class LinesPlot(PaintedPlot):
             painter.drawText(
                 QRectF(box.left(), y - 16, box.width(), 14), int(Qt.AlignmentFlag.AlignRight), self._limit[1]
             )
+        if self._marked is not None:
+            x = _at(self._marked, spans[0], box.left(), box.right())
+            painter.setPen(QPen(QColor(STAR), 1.4, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
+            painter.drawText(QRectF(x - 8, box.top() - 14, 16, 14), int(Qt.AlignmentFlag.AlignCenter), "★")
         for line in known:
             across = [_at(float(x), spans[0], box.left(), box.right()) for x in line.x]
             down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
@@ -97,7 +106,11 @@ class LinesPlot(PaintedPlot):
                 painter.setBrush(QColor(line.colour))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
-        self._paint_legend(painter, place, known, tokens)
+            if line.first and points:
+                painter.setPen(QColor(tokens.plot_axis))
+                beside = QRectF(points[0].x() - 90, points[0].y() - 18, 96, 14)
+                painter.drawText(beside, int(Qt.AlignmentFlag.AlignRight), line.first)
+        _paint_legend(painter, place, [(line.title, line.colour) for line in known], tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -124,15 +137,6 @@ class LinesPlot(PaintedPlot):
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QRectF(place.left() + 4, place.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
-
-    def _paint_legend(self, painter: QPainter, place: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
-        right = place.right() - RIGHT
-        for line in reversed(lines):
-            width = painter.fontMetrics().horizontalAdvance(line.title)
-            painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, line.title)
-            painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(line.colour))
-            right -= width + 28
 
 
 class RidgePlot(PaintedPlot):
@@ -205,9 +209,7 @@ class RidgePlot(PaintedPlot):
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
         painter.drawText(QRectF(place.left(), place.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
-        painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(box.right() - 190, place.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
-                         "negatives grey, positives red")  # fmt: skip
+        _paint_legend(painter, place, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
 
 
 class ClassesPlot(PaintedPlot):
@@ -218,18 +220,23 @@ class ClassesPlot(PaintedPlot):
         self._names: list[str] = []
         self._table = np.empty((0, 0))
         self._falling: set[str] = set()
+        self._shown: int | None = None
         super().__init__("MAP@R of each class, %", parent)
 
-    def show_classes(self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str]) -> None:
+    def show_classes(
+        self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str],
+        shown: int | None = None,
+    ) -> None:  # fmt: skip
         """Show other scores.
 
         Args:
             epochs: of the columns. names: of classes [K]. table: [epochs, K] in 0..1, NaN without a query.
             falling: names of the classes that fall while the mean rises; they stand first.
+            shown: the epoch whose column is framed.
         """
         known = [at for at in range(len(names)) if len(table) and np.isfinite(table[-1, at])]
         order = sorted(known, key=lambda at: (names[at] not in falling, table[-1, at]))[:MOST_CLASSES]
-        self._epochs, self._falling = list(epochs), falling
+        self._epochs, self._falling, self._shown = list(epochs), falling, shown
         self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
         worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
         self.retitle(f"MAP@R of each class, %{worst}")
@@ -283,9 +290,27 @@ class ClassesPlot(PaintedPlot):
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
         for across, epoch in enumerate(self._epochs):
-            if across % every == 0:
-                painter.drawText(QRectF(box.left() + across * width, box.bottom() + 2, width, 14), centre, str(epoch))
+            column = QRectF(box.left() + across * width, box.top(), width, box.height())
+            if epoch == self._shown:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(QColor(STAR), 2))
+                painter.drawRect(column)
+                painter.setPen(QColor(tokens.plot_axis))
+            if across % every == 0 or epoch == self._shown:
+                words = f"{epoch} ★" if epoch == self._shown else str(epoch)
+                painter.drawText(QRectF(column.center().x() - 20, box.bottom() + 2, 40, 14), centre, words)
         painter.drawText(QRectF(box.right(), box.bottom() + 2, GAIN_PX, 14), centre, "gain")
+
+
+def _paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens) -> None:
+    """Titles with a stroke of their colour before them, in the upper right corner."""
+    right = place.right() - RIGHT
+    for title, colour in reversed(lines):
+        width = painter.fontMetrics().horizontalAdvance(title)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
+        painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(colour))
+        right -= width + 28
 
 
 def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:
