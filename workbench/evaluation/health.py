@@ -17,7 +17,7 @@ POINT = 0.98  # mean cosine of pairs of two classes from which all images are on
 OVERLAP = 0.25  # of both histograms: above it positives and negatives do not part
 HUB_TIMES = 10  # times the mean: from there on an image is in too many lists
 NORM_SPREAD = 0.5  # standard deviation of the norms over their mean
-NORM_GROWTH = 10.0  # times the first mean norm: from there on lengths carry the loss down
+NORM_GROWTH = 100.0  # times the first mean norm: from there on lengths carry the loss down
 CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and how far MAP@R stays below it
 PREFIX = "geometry/"
 

@@ -57,7 +57,7 @@ def test_a_healthy_embedding_raises_no_alarm():
 
 def test_norms_that_grew_or_differ_and_images_nearest_to_another_class_are_said():
     vectors = healthy()
-    before, longer = look(vectors, LABELS).numbers, look(20 * vectors, LABELS).numbers
+    before, longer = look(vectors, LABELS).numbers, look(200 * vectors, LABELS).numbers
     grown = [alarm for alarm in alarms(longer, before) if alarm.level != OK]
     assert [(alarm.level, alarm.title) for alarm in grown] == [(NOTE, "The norms have grown")]
     assert f"Their mean is {longer['mean_norm']:.3g}, it was {before['mean_norm']:.3g}" in grown[0].words

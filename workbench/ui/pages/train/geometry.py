@@ -28,6 +28,7 @@ from workbench.ui.widgets.painted_plot import PaintedPlot
 NOTHING_YET = "No evaluation yet: what the embeddings became is shown from the first one of the run on."
 READ_AFTER = 400  # ms after the last news
 IN_ROW = 4  # alarms
+TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
 ROLES = {"ok": "right", "note": "warning", "bad": "wrong"}
 MARKS = {"ok": "✓", "note": "⚠", "bad": "✗"}
 
@@ -79,6 +80,8 @@ class GeometryPanel(QStackedWidget):
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
+        for tall in (self.ridge, self.classes):
+            tall.picture.setMinimumHeight(TALL_PX)
         self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
         cards = QGridLayout()
         cards.setSpacing(8)
@@ -169,7 +172,7 @@ class GeometryPanel(QStackedWidget):
         needed = looks[at]["classes"] - 1
         self.rank.show_lines(
             [Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True)],
-            (needed, f"under {needed:.0f} (classes − 1): narrow") if needed <= looks[at]["dimensions"] else None,
+            (needed, f"{needed:.0f}, classes − 1") if needed <= looks[at]["dimensions"] else None,
             float(epochs[at]),
         )
         first, middle = 0, at // 2
