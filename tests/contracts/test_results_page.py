@@ -47,7 +47,11 @@ ON_PHOTOGRAPHS = "Losses with the same chance (Caltech"
     [(ON_OMNIGLOT, "How the losses were compared\n"), (ON_PHOTOGRAPHS, "How the losses were compared on photographs")],
 )
 def test_the_ranking_is_in_order_and_its_pairs_are_counted(title, appendix):
-    ranked, said, behind = ranking(title), words(title), words(appendix.strip("\n") if "photo" in appendix else appendix)
+    ranked, said, behind = (
+        ranking(title),
+        words(title),
+        words(appendix.strip("\n") if "photo" in appendix else appendix),
+    )
     scores = [score for _, score, _ in ranked.values()]
     assert scores == sorted(scores, reverse=True)
     places = [place for place, _, _ in ranked.values()]

@@ -104,6 +104,20 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     assert first.sample_id not in {one.sample_id for one in panel.model.listed}
 
 
+def test_the_keys_answer_on_the_page_too_where_k_and_j_walk_through_the_queries(qtbot, session, workspace, run):
+    page = shown(qtbot, RetrievalPage(session))
+    page.views.setCurrentIndex(1)
+    panel = page.views.make(1)
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    asked, dataset = panel.model.current, panel.model.triage.dataset_id
+    qtbot.keyClick(panel.table, Qt.Key.Key_K)
+    assert all_decisions(workspace, dataset)[asked.sample_id].decision == "keep"
+    page.views.setCurrentIndex(0)
+    first = page.browsing.query
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
+    assert page.browsing.query != first
+
+
 def test_decisions_are_exported_and_read_back(qtbot, session, workspace, run, tmp_path):
     panel = shown(qtbot, TriagePanel(session))
     qtbot.waitUntil(lambda: panel.model.triage is not None)
