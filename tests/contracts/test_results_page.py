@@ -50,7 +50,7 @@ def test_the_ranking_is_in_order_and_its_pairs_are_counted(title, appendix):
     ranked, said, behind = (
         ranking(title),
         words(title),
-        words(appendix.strip("\n") if "photo" in appendix else appendix),
+        words(appendix),
     )
     scores = [score for _, score, _ in ranked.values()]
     assert scores == sorted(scores, reverse=True)
