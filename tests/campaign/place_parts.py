@@ -50,6 +50,7 @@ while [ "$n" -lt {total} ]; do
   tail -c +$((n + 1)) {recorded}/journal.jsonl | head -c {step} >>journal.jsonl || full
   n=$(cat journal.jsonl | wc -c)
   sleep {pause}
+  while [ "$n" -ge {half} ] && [ -e "{traces}/held" ]; do sleep 0.1; done
 done
 echo ended >>"{traces}/${{folder##*/}}"
 """
@@ -183,6 +184,14 @@ class Machine:
         path = self.traces / uid
         return path.read_text().split() if path.exists() else []
 
+    def hold(self) -> None:
+        """Runs there stop half-way from now on, and go on when they are let go."""
+        (self.traces / "held").touch()
+
+    def let_go(self) -> None:
+        """They go on."""
+        (self.traces / "held").unlink(missing_ok=True)
+
     def set_python(self, text: str) -> None:
         """Give the place another Python."""
         Path(self.place.python).write_text(text)
@@ -191,12 +200,13 @@ class Machine:
         """Its Python plays the recorded run, `step` bytes of the journal every `pause` seconds."""
         folder = recorded().folder
         total = (folder / "journal.jsonl").stat().st_size
-        facts = {"python": sys.executable, "traces": self.traces, "recorded": folder, "total": total}
+        facts: dict[str, object] = {"python": sys.executable, "traces": self.traces, "recorded": folder, "total": total}
+        facts["half"] = total // 2
         self.set_python(REPLAY.format(**facts, step=step, pause=pause))
 
 
 @contextlib.contextmanager
-def machine(folder: Path, there: Path | None = None, step: int = 8192, pause: float = 0.05) -> Iterator[Machine]:
+def machine(folder: Path, there: Path | None = None, step: int = 1500, pause: float = 0.05) -> Iterator[Machine]:
     """A machine behind sshd, reached over a wire that can be cut; `there` is the place's folder."""
     config = Path(sshd()["CONFIG"])
     port = next(int(line.split()[1]) for line in config.read_text().splitlines() if line.split()[0] == "Port")
@@ -219,6 +229,7 @@ def machine(folder: Path, there: Path | None = None, step: int = 8192, pause: fl
         yield made
     finally:
         wire.close()
+        made.let_go()
 
 
 def until_ended(following: Following, within: float = PATIENCE) -> list[str]:

@@ -15,6 +15,7 @@ from workbench.problem import Problem
 PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
 CLOCK_OFF = 300.0  # seconds
+LARGEST_NUMBER = 1e18  # of bytes or seconds that are believed
 PROBE = """
 import json, os, platform, shutil, sys, time
 folder, *data = sys.argv[1:]
@@ -65,7 +66,7 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
         facts = json.loads(lines[-1].removeprefix("facts "))
         if isinstance(facts, dict):
             return facts
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, RecursionError):
         pass
     raise _MissingPython(
         f"There is no Python at {place.python} ({last_line(answer.errors)}).",
@@ -85,14 +86,12 @@ def _of_facts(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
     else:
         yield Finding("Workbench", f"Workbench {there} is there, as here.")
     yield _gpu(facts)
-    free = facts.get("free")
-    room = float(free) if isinstance(free, int | float) else 0.0
+    room = _number(facts.get("free"))
     words = (
         f"{room / 1e9:,.0f} GB are free there." if room >= LEAST_ROOM else f"Only {room / 1e9:.1f} GB are free there."
     )
     yield Finding("Disk", words, good=room >= LEAST_ROOM)
-    clock = facts.get("clock")
-    off = abs((float(clock) if isinstance(clock, int | float) else 0.0) - datetime.now(UTC).timestamp())
+    off = abs(_number(facts.get("clock")) - datetime.now(UTC).timestamp())
     if off > CLOCK_OFF:
         yield Finding(
             "Clock", f"Its clock is {off / 60:,.0f} min off this one's; runs are followed all the same.", doubtful=True
@@ -113,7 +112,7 @@ def _gpu(facts: dict[str, Any]) -> Finding:
         return Finding("GPU", f"PyTorch cannot be loaded there ({_word(facts['no torch'])}).", good=False)
     gpus = facts.get("gpus")
     names = (
-        [f"{_word(gpu[0])}, {float(gpu[1]) / 1e9:.0f} GB" for gpu in gpus if _is_gpu(gpu)]
+        [f"{_word(gpu[0])}, {_number(gpu[1]) / 1e9:.0f} GB" for gpu in gpus if _is_gpu(gpu)]
         if isinstance(gpus, list)
         else []
     )
@@ -128,6 +127,13 @@ def _gpu(facts: dict[str, Any]) -> Finding:
 
 def _is_gpu(gpu: object) -> bool:
     return isinstance(gpu, list) and len(gpu) == 2 and isinstance(gpu[1], int | float)
+
+
+def _number(value: object) -> float:
+    """A number of another machine; 0 for what is none, or is too large to be one."""
+    if not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
+        return 0.0
+    return float(value)
 
 
 def _word(value: object) -> str:
