@@ -279,6 +279,11 @@ class Laptop:
         return self.hear()
 
     @property
+    def said(self) -> str:
+        """The end of what it printed beside its answers."""
+        return " / ".join(self.log.read_text("utf-8", "replace").strip().splitlines()[-8:])[-700:]
+
+    @property
     def traceback(self) -> bool:
         """Whether a person would have seen one."""
         return "Traceback" in self.log.read_text("utf-8", "replace")

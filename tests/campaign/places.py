@@ -277,7 +277,7 @@ def _answered(laptop: Laptop, answer: dict, broken: list[str], part: str) -> Out
         broken = [*broken, problem]
     for run in answer.get("runs", ()):
         broken = [*broken, *(no_sentence(run["problem"]) if run["problem"] else [])]
-    return judged(broken, traceback=laptop.traceback, part=part)
+    return judged(broken, laptop.said * laptop.traceback, traceback=laptop.traceback, part=part)
 
 
 def wrong_clock_here(rng: random.Random, folder: Path) -> Iterator[Outcome]:
@@ -299,7 +299,7 @@ def wrong_clock_here(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         laptop.ask("follow")
         laptop.close()
         with Workspace(folder / "space") as space:
-            yield judged(at_home(space, there), traceback=laptop.traceback, part="clock off here, the run at home")
+            yield judged(at_home(space, there), laptop.said * laptop.traceback, traceback=laptop.traceback, part="clock off here, the run at home")
 
 
 def _config(folder: Path) -> Path:
@@ -344,7 +344,7 @@ def gone_a_week(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         answer = laptop.ask("follow")
         laptop.close()
         with Workspace(folder / "space") as space:
-            yield judged(at_home(space, there), traceback=laptop.traceback, part="gone for a week: the run at home")
+            yield judged(at_home(space, there), laptop.said * laptop.traceback, traceback=laptop.traceback, part="gone for a week: the run at home")
 
 
 def two_laptops(rng: random.Random, folder: Path) -> Iterator[Outcome]:
@@ -369,7 +369,7 @@ def two_laptops(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         for name, laptop in zip(("one", "two"), laptops, strict=True):
             laptop.ask("close")
             with Workspace(folder / name) as space:
-                yield judged(at_home(space, there), traceback=laptop.traceback, part="two laptops, one place, at home")
+                yield judged(at_home(space, there), laptop.said * laptop.traceback, traceback=laptop.traceback, part="two laptops, one place, at home")
         folders = [path for path in Path(there.place.folder).iterdir() if (path / "run.json").exists()]
         for path in folders * 2:
             for laptop in laptops:
@@ -416,7 +416,7 @@ def two_laptops_one_run(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         for name, laptop in zip(("one", "two"), laptops, strict=True):
             laptop.close()
             with Workspace(folder / name) as space:
-                yield judged(at_home(space, there), traceback=laptop.traceback, part="two laptops, one run, at home")
+                yield judged(at_home(space, there), laptop.said * laptop.traceback, traceback=laptop.traceback, part="two laptops, one run, at home")
 
 
 def two_machines_one_workspace(rng: random.Random, folder: Path) -> Iterator[Outcome]:
