@@ -5,6 +5,7 @@ line with what is known of the runs, or {"problem": sentence}.
 """
 
 import json
+import select
 import sys
 import time
 import traceback
@@ -43,7 +44,7 @@ class Person:
     def follow(self) -> dict[str, Any]:
         end = time.monotonic() + PATIENCE
         while (looked := self.look())["left"] and time.monotonic() < end:
-            time.sleep(0.1)
+            select.select([], [], [], 0.1)  # libfaketime breaks the system call of time.sleep
         return looked
 
     def resume(self) -> None:
