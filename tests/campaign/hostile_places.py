@@ -223,7 +223,11 @@ def _array(rng: random.Random, there: Path, victim: Path) -> str:
             buffer, {"descr": "<f4", "fortran_order": False, "shape": (rng.choice((2**40, 2**62, 10**9)), 16)}
         )
     else:
-        array = np.array([{"a": 1}], dtype=object) if how == "objects" else np.zeros((3, 5), rng.choice(("f8", "U9", "M8[s]")))
+        array = (
+            np.array([{"a": 1}], dtype=object)
+            if how == "objects"
+            else np.zeros((3, 5), rng.choice(("f8", "U9", "M8[s]")))
+        )
         np.save(buffer, array, allow_pickle=True)
     content = buffer.getvalue()
     if name.endswith(".npz"):
@@ -313,7 +317,9 @@ class Liar(LocalHost):
         elif lie == 2:
             out = self._rng.randbytes(200)
         elif lie == 3:
-            out = "\n".join(self._rng.choices((*TEXTS, "exit 999", "running", "exit 0", "exit -1", "none"), k=9)).encode()
+            out = "\n".join(
+                self._rng.choices((*TEXTS, "exit 999", "running", "exit 0", "exit -1", "none"), k=9)
+            ).encode()
         elif lie == 4:
             out = b"%023d\n" % self._rng.choice((0, 1, 10**22, len(out))) + out
         elif lie == 5:
@@ -334,7 +340,7 @@ class Liar(LocalHost):
 
 VALUES = (
     "1" + "0" * 400, "1" + "0" * 4000, "9" * 5000, "NaN", "Infinity", "-1", "null", "true", '"3.11"', '"\\u001b]0;t"',
-    "[]", "{}", DEEP, '[["H200", 1e999]]', '[["H200", 1' + "0" * 400 + "]]", '[["a", NaN], 7, []]', '"' + "x" * 70_000 + '"',
+    "[]", "{}", DEEP, '[["H200", 1e999]]', '[["H200", 1' + "0" * 400 + "]]", '[["a", NaN], 7, []]', f'"{"x" * 70_000}"',
     "[true, 1, null]", '"\\ud800"', "1e308",
 )  # fmt: skip
 
@@ -391,7 +397,7 @@ def _ray(rng: random.Random) -> Iterator[str]:
     """The address of somebody who answers as Ray does, or otherwise."""
 
     class Answers(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - its name
+        def do_GET(self) -> None:
             job = {"submission_id": rng.choice(VALUES[:3]), "status": rng.choice(TEXTS), "message": rng.choice(TEXTS)}
             body = rng.choice((json.dumps([job]), rng.choice(VALUES), "[" + rng.choice(VALUES) + "]", "{}")).encode()
             self.send_response(rng.choice((200, 200, 200, 404, 500, 302)))
@@ -400,7 +406,7 @@ def _ray(rng: random.Random) -> Iterator[str]:
             with contextlib.suppress(OSError):
                 self.wfile.write(body)
 
-        def do_POST(self) -> None:  # noqa: N802 - its name
+        def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.do_GET()
 

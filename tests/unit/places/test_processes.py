@@ -258,7 +258,8 @@ def full(home, monkeypatch):
     """A disk that takes no more folders beside our scripts."""
     (home / "bin").mkdir()
     (home / "bin" / "mkdir").write_text(
-        '#!/bin/sh\ncase "$*" in *.begun) echo "mkdir: No space left on device" >&2; exit 1;; esac\nexec /bin/mkdir "$@"\n'
+        '#!/bin/sh\ncase "$*" in *.begun) echo "mkdir: No space left on device" >&2; exit 1;; esac\n'
+        'exec /bin/mkdir "$@"\n'
     )
     (home / "bin" / "mkdir").chmod(0o755)
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
