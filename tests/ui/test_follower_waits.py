@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QTimer
 
 from workbench.places.following import Looked
-from workbench.ui.placed_runs import IN_VIEW, LONGEST, PlaceFollower
+from workbench.ui.place_follower import IN_VIEW, LONGEST, PlaceFollower
 from workbench.workspace import Workspace
 
 

@@ -63,13 +63,15 @@ START = (
     'else nohup sh "$script" >>"$log" 2>&1 </dev/null & fi; '
     'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done; exit 0'
 )
-STATES = ALIVE + (
-    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; '
+STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thousand runs may wait in it
+    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; known=""; '
+    'waits() { [ "$1 $2" = "$known" ] || { known="$1 $2"; there=no; alive "$1" "$2" && there=yes; }; '
+    "[ $there = yes ]; }; "
     'for n in "$@"; do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
     'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
     'if [ -e "$n/withdrawn" ] && [ ! -e "$n/pid" ]; then echo withdrawn; '
     'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
-    'elif [ -n "$w" ] && alive "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
+    'elif [ -n "$w" ] && waits "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
 )
 STOP = ALIVE + (
     'cd -- "$1" && [ -d "$2" ] || exit 0; [ -e "$2/exit" ] && exit 0; '
