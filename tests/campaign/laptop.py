@@ -79,7 +79,6 @@ class Person:
 def main(space: str, place: str, machine: str = "") -> None:
     if machine:
         lease.machine = lambda: (machine * 32)[:32]  # type: ignore[assignment]
-        lease.BEAT, lease.WATCHED, lease.LOOK = 0.2, 2.0, 0.1  # type: ignore[misc]
     person: Person | None = None
     for line in sys.stdin:
         asked = json.loads(line)

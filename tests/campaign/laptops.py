@@ -200,23 +200,23 @@ def two_machines_one_workspace(rng: random.Random, folder: Path) -> Iterator[Out
                 Laptop(folder, mount / "space", there.place, name=name)
                 for name, mount in zip("ab", mounts, strict=True)
             ]
-            owner, written = 0, 0
+            owner, written, how = 0, 0, "at first"
             yield _answered(laptops[0], laptops[0].ask("open"), [], part)
             for _ in range(rng.randint(3, 6)):
                 other = 1 - owner
                 answer = laptops[owner].ask("write")
                 written += "problem" not in answer
                 yield _answered(laptops[owner], answer, [], part)
-                said = laptops[other].ask("facts").get("problem", "it was opened")
+                said = laptops[other].ask("facts").get("problem", f"it was opened ({how})")
                 yield judged([] if "is open on" in said else [said], traceback=laptops[other].traceback, part=part)
-                if rng.random() < 0.5:
+                if killed := rng.random() < 0.4:
                     laptops[owner].kill()
                     laptops[owner] = Laptop(folder, mounts[owner] / "space", there.place, name="ab"[owner])
                     answer = laptops[other].ask("take over")
                 else:
                     answer = laptops[owner].ask("close")
                 yield _answered(laptops[other], answer, [], part)
-                owner = other
+                owner, how = other, "after a kill" if killed else "after it was closed"
             count = len(laptops[owner].ask("facts").get("runs", ()))
             yield judged([f"{count} runs for {written}"] * (count != written), part=f"{part}, whole")
             for laptop in laptops:
