@@ -118,7 +118,7 @@ class Photographer:
         page: Any = self.window.pages.page(name)
         there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
                  "report": lambda: page.preview.count > 0}.get(name, lambda: True)  # fmt: skip
-        return there() and self._drawn(page) and not self.window.session.activity.working
+        return there() and self._drawn(page) and self.window.session.activity.newest_working is None
 
     @staticmethod
     def _drawn(page: "QWidget") -> bool:

@@ -20,7 +20,8 @@ from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
 
 LABELS = np.repeat(np.arange(4), 10)
 MODELS = (
-    "asking", "browsing", "causes", "comparison", "filters", "history", "listing", "reading", "similarities",
+    "asking", "browsing", "causes", "class_scores", "comparison", "filters",
+    "history", "listing", "reading", "similarities",
 )  # fmt: skip
 
 

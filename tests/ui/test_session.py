@@ -489,7 +489,7 @@ def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_p
     from workbench.running import launch, own_process
     from workbench.running.spare import Spare
     from workbench.ui.preferences import Preferences
-    from workbench.ui.run_queue import OWN_PROCESS, chosen_job
+    from workbench.ui.run_jobs import OWN_PROCESS, chosen_job
 
     preferences = Preferences(tmp_path / "window.ini")
     monkeypatch.setattr(launch, "make_job", lambda *job, **options: "thread")

@@ -56,7 +56,7 @@ class QueryList(QWidget):
         self.table = self._query_table()
         self.why = FailureFilter(self.browsing)
         self.similarity = SimilarityFilter(self.browsing)
-        in_column(
+        self._column = in_column(
             in_row(self.failures, (self.classes, 1), self.saved, spacing=8),
             self.why,
             self.similarity,
@@ -74,6 +74,10 @@ class QueryList(QWidget):
         self.similarity.fit_text(theme)
         for column, width in NUMBERS:
             self.table.setColumnWidth(column, theme.px(width))
+
+    def show_above(self, part: QWidget) -> None:
+        """Put a part between the filters and the list; both share the height."""
+        self._column.insertWidget(self._column.indexOf(self.table), part, 1)
 
     def _class_chooser(self) -> QComboBox:
         box = QComboBox()
@@ -146,7 +150,7 @@ class QueryList(QWidget):
         for widget in (self.failures, self.classes, header):
             widget.blockSignals(True)
         self.failures.setChecked(filters.failures_only)
-        at = 0 if filters.label is None else 1 + listing.labels.index(filters.label)
+        at = 1 + listing.labels.index(filters.label) if filters.label in listing.labels else 0
         if at != self.classes.currentIndex():  # the person may be typing
             self.classes.setCurrentIndex(at)
         order = Qt.SortOrder.DescendingOrder if listing.descending else Qt.SortOrder.AscendingOrder

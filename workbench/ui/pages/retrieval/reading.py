@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.pages.retrieval.class_scores import ClassScores, class_scores
 from workbench.ui.pages.retrieval.listing import InOrder, in_order
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
@@ -21,6 +22,7 @@ class ShownEvaluation:
     class_names: tuple[str, ...]
     queries: Queries
     sorted_by: InOrder
+    classes: ClassScores
     tags: dict[str, np.ndarray]  # sample ids by tag, of the data set
     of_run: tuple[Evaluation, ...]  # all evaluations of its run
 
@@ -39,13 +41,15 @@ def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress
     """Read an evaluation with all its queries. Raises Problem when the database cannot be read."""
     evaluation = workspace.evaluation(evaluation_id)
     dataset_id = workspace.run(evaluation.run_id).dataset_id or 0
+    class_names = workspace.dataset(dataset_id).class_names
     queries = workspace.queries(evaluation_id)
     return ShownEvaluation(
         evaluation,
         dataset_id,
-        workspace.dataset(dataset_id).class_names,
+        class_names,
         queries,
         in_order(queries),
+        class_scores(queries, class_names),
         read_tags(workspace, dataset_id),
         tuple(workspace.evaluations(evaluation.run_id)),
     )

@@ -1,0 +1,136 @@
+"""Scores of the classes on the Retrieval page: their numbers, order and search, and the filter by one of them."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from small_run import store_run
+
+from tests.ui.browsed import at_rest, listed, open_page
+from workbench.ui.pages.retrieval.class_scores import ClassListing, class_scores
+from workbench.workspace.rows import Queries
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+LABELS = np.array([5, 5, 2, 2, 2, 9, 7, 7])
+NAMES = tuple(f"class {number}" for number in range(9))  # label 9 has no name
+AP = np.array([0.2, 0.4, 1.0, 0.9, 0.5, np.nan, 0.1, 0.3], np.float32)
+FIRST = np.array([2, 1, 1, 1, 3, 0, 4, 2], np.int32)
+QUERIES = Queries(np.arange(8), LABELS, AP, FIRST, np.array([1, 1, 2, 2, 2, 0, 1, 1], np.int32), FIRST == 1)
+
+
+@pytest.fixture
+def classes():
+    listing = ClassListing()
+    listing.show(class_scores(QUERIES, NAMES))
+    return listing
+
+
+def names(listing):
+    return [listing.scores.names[row] for row in listing.rows.tolist()]
+
+
+def test_scores_are_means_over_the_queries_that_have_something_to_find():
+    scores = class_scores(QUERIES, NAMES)
+    assert scores.labels.tolist() == [2, 5, 7, 9]
+    assert scores.names == ("class 2", "class 5", "class 7", "9")
+    assert scores.queries.tolist() == [3, 2, 2, 0]
+    np.testing.assert_allclose(scores.values["MAP@R"], [0.8, 0.3, 0.2, np.nan], rtol=1e-6)
+    np.testing.assert_allclose(scores.values["R@1"], [2 / 3, 0.5, 0, np.nan], rtol=1e-6)
+
+
+def test_the_worst_class_is_first_and_one_without_a_value_is_last_in_both_orders(classes):
+    assert names(classes) == ["class 7", "class 5", "class 2", "9"]
+    classes.choose(order="best")
+    assert names(classes) == ["class 2", "class 5", "class 7", "9"]
+    classes.choose(order="name")
+    assert names(classes) == ["9", "class 2", "class 5", "class 7"]
+    classes.choose(order="worst", measure="R@1")
+    assert names(classes) == ["class 7", "class 5", "class 2", "9"]
+
+
+def test_a_search_keeps_the_order_and_says_how_many_are_listed(classes):
+    classes.choose(search="CLASS 7")
+    assert names(classes) == ["class 7"]
+    assert classes.summary == "1 of 4 classes. Mean over classes 43.3 %, 20.0 to 80.0 %"
+    assert (classes.position_of(7), classes.position_of(2), classes.label(0)) == (0, -1, 7)
+    classes.choose(search="")
+    assert classes.position_of(2) == 2
+
+
+def test_nothing_is_listed_without_an_evaluation(classes):
+    classes.show(None)
+    assert (len(classes), classes.total, classes.summary) == (0, 0, "")
+
+
+@pytest.fixture
+def page(qtbot, session, workspace):
+    run = store_run(workspace, np.repeat(np.arange(20), 6))
+    made = open_page(qtbot, session, (1200, 700))
+    session.show_run(run.run_id)
+    at_rest(qtbot, made)
+    qtbot.waitUntil(made.classes.isVisible)
+    return made
+
+
+def shown_names(page):
+    model = page.classes.model
+    return [model.index(row).data() for row in range(model.rowCount())]
+
+
+def test_a_click_lists_the_queries_of_the_class_and_another_lists_all(page, qtbot):
+    everything, bars = len(listed(page)), page.classes
+    at = bars.list.visualRect(bars.model.index(1)).center()
+    QTest.mouseClick(bars.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    label = bars.listing.label(1)
+    assert page.browsing.filters.label == label
+    assert len(listed(page)) == 6
+    assert page.queries.classes.currentText() == shown_names(page)[1]
+    QTest.mouseClick(bars.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert page.browsing.filters.label is None
+    assert len(listed(page)) == everything
+    assert not bars.list.selectionModel().hasSelection()
+
+
+def test_the_bars_are_used_by_keys_and_follow_the_class_chosen_elsewhere(page, qtbot):
+    bars = page.classes
+    page.browsing.choose_filters(label=3)
+    assert bars.list.currentIndex().row() == bars.listing.position_of(3)
+    bars.list.setFocus()
+    qtbot.keyClick(bars.list, Qt.Key.Key_Home)
+    qtbot.keyClick(bars.list, Qt.Key.Key_Return)
+    assert page.browsing.filters.label == bars.listing.label(0)
+    bars.search.setText(shown_names(page)[4])
+    assert len(shown_names(page)) == 1
+    spoken = bars.model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "MAP@R" in spoken
+    assert "6 queries" in spoken
+
+
+def test_the_bars_can_be_hidden_and_stay_so(page, qtbot, session, workspace):
+    assert page.classes.isVisible()
+    page.by_class.click()
+    assert not page.classes.isVisible()
+    again = open_page(qtbot, session, (1200, 700))
+    qtbot.waitUntil(lambda: not again.queries.isAncestorOf(again.classes))
+    assert not again.classes.isVisible()
+
+
+def test_without_room_at_the_right_the_bars_stand_above_the_list_when_they_are_wanted(page, qtbot):
+    assert not page.queries.isAncestorOf(page.classes)
+    page.resize(820, 700)
+    qtbot.waitUntil(lambda: not page.classes.isVisible())
+    page.by_class.click()
+    assert page.classes.isVisible()
+    assert page.queries.isAncestorOf(page.classes)
+    page.resize(1200, 700)
+    qtbot.waitUntil(lambda: not page.queries.isAncestorOf(page.classes))
+    assert page.classes.isVisible()
+
+
+def test_a_class_may_be_chosen_when_its_run_is_no_longer_shown(page, qtbot, session):
+    page.browsing.choose_filters(label=12)
+    session.show_run(None)
+    session.select(np.arange(3))  # the list is drawn without the classes of a run
+    at_rest(qtbot, page)
+    assert page.queries.classes.currentIndex() == 0

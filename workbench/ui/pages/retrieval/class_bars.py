@@ -1,0 +1,255 @@
+"""The classes of an evaluation as bars, worst first: a click lists the queries of a class."""
+
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from workbench.colours import class_colours
+from workbench.ui import theme
+from workbench.ui.pages.retrieval.browsing import Browsing
+from workbench.ui.pages.retrieval.class_scores import MEASURES, ORDERS, ClassListing
+from workbench.ui.theme import Theme
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.words import counted, percent
+
+WIDTH = 236  # px at 100% text
+DOT, SIDE, GAP, THICK = 8, 8, 8, 8  # px: a dot, left and right of a row, between its parts, height of a bar
+LEAST = 84  # px: height of the list, three rows
+WIDEST = 16_777_215  # px, Qt's own limit
+SHORT, MEASURED = 64, 200  # px of a name that leaves room for a bar beside it; names that are measured
+FEW = 12  # classes that need no search
+FAINT = 150  # of 255: bars of classes that are not chosen
+KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+COLOUR_ROLE, VALUE_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+HINT = "A click lists the queries of a class, another lists all again."
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ClassRows(QAbstractListModel):
+    """One row for each class of a ClassListing; `relist` after that has changed."""
+
+    def __init__(self, listing: ClassListing, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._listing = listing
+        self._count = 0
+        self._colours: list[int] = []  # of all classes, 0xFFRRGGBB
+
+    def relist(self) -> None:
+        """Other classes are listed, or in another order."""
+        self.beginResetModel()
+        self._count = len(self._listing)
+        self.dress()
+        self.endResetModel()
+
+    def dress(self) -> None:
+        """Take the colours of the theme on screen."""
+        self._colours = class_colours(self._listing.total, theme.current().dark).tolist()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else self._count
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Name, value, colour, tooltip and spoken text of a class; None for other roles."""
+        scores = self._listing.scores
+        if not index.isValid() or scores is None:
+            return None
+        row = int(self._listing.rows[index.row()])
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return scores.names[row]
+            case _ if role == COLOUR_ROLE:
+                return self._colours[row]
+            case _ if role == VALUE_ROLE:
+                return float(scores.values[self._listing.measure][row])
+            case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole:
+                both = ", ".join(f"{measure} {percent(float(scores.values[measure][row]))} %" for measure in MEASURES)
+                said = f"{scores.names[row]}: {both}, {counted(int(scores.queries[row]), 'query', 'queries')}"
+                return plain_tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
+        return None
+
+
+class ClassRow(QStyledItemDelegate):
+    """Draws a class: its dot and name, its bar and its value; the bar is below the name where names are long."""
+
+    stacked = False
+    widest = 0  # px of the names beside which bars stand
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        tall = option.fontMetrics.height()
+        return QSize(0, tall + GAP + (THICK + GAP // 2 if self.stacked else GAP // 2))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw the class of a row."""
+        tokens = theme.current()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.widget is not None:
+            panel = QStyle.PrimitiveElement.PE_PanelItemViewItem
+            option.widget.style().drawPrimitive(panel, option, painter, option.widget)
+        area = option.rect.adjusted(SIDE, 0, -SIDE, 0)
+        line = area.adjusted(0, 0, 0, -(THICK + GAP // 2)) if self.stacked else area
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor.fromRgba(index.data(COLOUR_ROLE)))
+        painter.drawEllipse(QRectF(area.left(), line.center().y() - DOT / 2 + 0.5, DOT, DOT))
+        metrics, value = painter.fontMetrics(), index.data(VALUE_ROLE)
+        figure = metrics.horizontalAdvance("100.0")
+        painter.setPen(QColor(tokens.text))
+        number = QRect(area.right() - figure, line.top(), figure, line.height())
+        painter.drawText(number, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), percent(value))
+        left = area.left() + DOT + GAP
+        room = number.left() - GAP - left
+        name = QRect(left, line.top(), room if self.stacked else min(room, SHORT), line.height())
+        words = metrics.elidedText(index.data(), Qt.TextElideMode.ElideMiddle, name.width())
+        painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), words)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if self.stacked:
+            self._bar(painter, QRectF(left, line.bottom(), area.right() - left, THICK), value, chosen)
+        else:
+            start = left + min(self.widest, SHORT) + GAP
+            bar = QRectF(start, line.center().y() - THICK / 2 + 0.5, number.left() - GAP - start, THICK)
+            self._bar(painter, bar, value, chosen)
+        painter.restore()
+
+    def _bar(self, painter: QPainter, track: QRectF, value: float, chosen: bool) -> None:
+        tokens = theme.current()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.divider))
+        painter.drawRect(track)
+        if value == value:
+            colour = QColor(tokens.accent)
+            colour.setAlpha(255 if chosen else FAINT)
+            painter.setBrush(colour)
+            painter.drawRect(QRectF(track.left(), track.top(), track.width() * min(1.0, max(0.0, value)), THICK))
+
+
+class ClassBars(QFrame):
+    """Right side of the page: draws the classes of `browsing` and passes the chosen one to it."""
+
+    def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._browsing, self.listing = browsing, ClassListing()
+        self.setProperty("card", "true")
+        self.model = ClassRows(self.listing, self)
+        self.measure, self.order = QComboBox(), QComboBox()
+        for measure in MEASURES:
+            self.measure.addItem(f"{measure} %", measure)
+        for order, words in ORDERS.items():
+            self.order.addItem(words, order)
+        self.measure.setAccessibleName("Measure of the classes")
+        self.measure.setToolTip("Mean over the queries of a class: average precision at R, or right nearest neighbours")
+        self.order.setAccessibleName("Order of the classes")
+        self.search = QLineEdit(placeholderText="Find a class", clearButtonEnabled=True)
+        self.search.setAccessibleName("Find a class among the bars")
+        self.list = self._list()
+        self.summary = label("", "caption", wrap=True)
+        self.title, self.hint = label("Classes", "strong"), label(HINT, "caption", wrap=True)
+        self._alone = True
+        in_column(
+            self.title,
+            in_row((self.order, 1), self.measure, spacing=8),
+            self.search,
+            (self.list, 1),
+            self.summary,
+            self.hint,
+            on=self,
+            margins=12,
+            spacing=8,
+        )
+        self.measure.activated.connect(self._choose)
+        self.order.activated.connect(self._choose)
+        self.search.textChanged.connect(self._choose)
+        self.list.clicked.connect(self._toggle)
+        self.list.installEventFilter(self)
+
+    def _list(self) -> QListView:
+        shown = QListView()
+        shown.setModel(self.model)
+        shown.setUniformItemSizes(True)
+        self.rows = ClassRow(shown)
+        shown.setItemDelegate(self.rows)
+        shown.setFrameShape(QFrame.Shape.NoFrame)
+        shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        shown.setMinimumHeight(LEAST)
+        shown.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        shown.setAccessibleName("Classes with their scores")
+        return shown
+
+    def stand_alone(self, alone: bool) -> None:
+        """Be a column of its own, with title and hint, or a part of another one."""
+        self._alone = alone
+        self.title.setVisible(alone)
+        self.hint.setVisible(alone)
+
+    def fit_text(self, theme_of_window: Theme) -> None:
+        """Take the width that the words need at this size of text, as a part of a column all of it."""
+        wide = theme_of_window.side(WIDTH)
+        self.setMinimumWidth(wide if self._alone else 0)
+        self.setMaximumWidth(wide if self._alone else WIDEST)
+        self.model.dress()
+
+    def draw_evaluation(self) -> None:
+        """Show the classes of another evaluation."""
+        shown = self._browsing.shown
+        self.listing.show(None if shown is None else shown.classes)
+        names = () if self.listing.scores is None else self.listing.scores.names[:MEASURED]
+        widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
+        self.rows.stacked, self.rows.widest = widest > SHORT, widest
+        self.search.setVisible(self.listing.total > FEW or bool(self.listing.search))
+        self.relist()
+
+    def relist(self) -> None:
+        """Show other classes, or another order; the chosen class stays marked."""
+        self.model.relist()
+        self.summary.setText(self.listing.summary)
+        self.mark_class()
+
+    def mark_class(self) -> None:
+        """Mark the class whose queries are listed."""
+        position = self.listing.position_of(self._browsing.filters.label)
+        if position < 0:
+            self.list.clearSelection()
+        elif position != self.list.currentIndex().row() or not self.list.selectionModel().hasSelection():
+            self.list.setCurrentIndex(self.model.index(position))
+            self.list.scrollTo(self.model.index(position))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Space and Enter do what a click does."""
+        pressed = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in KEYS
+        if watched is self.list and pressed and self.list.currentIndex().isValid():
+            self._toggle(self.list.currentIndex())
+            return True
+        return super().eventFilter(watched, event)
+
+    def _choose(self) -> None:
+        self.listing.choose(
+            measure=self.measure.currentData(), order=self.order.currentData(), search=self.search.text()
+        )
+        self.relist()
+
+    def _toggle(self, index: QModelIndex) -> None:
+        label_of_row = self.listing.label(index.row())
+        self._browsing.choose_filters(label=None if label_of_row == self._browsing.filters.label else label_of_row)
+        self.mark_class()
