@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from workbench.control import Control
@@ -29,8 +30,6 @@ def main(words: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
     if words == [WAITING]:
         words = wait_for_run(sys.stdin.buffer, tell)
-        if not words:
-            return 0
     folder, number, *options = words
     device = next((option.partition("=")[2] for option in options if option.startswith("--device=")), "")
     control = Control(attended="--attended" in options)
@@ -65,7 +64,16 @@ def main(words: list[str]) -> int:
 
 
 def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
-    """Load what a run needs, then wait for its words; none where the process that started this one is gone."""
+    """Load what a run needs, then wait for its words; the process ends where the one that started it is gone."""
+    lines: SimpleQueue[bytes] = SimpleQueue()
+
+    def hear() -> None:
+        line = orders.readline()
+        if not line.endswith(b"\n"):
+            os._exit(0)  # in the middle of loading, too: nothing is held
+        lines.put(line)
+
+    start_daemon("the run's words", hear)
     let_the_window_go_first()
     from workbench.entries import catalog
     from workbench.running import engine  # noqa: F401
@@ -74,10 +82,7 @@ def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
     catalog.current()
     device.choose("auto")
     tell({"event": "ready"})
-    line = orders.readline()
-    if not line.endswith(b"\n"):
-        return []
-    order = json.loads(line)
+    order = json.loads(lines.get())
     with open(order["log"], "ab") as errors:
         os.dup2(errors.fileno(), 2)
         os.dup2(errors.fileno(), 1)
