@@ -128,6 +128,8 @@ class ToldProcess:
 
     def join(self, timeout: float) -> int | None:
         """Wait for its end and its last answer; its exit status, negative for a signal, None while it works."""
+        if not self._heard_all.wait(timeout) and self._process.poll() is None:  # one wake-up; Popen.wait has many
+            return None
         try:
             status = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
