@@ -26,7 +26,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (
     QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit,
 )  # fmt: skip
-INSIDE = (QComboBox, QAbstractSpinBox, QAbstractItemView, QKeySequenceEdit, QLineEdit)  # what they hold speaks through them
+INSIDE = (QComboBox, QAbstractSpinBox, QAbstractItemView, QKeySequenceEdit, QLineEdit)  # what they hold is theirs
 
 
 def nameless(window: QWidget) -> list[str]:
