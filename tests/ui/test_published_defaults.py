@@ -220,6 +220,6 @@ def test_a_loss_that_compares_images_of_a_class_is_not_given_one_of_each(draft):
     draft.set("loss.name", "triplet")
     draft.set("sampler.name", "classes_images")
     draft.set("sampler.images_per_class", 1)
-    assert "take 2 or more" in draft.check()[1]["sampler.images_per_class"]
+    assert "set 2 or more" in draft.check()[1]["sampler.images_per_class"]
     draft.set("loss.name", "proxy_anchor")
     assert draft.check()[1] == {}
