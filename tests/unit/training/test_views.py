@@ -50,4 +50,4 @@ def test_a_loss_of_images_is_told_which_rows_are_views_of_one_image(tmp_path):
 
 def test_a_loss_of_images_needs_views():
     said = RunConfig(loss="nt_xent", augmentation="shift").check(catalog.current())
-    assert said == {"training.views": "NT-Xent (SimCLR) compares views of each image: take 2 or more."}
+    assert said == {"training.views": "NT-Xent (SimCLR) compares views of each image: set 2 or more."}
