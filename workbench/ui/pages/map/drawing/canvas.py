@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainterPath, QPen, QTransform
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainterPath, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from workbench.ui import theme
@@ -24,6 +24,12 @@ from workbench.ui.pages.map.model import Camera, Look
 REACH = 12  # px around a point in which it is hovered or clicked
 STEP = 2.5  # px between two corners of a lasso
 REST = 60  # ms after a movement until the points in view are counted and pictures requested
+DEGREES = 0.4  # that a map of three dimensions turns with a drag of 1 px
+TURN = 10.0  # degrees, with an arrow key
+ARROWS = {
+    Qt.Key.Key_Left: (-TURN, 0.0), Qt.Key.Key_Right: (TURN, 0.0), Qt.Key.Key_Up: (0.0, -TURN),
+    Qt.Key.Key_Down: (0.0, TURN),
+}  # fmt: skip
 PADDING = 0.06  # of the map, on each side
 
 
@@ -32,7 +38,8 @@ class MapBox(pg.ViewBox):
 
     def __init__(self) -> None:
         super().__init__(lockAspect=True, enableMenu=False, defaultPadding=PADDING)
-        self.tool = "pan"  # "pan", "lasso" or "rectangle"
+        self.tool = "pan"  # "pan", "turn", "lasso" or "rectangle"
+        self.turned: Callable[[QPointF, bool], None] | None = None  # px since the last call, whether the drag ended
         self.outlined: Callable[[np.ndarray, Qt.KeyboardModifier], None] | None = None
         self.clicked: Callable[[QPointF, Qt.KeyboardModifier, bool], None] | None = None
         self.colour = theme.current().accent
@@ -46,6 +53,10 @@ class MapBox(pg.ViewBox):
             super().mouseDragEvent(ev, axis)
             return
         ev.accept()  # type: ignore[attr-defined]
+        if self.tool == "turn":
+            if self.turned is not None:
+                self.turned(ev.scenePos() - ev.lastScenePos(), ev.isFinish())  # type: ignore[attr-defined]
+            return
         if ev.isStart():  # type: ignore[attr-defined]
             self._corners = [QPointF(ev.buttonDownScenePos())]  # type: ignore[attr-defined]
         self._extend(QPointF(ev.scenePos()))  # type: ignore[attr-defined]
@@ -101,12 +112,13 @@ class MapCanvas(pg.GraphicsView):
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
     hovered = Signal(object, object)  # row or None, its position on this widget
+    turned = Signal(float, float, bool)  # degrees around and up, whether the map rests now
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = MapBox()
-        self.box.outlined, self.box.clicked = self._outlined, self._clicked
+        self.box.outlined, self.box.clicked, self.box.turned = self._outlined, self._clicked, self._turned
         self.setCentralItem(self.box)
         self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.contours = Contours()
@@ -245,10 +257,11 @@ class MapCanvas(pg.GraphicsView):
         return self.cloud.width_of(self._transform(), (self.width(), self.height()))
 
     def set_tool(self, tool: str) -> None:
-        """ "pan", "lasso" or "rectangle"."""
+        """ "pan", "turn", "lasso" or "rectangle"."""
         self.box.tool = tool
         self.box.drop_outline()
-        self.setCursor(Qt.CursorShape.OpenHandCursor if tool == "pan" else Qt.CursorShape.CrossCursor)
+        hand = {"pan": Qt.CursorShape.OpenHandCursor, "turn": Qt.CursorShape.SizeAllCursor}
+        self.setCursor(hand.get(tool, Qt.CursorShape.CrossCursor))
 
     def row_at(self, scene: QPointF) -> int | None:
         """The drawn point nearest to a position of the scene, within REACH."""
@@ -263,6 +276,9 @@ class MapCanvas(pg.GraphicsView):
         if not len(near):
             return None
         apart = np.hypot(*(on_screen(self._transform(), self.data.points[near]) - (scene.x(), scene.y())).T)
+        over = self.cloud.foremost(near[apart <= self.point_width / 2])
+        if over is not None:
+            return over
         best = int(np.argmin(apart))
         return int(near[best]) if apart[best] <= REACH else None
 
@@ -277,6 +293,14 @@ class MapCanvas(pg.GraphicsView):
         if row != self.marks.hovered:
             self.marks.hover(row)
             self.hovered.emit(row, None if row is None else self.place_of(row))
+
+    def keyPressEvent(self, ev: QKeyEvent) -> None:
+        """Arrow keys turn a map of three dimensions."""
+        way = ARROWS.get(Qt.Key(ev.key()))
+        if way is None or self.data is None or self.data.space is None:
+            super().keyPressEvent(ev)
+            return
+        self.turned.emit(*way, True)
 
     def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)
@@ -304,6 +328,10 @@ class MapCanvas(pg.GraphicsView):
         self.box.updateMatrix()  # put off by pyqtgraph until the next paint
         transform: QTransform = self.box.childGroup.sceneTransform()
         return transform
+
+    def _turned(self, moved: QPointF, rests: bool) -> None:
+        """A point at the front follows the mouse."""
+        self.turned.emit(moved.x() * DEGREES, moved.y() * DEGREES, rests)
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
         if self.data is not None:

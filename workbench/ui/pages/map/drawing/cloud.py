@@ -34,6 +34,9 @@ CROWD = 150_000  # points in view; beyond that their density is drawn
 SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
 REST = 80  # ms without a movement after which a crowd is drawn anew
+LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
+SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
+FAINTEST = 0.35  # times the opacity, at the back
 WHOLE = 1024  # px: longer side of the picture of all points that is drawn under a stretched one
 
 
@@ -72,6 +75,7 @@ class Cloud(pg.GraphicsObject):
         self._colours = np.empty(0, np.uint32)  # [slots] ARGB
         self._crosses = np.empty(0, bool)  # [slots]
         self._group_count = 0
+        self._depth: np.ndarray | None = None  # [slots] 0..1; None for a map of two dimensions
         self._shown: np.ndarray | None = None  # bool [slots]; None for all
         self._bright: np.ndarray | None = None  # bool [slots]; None without a selection
         self._picture: Picture | None = None
@@ -90,6 +94,7 @@ class Cloud(pg.GraphicsObject):
                 self._selected = None
             self._bright = None if self._selected is None else self._selected[self.index.order]
         self._data = data
+        self._depth = None if data.depth is None else data.depth[self.index.order]
         self._of = groups.of[self.index.order]
         self._colours = groups.colours[self._of]
         crossed = np.zeros(len(groups.names), bool)
@@ -129,6 +134,12 @@ class Cloud(pg.GraphicsObject):
     def selected(self) -> np.ndarray | None:
         """Bool [n], or None while there is no selection."""
         return self._selected
+
+    def foremost(self, rows: np.ndarray) -> int | None:
+        """Of some rows of a map of three dimensions the one that is nearest to the viewer; None for other maps."""
+        if self._data is None or self._data.depth is None or not len(rows):
+            return None
+        return int(rows[np.argmax(self._data.depth[rows])])
 
     @property
     def placed(self) -> int:
@@ -242,18 +253,36 @@ class Cloud(pg.GraphicsObject):
         scaled = transform * QTransform.fromScale(fine, fine)
         if len(slots) > CROWD:
             return self._density(scaled, slots, pixels)
+        make, wide = painted if len(slots) <= SMOOTH_UP_TO else splat, self.width_of(transform, size) * fine
+        pictures = [
+            make(self._faded(self._ink(scaled, layer), layer, clear), pixels, wide * larger)
+            for layer, larger, clear in self._layers(slots)
+        ]
+        for picture in pictures[1:]:
+            painter = QPainter(pictures[0])
+            painter.drawImage(0, 0, picture)
+            painter.end()
+        return pictures[0]
+
+    def _layers(self, slots: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
+        """Slots from the back to the front, with factors of their width and opacity; one layer without a depth."""
         slots = self._bright_last(slots)
-        ink = self._faded(self._ink(scaled, slots), slots)
-        wide = self.width_of(transform, size) * fine
-        return painted(ink, pixels, wide) if len(slots) <= SMOOTH_UP_TO else splat(ink, pixels, wide)
+        if self._depth is None or not len(slots):
+            return [(slots, 1.0, 1.0)]
+        of = np.minimum((self._depth[slots] * LAYERS).astype(np.int64), LAYERS - 1)
+        nearness = np.arange(LAYERS) / (LAYERS - 1)
+        widths = SMALLEST + (LARGEST - SMALLEST) * nearness
+        clears = FAINTEST + (1 - FAINTEST) * nearness
+        layers = zip((slots[of == layer] for layer in range(LAYERS)), widths.tolist(), clears.tolist(), strict=True)
+        return [layer for layer in layers if len(layer[0])]
 
     def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
         bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]
         return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
 
-    def _faded(self, ink: Ink, slots: np.ndarray) -> Ink:
-        """Points as transparent as they are to be, and faint where others are selected."""
-        colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity), np.uint32))
+    def _faded(self, ink: Ink, slots: np.ndarray, clear: float = 1.0) -> Ink:
+        """Points as transparent as they are to be, times `clear`, and faint where others are selected."""
+        colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity * clear), np.uint32))
         if self._bright is not None:
             colours[~self._bright[slots]] = faded(self.tokens.muted)
         return replace(ink, colours=colours)
@@ -300,10 +329,12 @@ class Cloud(pg.GraphicsObject):
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
         """Discs by colour, then crosses: for drawings, which have no pixels."""
-        slots = self._bright_last(slots)
-        ink = self._faded(self._ink(QTransform(), slots), slots)
-        points = np.stack([ink.x, ink.y], 1)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for layer, larger, clear in self._layers(slots):
+            self._paint_layer(painter, self._faded(self._ink(QTransform(), layer), layer, clear), wide * larger)
+
+    def _paint_layer(self, painter: QPainter, ink: Ink, wide: float) -> None:
+        points = np.stack([ink.x, ink.y], 1)
         for colour in dict.fromkeys(ink.colours.tolist()):
             mine = ink.colours == colour
             pen = QPen(QColor.fromRgba(unmultiplied(colour)), wide)
@@ -326,7 +357,10 @@ class Cloud(pg.GraphicsObject):
 
 
 def bounds(data: MapData, index: PointIndex) -> QRectF:
-    """The smallest box around all points and proxies."""
+    """The smallest box around all points and proxies; of three dimensions around them from whatever side."""
+    if data.space is not None:
+        reach = data.space.reach
+        return QRectF(-reach, -reach, 2 * reach, 2 * reach)
     low, high = index.low, index.high
     if data.proxies is not None:
         stars = data.proxies[np.isfinite(data.proxies).all(1)]

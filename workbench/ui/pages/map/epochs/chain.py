@@ -22,8 +22,8 @@ class Frame:
     evaluation: int
     projection: int
     epoch: int
-    points: np.ndarray  # [n, 2] float32
-    proxies: np.ndarray | None  # [p, 2]
+    points: np.ndarray  # [n, k] float32, k being 2 or 3
+    proxies: np.ndarray | None  # [p, k]
     ap: np.ndarray  # [n]
     right: np.ndarray  # [n] bool
     kept: np.ndarray | None  # [n]
@@ -40,6 +40,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]
+        tables = [table for table in tables if table.shape[1] == 2]  # of three dimensions the view has room for all
         boxes = [box for table in tables if (box := box_around(table)) is not None]
         corners = np.array(boxes).reshape(-1, 2, 2)
         box = box_around(corners.reshape(-1, 2)) if len(corners) else None
@@ -64,7 +65,7 @@ class Chain:
         return next((number for number, frame in enumerate(self.frames) if frame.evaluation == evaluation), None)
 
     def points_at(self, time: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points [n, 2] and proxies [p, 2] at a time; between two frames they start and end slowly.
+        """Points [n, k] and proxies [p, k] at a time; between two frames they start and end slowly.
 
         Proxies that the two frames do not share stand still until the next frame.
         """
@@ -82,13 +83,17 @@ class Chain:
         """What the map shows at a time: `data` with other points, and the scores of the nearest frame."""
         points, proxies = self.points_at(time)
         frame = self.frames[self.nearest(time)]
-        return replace(
-            data, points=points, proxies=proxies, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
+        now = replace(
+            data, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
             caption="   ·   ".join(filter(None, (data.shown, BETWEEN))), index=None,
         )  # fmt: skip
+        if now.space is None:
+            return replace(now, points=points, proxies=proxies)
+        space = replace(now.space, points=points, proxies=proxies, doubts=())
+        return replace(now, space=space).turned(space.view)
 
     def trails(self, rows: np.ndarray, time: float) -> np.ndarray:
-        """Where some points have been up to a time: [s, m, 2], the last of m being where they are."""
+        """Where some points have been up to a time: [s, m, k], the last of m being where they are."""
         past = [frame.points[rows] for frame in self.frames[: int(np.ceil(time))]]
         return np.stack([*past, self.points_at(time)[0][rows]], axis=1)
 

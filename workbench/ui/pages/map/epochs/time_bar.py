@@ -81,6 +81,11 @@ class TimeBar(QWidget):
     # What it shows
 
     @property
+    def steps(self) -> list[QAction]:
+        """The keys that go from one epoch to the next, which a map that turns has another use for."""
+        return self.keys[1:]
+
+    @property
     def held(self) -> bool:
         """Whether the person holds the slider."""
         return self.slider.isSliderDown()
