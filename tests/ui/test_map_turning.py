@@ -10,12 +10,15 @@ from PySide6.QtTest import QTest
 
 from tests.ui.trained import trained_run
 from workbench.ui.pages.map import map_files
+from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.cloud import Cloud
+from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.model import Change, MapModel
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.map.turning import Space, View, hull
+from workbench.workspace.rows import Projection
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 POINTS = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
@@ -84,8 +87,6 @@ def test_the_model_turns_the_map_and_says_when_it_rests():
 
 def test_points_are_drawn_from_the_back_to_the_front_and_the_foremost_is_clicked(qtbot):
     data, cloud = in_space(np.array([(0, 0, -1), (0, 0, 1), (0, 0, 0)], np.float32)), Cloud()
-    from workbench.ui.pages.map.colours.colouring import grouped
-
     data = data.turned(View(0, 0))
     cloud.show(data, grouped(data, "class"))
     assert cloud.foremost(np.array([0, 1, 2])) == 1
@@ -150,3 +151,27 @@ def test_selection_names_and_tooltips_go_on_working_and_a_flat_map_pans_again(pa
     qtbot.waitUntil(lambda: page.canvas.data.space is None)
     assert page.commands.tools["pan"].isChecked()
     assert not page.commands.tools["turn"].isEnabled()
+
+
+def test_epochs_play_in_space_and_the_trails_follow_the_view():
+    frames = [
+        Frame(number, number, number, POINTS * number, None, np.ones(50), np.ones(50, bool), None) for number in (1, 2)
+    ]
+    chain = Chain(np.arange(50), tuple(frames), 2)
+    model = MapModel()
+    model.show_map(replace(in_space(POINTS * 2), evaluation=2, made=stored_map(2)))
+    model.show_chain(chain)
+    assert chain.box is None
+    model.go_to(0.0)
+    space = model.map.space
+    np.testing.assert_allclose(model.drawn.points, space.places(POINTS), atol=1e-5)
+    model.select(np.array([7]))
+    model.turn(25, 5)
+    rows, trails = model.trails()
+    assert (rows.tolist(), trails.shape) == ([7], (1, 1, 2))
+    np.testing.assert_allclose(trails[0, 0], model.drawn.points[7], atol=1e-5)
+    np.testing.assert_allclose(model.drawn.points[7], model.map.points[7] / 2, atol=0.5 * space.reach)
+
+
+def stored_map(number):
+    return Projection(number, number, "umap-3d", {}, 0, 0.9, {}, "2026-11-23", 0.9, 50, None, False, ())

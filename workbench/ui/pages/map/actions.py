@@ -26,6 +26,7 @@ class MapActions(QObject):
                 action.setToolTip(f"{action.toolTip()}: {SELECTING}")
         self.tools["turn"].setToolTip(f"{self.tools['turn'].toolTip()}: drag a 3-D map, or use the arrow keys on it")
         self.tools["turn"].setEnabled(False)
+        self.tools["turn"].setVisible(False)  # no room in the row for what flat maps do not need
         self.tools["pan"].setChecked(True)
         group.triggered.connect(self._choose)
         self.fit = tool_action(page, "Fit all points", "F", "corners-out")
@@ -55,6 +56,7 @@ class MapActions(QObject):
         turn, pan = self.tools["turn"], self.tools["pan"]
         if offered != turn.isEnabled():
             turn.setEnabled(offered)
+            turn.setVisible(offered)
             if offered and pan.isChecked():
                 turn.trigger()
             elif not offered and turn.isChecked():

@@ -407,8 +407,9 @@ class MapModel:
         """Move the timeline to the epoch of the shown map."""
         assert self.chain is not None
         at = self.chain.frame_of(self.map.evaluation) if self.map is not None and self._in_chain(self.map) else None
-        epochs = () if at is None else tuple(frame.epoch for frame in self.chain.frames)
-        self.timeline.show(epochs, self.chain.evaluations, float(at or 0))
+        frames = () if at is None else self.chain.frames
+        epochs, scores = (tuple(getattr(frame, name) for frame in frames) for name in ("epoch", "score"))
+        self.timeline.show(epochs, self.chain.evaluations, float(at or 0), scores)
         self._tell(Change.TIMELINE, Change.TRAILS)
 
 

@@ -1,6 +1,7 @@
 """The maps of one run over its epochs, and the frames between two of them. No Qt."""
 
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Frame:
     ap: np.ndarray  # [n]
     right: np.ndarray  # [n] bool
     kept: np.ndarray | None  # [n]
+    score: float = nan  # MAP@R of the evaluation, 0..1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,11 +110,11 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
         Problem: a file of a map or ranking is missing or damaged.
     """
     evaluations = same_course(workspace, data.evaluation)
-    epochs = {evaluation.id: evaluation.epoch for evaluation in evaluations}
+    known = {evaluation.id: evaluation for evaluation in evaluations}
     maps = maps_of(workspace, evaluations[0].run_id) if evaluations else []
     frames = []
     for stored in longest_chain(
-        maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in epochs
+        maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in known
     ):
         points, proxies = workspace.coordinates(stored.id)
         ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
@@ -121,8 +123,10 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
         scores = [matched(data.ids, ids, column) for column in columns]
         frames.append(
             Frame(
-                stored.evaluation_id, stored.id, epochs[stored.evaluation_id], matched(data.ids, ids, points), proxies,
+                stored.evaluation_id, stored.id, known[stored.evaluation_id].epoch, matched(data.ids, ids, points),
+                proxies,
                 scores[0][:, 0], scores[0][:, 1] == 1, None if kept is None else scores[1][:, 0],
+                known[stored.evaluation_id].metrics.get("MAP@R", nan),
             )
         )  # fmt: skip
     return Chain(data.ids, tuple(frames), len(evaluations))
