@@ -50,7 +50,8 @@ def test_the_trash_names_its_size_off_the_windows_thread_and_forgets_it_when_emp
     session.workspace.trash(run_id)
     session.follower.look()
     qtbot.waitUntil(lambda: size.words != "")
-    assert size.words.startswith("3") and size.words.endswith("MB")
+    assert size.words.startswith("3")
+    assert size.words.endswith("MB")
     session.workspace.restore(run_id)
     session.follower.look()
     assert size.words == ""

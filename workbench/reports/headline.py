@@ -37,10 +37,17 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
 
 
 def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
-    """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one."""
+    """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
+
+    Of groups on several data sets only their number and that of the runs.
+    """
     known = [summary for summary in compared.summaries if isfinite(summary.interval.mean)]
     if not known:
         return ()
+    counted = Tile("Runs", f"{sum(len(summary.values) for summary in known):,}", words.at_title(compared.at))
+    data = {run.dataset_id for summary in known for run in summary.group.runs}
+    if len(data) > 1:  # scores of different images have no order
+        return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
     unit = " %" if is_share(metric) else ""
@@ -52,7 +59,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     if len(ranked) > 1:
         lead = words.number(best.interval.mean - ranked[1].interval.mean, metric, signed=True)
         tiles.append(Tile("Lead", lead, f"over {ranked[1].group.title}"))
-    tiles.append(Tile("Runs", f"{sum(len(summary.values) for summary in known):,}", words.at_title(compared.at)))
+    tiles.append(counted)
     if best.seconds is not None:
         tiles.append(Tile("Time of a run", duration(best.seconds), "mean of the best group"))
     return tuple(tiles)

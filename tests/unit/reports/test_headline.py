@@ -41,6 +41,12 @@ def test_groups_have_their_best_one_with_its_lead(workspace):
     assert made.document.tiles[1].value == "12.00 %"
 
 
+def test_groups_on_different_images_are_not_ranked(workspace):
+    store_run(workspace, LABELS[:24], name="Other")
+    titles = [tile.title for tile in make(workspace, wish_of((1, 2), ("groups",)), quiet).document.tiles]
+    assert titles == ["Groups", "Runs"]
+
+
 def test_the_pages_hold_the_tiles_whatever_is_in_them():
     evil = '#panic("x") & <b> \\ "'
     tiles = (Tile("MAP@R", "97.2 %", "epoch 8"), Tile(evil, evil * 9, evil), Tile("Time", "1 min"))
