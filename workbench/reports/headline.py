@@ -23,7 +23,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
             if name in best.metrics:
                 low, high = (best.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
                 known = isfinite(low) and isfinite(high)
-                note = f"95% of queries: {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
+                note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
                 tiles.append(Tile(title, _share(best.metrics[name]), note))
         queries = best.metrics.get("queries", nan)
         if isfinite(queries):
