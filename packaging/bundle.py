@@ -5,11 +5,13 @@ python packaging/bundle.py appimage     the folder, then one file for Linux
 python packaging/bundle.py installer    the folder, then the installer for Windows (needs Inno Setup)
 python packaging/bundle.py dmg          the folder, then the disk image for macOS
 
-Options: --to FOLDER (default dist), --keep (take the folder that is there), --runtime FILE (appimage: the type-2
-runtime that the file begins with; without one an AppDir is made).
+Options: --to FOLDER (default dist), --keep (take the folder that is there). For an AppImage: --runtime FILE, the type-2
+runtime that the file begins with (without one an AppDir is made), --sha256 HASH of that file where it is not the
+release that contents.py names, --compression gzip for a runtime that reads no zstd.
 """
 
 import argparse
+import hashlib
 import os
 import platform
 import shutil
@@ -19,6 +21,9 @@ from pathlib import Path
 
 import contents
 import release
+
+BLOCK = "128K"  # of the squashfs: a start reads small parts of large files, and each part needs its whole block
+LEVELS = {"zstd": "15", "gzip": "1"}  # gzip is for trials with a runtime from before 2023: quick, and larger
 
 
 def draw_icon(path: Path) -> None:
@@ -94,13 +99,23 @@ def make_appdir(folder: Path, to: Path) -> Path:
     return appdir
 
 
-def make_appimage(folder: Path, to: Path, runtime: Path) -> Path:
+def check_runtime(runtime: Path, expected: str) -> None:
+    """End the program where a file is not a type-2 runtime of this SHA-256: it becomes code that people start."""
+    content = runtime.read_bytes()
+    if not content.startswith(b"\x7fELF") or content[8:11] != b"AI\x02":
+        sys.exit(f"{runtime} is not the runtime of an AppImage of type 2.")
+    if (stated := hashlib.sha256(content).hexdigest()) != expected:
+        sys.exit(f"The SHA-256 of {runtime} is {stated}, and {expected or 'none'} was expected. See --sha256.")
+
+
+def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zstd") -> Path:
     """The AppImage: the runtime, and behind it the AppDir as a squashfs. Needs mksquashfs."""
     appdir = make_appdir(folder, to)
     image = to / f"{contents.NAME}-{contents.VERSION}-{platform.machine()}.AppImage"
     packed = to / "packed.squashfs"
     packed.unlink(missing_ok=True)
-    words = ["-root-owned", "-noappend", "-no-progress", "-comp", "zstd", "-b", "1M"]
+    words = ["-root-owned", "-noappend", "-no-progress", "-b", BLOCK, "-comp", compression]
+    words += ["-Xcompression-level", LEVELS[compression]]
     subprocess.run(["mksquashfs", str(appdir), str(packed), *words], check=True, stdout=subprocess.DEVNULL)
     with image.open("wb") as whole:
         for part in (runtime, packed):
@@ -149,7 +164,12 @@ def main(words: list[str]) -> int:
     parser.add_argument("--to", type=Path, default=contents.ROOT / "dist")
     parser.add_argument("--keep", action="store_true", help="take the folder that is there")
     parser.add_argument("--runtime", type=Path, help="the type-2 runtime that an AppImage begins with")
+    known = contents.RUNTIME_SHA256.get(platform.machine(), "")
+    parser.add_argument("--sha256", default=known, help=f"of the runtime; by default of its release {contents.RUNTIME}")
+    parser.add_argument("--compression", choices=tuple(LEVELS), default="zstd", help="of an AppImage")
     options = parser.parse_args(words)
+    if options.runtime is not None:
+        check_runtime(options.runtime, options.sha256)
     folder = options.to / contents.NAME
     if not (options.keep and folder.is_dir()):
         folder = make_folder(options.to)
@@ -158,7 +178,7 @@ def main(words: list[str]) -> int:
         print(told(make_appdir(folder, options.to)))
         print("No AppImage without --runtime FILE: the AppDir is complete, AppRun in it starts it.")
     elif options.what == "appimage":
-        print(told(make_appimage(folder, options.to, options.runtime)))
+        print(told(make_appimage(folder, options.to, options.runtime, options.compression)))
     elif options.what == "installer":
         print(told(make_installer(folder, options.to)))
     elif options.what == "dmg":

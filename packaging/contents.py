@@ -24,6 +24,12 @@ ICON = ROOT / "resources" / "desktop" / "metric-workbench.svg"
 ICON_SIZE = 512  # px of the picture that icons of Windows and macOS are made from
 START = ROOT / "packaging" / "start.py"
 VERSION = release.version()
+# The program that an AppImage begins with: a release of AppImage/type2-runtime, and SHA-256 of its file by machine.
+RUNTIME = "20251108"
+RUNTIME_SHA256 = {
+    "x86_64": "2fca8b443c92510f1483a883f60061ad09b46b978b2631c807cd873a47ec260d",
+    "aarch64": "00cbdfcf917cc6c0ff6d3347d59e0ca1f7f45a6df1a428a0d6d8a78664d87444",
+}
 
 QT = ("pyside6-essentials", "shiboken6")  # packages of which PyInstaller takes what these modules need
 QT_MODULES = tuple(

@@ -2,11 +2,12 @@
 
 python packaging/try_bundle.py here PROGRAM              by the command line, on any system
 python packaging/try_bundle.py window PROGRAM            and in the window, on an X server of its own (Linux)
-python packaging/try_bundle.py debian FOLDER ROOT        both, in a bare Debian at ROOT without Python (Linux, as root)
+python packaging/try_bundle.py debian BUNDLE ROOT        both, in a bare Debian at ROOT without Python (Linux, as root)
 
-PROGRAM is `workbench`, with `workbench-gui` beside it. FOLDER is a bundle. ROOT is made by debootstrap where it is
-missing, and gets the system libraries of bundle_libraries.txt and nothing else. `--pictures FOLDER` is for what
-was seen.
+PROGRAM is `workbench`, with `workbench-gui` beside it, or an AppImage. BUNDLE is a bundle's folder, or an AppImage.
+ROOT is made by debootstrap where it is missing, and gets the system libraries of bundle_libraries.txt and nothing else;
+for an AppImage also FUSE, unless `--extract` has it unpack itself at each start. `--pictures FOLDER` is for what was
+seen.
 The window needs Xvfb, xdotool and ImageMagick's `import` on the system that calls this, not in the Debian.
 """
 
@@ -14,6 +15,8 @@ import argparse
 import contextlib
 import os
 import re
+import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+IMAGE, FUSE = ".AppImage", ("fuse3", "libfuse2")  # libfuse2 is for runtimes from before 2023
 LIBRARIES = Path(__file__).with_name("bundle_libraries.txt")
 SUITE, PERSON, INSIDE = "bookworm", "person", "/opt/Workbench"
 WAIT, STARTS = 1800, 5  # seconds at most for one step; starts that are measured
@@ -44,8 +48,8 @@ class Place:
         return Path(f"{self.root}{path}") if self.before else Path(path)
 
     def is_bundle(self) -> bool:
-        """Whether the program has its packages beside it, those of all formats included."""
-        return (self.seen_from_here(self.program).parent / "_internal").is_dir()
+        """Whether the program has its packages with it, those of all formats included."""
+        return self.program.endswith(IMAGE) or (self.seen_from_here(self.program).parent / "_internal").is_dir()
 
     def call(self, *words: str, program: str = "") -> str:
         """What a program prints; ends this one with all it said where it fails."""
@@ -185,7 +189,10 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
     screen = Screen(display, pictures)
     space = f"{place.home}/by-window"
     folder = place.seen_from_here(space)
-    program = str(Path(place.program).with_name("workbench-gui" + Path(place.program).suffix))
+    is_image = place.program.endswith(IMAGE)
+    program = (
+        place.program if is_image else str(Path(place.program).with_name(f"workbench-gui{Path(place.program).suffix}"))
+    )
     window = subprocess.Popen([*place.before, program, "--workspace", space])
     try:
         wait_for(lambda: bool(screen.window()), "the window is open")
@@ -195,7 +202,7 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
         screen.press("ctrl+Return")
         wait_for(lambda: any(folder.glob("runs/*")), "Ctrl+Return starts a run")
         screen.press("ctrl+2")
-        wait_for(lambda: "done" in listed(place, space), "Digits is trained in the window")
+        wait_for(lambda: statuses(folder) == ["done"], "Digits is trained in the window")
         time.sleep(5)
         screen.picture("2-train")
         screen.press("ctrl+3")
@@ -223,18 +230,18 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
         window.wait()
 
 
-def listed(place: Place, space: str) -> str:
-    """The runs of a workspace, as the command line lists them."""
-    words = [*place.before, place.program, "list", "runs", "--workspace", space]
-    return subprocess.run(words, capture_output=True, text=True, timeout=WAIT, check=False).stdout
+def statuses(workspace: Path) -> list[str]:
+    """Those of all runs, read without Workbench: an AppImage may take minutes to answer."""
+    with contextlib.closing(sqlite3.connect(f"file:{workspace / 'workspace.db'}?mode=ro", uri=True)) as database:
+        return [status for (status,) in database.execute("select status from runs")]
 
 
-def make_debian(root: Path) -> None:
-    """A Debian of the smallest kind, with the libraries that docs/install.md names, and a person in it."""
+def make_debian(root: Path, more: tuple[str, ...]) -> None:
+    """A Debian of the smallest kind, with the libraries that docs/install.md names and more, and a person in it."""
     run = lambda *words: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # noqa: E731
     if not (root / "etc" / "debian_version").is_file():
         run("debootstrap", "--variant=minbase", SUITE, str(root))
-    libraries = LIBRARIES.read_text("utf-8").split()
+    libraries = [*LIBRARIES.read_text("utf-8").split(), *more]
     installed = subprocess.run(["chroot", str(root), "dpkg", "-s", *libraries], capture_output=True, check=False)
     if installed.returncode:
         run("chroot", str(root), "apt-get", "update", "-qq")
@@ -249,37 +256,56 @@ def make_debian(root: Path) -> None:
         expect(there.returncode != 0, f"the Debian has no {name}")
 
 
-def mount(folder: Path, root: Path) -> None:
+def mount(bundle: Path, root: Path) -> None:
     """The bundle, read-only, and what every Linux has, below the root; gone when this process ends."""
     run = lambda *words: subprocess.run(words, check=True)  # noqa: E731
-    inside = Path(f"{root}{INSIDE}")
-    inside.mkdir(parents=True, exist_ok=True)
-    run("mount", "--bind", str(folder.resolve()), str(inside))
+    inside = Path(f"{root}{inside_of(bundle)}")
+    if bundle.is_dir():
+        inside.mkdir(parents=True, exist_ok=True)
+    else:
+        inside.touch()
+    run("mount", "--bind", str(bundle.resolve()), str(inside))
     run("mount", "-o", "remount,bind,ro", str(inside))
     run("mount", "-t", "proc", "proc", str(root / "proc"))
     run("mount", "--rbind", "/dev", str(root / "dev"))
+    if (fuse := root / "dev" / "fuse").exists():  # everybody's, as a desktop has it
+        own = root / "var" / "fuse"
+        own.unlink(missing_ok=True)
+        os.mknod(own, stat.S_IFCHR, fuse.stat().st_rdev)
+        own.chmod(0o666)
+        run("mount", "--bind", str(own), str(fuse))
     sockets = root / "tmp" / SOCKETS.name
     sockets.mkdir(exist_ok=True)
     run("mount", "--bind", str(SOCKETS), str(sockets))
 
 
-def in_debian(root: Path, display: str) -> Place:
+def inside_of(bundle: Path) -> str:
+    """Where the Debian has the bundle."""
+    return INSIDE if bundle.is_dir() else f"{INSIDE}{IMAGE}"
+
+
+def in_debian(bundle: Path, root: Path, display: str, extract: bool) -> Place:
     """Calls as a person of the Debian, with an environment of its own."""
     variables = {
         "HOME": f"/home/{PERSON}", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "DISPLAY": display,
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+        **({"APPIMAGE_EXTRACT_AND_RUN": "1"} if extract else {}),
     }  # fmt: skip
     before = ["chroot", f"--userspec={PERSON}", str(root), "env", "-i", *(f"{k}={v}" for k, v in variables.items())]
-    return Place(tuple(before), f"{INSIDE}/workbench", f"/home/{PERSON}", root)
+    program = f"{INSIDE}/workbench" if bundle.is_dir() else inside_of(bundle)
+    return Place(tuple(before), program, f"/home/{PERSON}", root)
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
     """What is asked for."""
     parser = argparse.ArgumentParser(prog="packaging/try_bundle.py", description="Do the main job with a bundle.")
     parser.add_argument("how", choices=("here", "window", "debian"))
-    parser.add_argument("program", type=Path, help="`workbench`, or the bundle's folder for debian")
+    parser.add_argument(
+        "program", type=Path, help="`workbench` or an AppImage; for debian a bundle's folder or an AppImage"
+    )
     parser.add_argument("root", type=Path, nargs="?", help="of the Debian")
     parser.add_argument("--pictures", type=Path, default=Path("dist") / "pictures")
+    parser.add_argument("--extract", action="store_true", help="an AppImage unpacks itself, as without FUSE")
     parser.add_argument("--part", choices=("all", "command", "plugins", "starts", "window"), default="all")
     return parser.parse_args(words)
 
@@ -303,10 +329,10 @@ def main(words: list[str]) -> int:
         if OWN_MOUNTS not in os.environ:
             again = ["unshare", "--mount", "--propagation", "private", sys.executable, __file__, *words]
             return subprocess.run(again, env={**os.environ, OWN_MOUNTS: "1"}, check=False).returncode
-        make_debian(options.root)
+        make_debian(options.root, () if options.extract or options.program.is_dir() else FUSE)
         with x_server() as display:
             mount(options.program, options.root)
-            try_all(in_debian(options.root, display), display, options)
+            try_all(in_debian(options.program, options.root, display, options.extract), display, options)
         return 0
     with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
         display = stack.enter_context(x_server()) if options.how == "window" else ""

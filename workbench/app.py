@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +30,19 @@ SWITCH = 0.0003  # seconds that another thread may hold the interpreter while th
 
 def reason_not_to_start() -> str | None:
     """Why no window can be opened on this machine, as one sentence; None when all is well. Starts nothing."""
-    if sys.version_info < (3, 12) and version("PySide6-Essentials") == TORN:
+    if sys.version_info < (3, 12) and qt_version() == TORN:
         return f"PySide6 {TORN} does not work with this Python: install another PySide6, or Python 3.12 or newer."
     named = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in named):
         return NO_DISPLAY
     return None
+
+
+def qt_version() -> str:
+    """The version of PySide6, without loading Qt; to be asked after BEFORE_QT."""
+    import PySide6
+
+    return PySide6.__version__
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -51,13 +57,14 @@ def parse(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str] | None = None) -> int:
     """Open the window and stay until it closes; returns the exit status. Without `argv` the process's own arguments."""
     options = parse(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # to look for them it reads every installed package
+    for module in BEFORE_QT:
+        import_module(f"workbench.{module}")
     reason = reason_not_to_start()
     if reason is not None:
         if sys.stderr is not None:  # Windows gives a program without a console none
             sys.stderr.write(f"{reason}\n")
         return 2
-    for module in BEFORE_QT:
-        import_module(f"workbench.{module}")
     from workbench.ui import crashes
     from workbench.ui.defects import log_file, log_folder, start_log
 
@@ -123,7 +130,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
     from workbench.workspace import Workspace
-    from workbench.workspace.lease import Leased
+    from workbench.workspace.lease_holder import Leased
     from workbench.workspace.paths import default_workspace
 
     workspace_folder = folder or default_workspace()

@@ -9,14 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from platformdirs import user_config_path
 
 from workbench import files
 from workbench.problem import Problem
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUPS = tuple(f"workbench.{kind}" for kind in ("losses", "backbones", "datasets", "samplers", "augmentations"))
 LEFT_OUT = ("_", "test_", "conftest.")  # beginnings of names of files that are no plug-ins
@@ -80,6 +83,8 @@ def remove(folder: Path) -> None:
 
 def all_plugins() -> list[Plugin]:
     """All plug-ins, none of them loaded. The `load` of one that cannot be read says why."""
+    from importlib.metadata import entry_points  # late: a twentieth of the time that the window needs to start
+
     return [*_in_folders(), *(_installed(entry_point) for group in GROUPS for entry_point in entry_points(group=group))]
 
 
@@ -129,7 +134,7 @@ def _stamp(file: Path) -> str:
     return " ".join(f"{part.stat().st_size}-{part.stat().st_mtime_ns}" for part in parts if part.exists())
 
 
-def _installed(point: EntryPoint) -> Plugin:
+def _installed(point: "EntryPoint") -> Plugin:
     package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
     return Plugin(f"package {package} ({point.value})", package, point.load)
 

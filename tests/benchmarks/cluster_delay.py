@@ -1,4 +1,4 @@
-"""Digits at a Slurm or a Ray of this machine: seconds to the first point, delay of points, bytes that came home.
+"""Digits at an sshd, a Slurm or a Ray here: seconds to the first point, delay of points, bytes that came home.
 
     tests/clusters/setup slurm start
     python -m tests.benchmarks.cluster_delay slurm [--seconds 30]
@@ -28,7 +28,7 @@ LOOK = 1.0  # seconds
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=["slurm", "ray"])
+    parser.add_argument("kind", choices=["ssh", "slurm", "ray"])
     parser.add_argument("--seconds", type=float, default=30.0)
     args = parser.parse_args()
     values = there(args.kind)
@@ -38,7 +38,11 @@ def main() -> None:
         base = Path(name)
         os.environ["WORKBENCH_PLACES"] = str(base / "places")
         own = {"kind": args.kind, "name": "there", "folder": str(base / "runs"), "python": python(base)}
-        records.store(records.made(own | ({"url": values["URL"]} if args.kind == "ray" else {})))
+        if args.kind == "ray":
+            own["url"] = values["URL"]
+        elif args.kind == "ssh":
+            own |= {"host": values["HOST"], "ssh_config": values["CONFIG"]}
+        records.store(records.made(own))
         with Workspace(base / "space", create=True) as workspace:
             measure(workspace, base / "runs", args.seconds)
 

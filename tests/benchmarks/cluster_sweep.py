@@ -37,7 +37,7 @@ from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.ui import placed_runs
+from workbench.ui import place_follower
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
@@ -120,7 +120,7 @@ def main() -> None:
         launcher = FolderPlace(there)
         place = SlurmPlace(name="cluster")
         records.store(place)
-        placed_runs.launcher_of = lambda place, cancelled=None: launcher  # type: ignore[assignment]
+        place_follower.launcher_of = lambda place, cancelled=None: launcher  # type: ignore[assignment]
         workspace = Workspace(base / "space", create=True)
         send(workspace, place, launcher, args.runs)
         writer = subprocess.Popen([sys.executable, __file__, "--grow", str(there), "--every", str(args.every)])

@@ -30,7 +30,7 @@ from workbench.running import own_process
 from workbench.settings.presets import presets
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
-from workbench.ui.run_queue import OWN_PROCESS
+from workbench.ui.run_jobs import OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 

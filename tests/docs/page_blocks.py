@@ -9,7 +9,7 @@ from pathlib import Path
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
-PROGRAMS = "workbench", "pytest"  # others are not run: they install, or open a window
+PROGRAMS = "workbench", "pytest", "torchrun"  # others are not run: they install, or open a window
 
 
 @dataclass(frozen=True, slots=True)

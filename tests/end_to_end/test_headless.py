@@ -21,6 +21,9 @@ seed = 3
 device = "cpu"
 [dataset]
 name = "digits"
+[backbone]
+name = "conv4"
+width = 8
 [loss]
 name = "ce"
 [training]

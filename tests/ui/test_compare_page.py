@@ -77,7 +77,7 @@ def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
     page = shown(qtbot, session)
     qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_GROUP)
     tick(qtbot, page, 1)
-    assert page.difference.verdict.text() == NO_SECOND
+    assert page.tabs.difference.verdict.text() == NO_SECOND
 
 
 def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):
@@ -86,10 +86,10 @@ def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):
     tick(qtbot, page, 1)
     mean = np.random.default_rng(0).uniform(0.2, 0.6, COUNT).mean()
     assert cells(page.groups.table)[0][:4] == ["Plain", "1", f"{100 * mean:.2f}", "not enough seeds"]
-    assert page.settings.currentWidget() is page.settings.nothing
-    assert page.difference.verdict.text() == "Tick a second group to compare."
-    assert page.queries.hint.text() == "Tick a second group to compare."
-    assert not page.queries.table.isVisibleTo(page.queries)
+    assert page.tabs.settings.currentWidget() is page.tabs.settings.nothing
+    assert page.tabs.difference.verdict.text() == "Tick a second group to compare."
+    assert page.tabs.queries.hint.text() == "Tick a second group to compare."
+    assert not page.tabs.queries.table.isVisibleTo(page.tabs.queries)
 
 
 def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
@@ -99,18 +99,18 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     found = compared(qtbot, page)
     assert page.model.ticked == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
-    assert page.difference.verdict.text() == (
+    assert page.tabs.difference.verdict.text() == (
         "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
     )
-    page.tabs.setCurrentWidget(page.settings)
-    assert cells(page.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
-    rows = cells(page.difference.model)
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    assert cells(page.tabs.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
+    rows = cells(page.tabs.difference.model)
     assert [row[0] for row in rows] == ["all seeds", "seed 0 (1, 2)", "seed 1 (3, 4)", "seed 2 (5, 6)"]
     assert rows[0][-1] == "3 seeds"
     assert rows[1][-1] == f"{COUNT} queries"
     assert page.notes.badge.text() == "1 note"
     assert page.notes.area.text().startswith("⚠ Optimistic: the best epoch was chosen on the half that is reported")
-    assert page.difference.plot.plot.accessibleDescription().count("from") == 4
+    assert page.tabs.difference.plot.plot.accessibleDescription().count("from") == 4
 
 
 def test_one_seed_is_not_enough_but_has_its_interval_over_queries(qtbot, session, workspace):
@@ -119,8 +119,8 @@ def test_one_seed_is_not_enough_but_has_its_interval_over_queries(qtbot, session
     tick(qtbot, page, 1, 2)
     found = compared(qtbot, page)
     assert found.winner is None
-    assert page.difference.verdict.text().startswith("Not enough seeds (n = 1)")
-    rows = cells(page.difference.model)
+    assert page.tabs.difference.verdict.text().startswith("Not enough seeds (n = 1)")
+    rows = cells(page.tabs.difference.model)
     assert rows[0][-2:] == ["not enough seeds", "1 seed"]
     assert rows[1][-2].startswith("[+")
     assert "Not enough seeds for an interval over seeds" in "\n".join(page.model.warnings)
@@ -131,10 +131,10 @@ def test_different_data_is_said_and_nothing_is_compared(qtbot, session, workspac
     store(workspace, {1: np.ones(6)}, shown=images(6, "cars"), name="B", training=OTHER)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    qtbot.waitUntil(lambda: "different data" in page.difference.verdict.text())
+    qtbot.waitUntil(lambda: "different data" in page.tabs.difference.verdict.text())
     assert "The runs saw different data" in "\n".join(page.model.warnings)
-    assert not page.difference.results.isVisibleTo(page.difference)
-    assert "different data" in page.queries.hint.text()
+    assert not page.tabs.difference.results.isVisibleTo(page.tabs.difference)
+    assert "different data" in page.tabs.queries.hint.text()
 
 
 def test_runs_without_an_evaluation_are_said(qtbot, session, workspace):
@@ -171,8 +171,8 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
         store(workspace, {1: np.full(6, 0.9)}, seed=seed, metrics={"recall@1": value}, name="<b>Birds</b>", **birds)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.papers)
-    panel = page.papers
+    page.tabs.setCurrentWidget(page.tabs.papers)
+    panel = page.tabs.papers
     assert panel.box.count() == len(page.model.overview.papers) > 1
     panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
     rows = cells(panel.model)
@@ -195,17 +195,17 @@ def test_a_finished_experiment_has_rows_of_its_own_below_its_folds(qtbot, sessio
     experiments.set_result(workspace, number, result)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.papers)
-    assert [row[0] for row in cells(page.papers.model)[-3:]] == [
+    page.tabs.setCurrentWidget(page.tabs.papers)
+    assert [row[0] for row in cells(page.tabs.papers.model)[-3:]] == [
         "Birds (here, n = 1)",
         "Birds, experiment 1: folds concatenated (here, n = 1)",
         "Birds, experiment 1: folds separated (here, n = 2)",
     ]
-    assert [row[-1] for row in cells(page.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
-    assert EXPERIMENT_ROWS in page.papers.notes.text()
-    page.papers.notes.set_text("\n".join(["A note"] * 60))
-    qtbot.waitUntil(lambda: 0 < page.papers.notes.height() < page.papers.view.height())
-    model = page.papers.model
+    assert [row[-1] for row in cells(page.tabs.papers.model)[-3:]] == ["40.0", "60.0", "45.0"]
+    assert EXPERIMENT_ROWS in page.tabs.papers.notes.text()
+    page.tabs.papers.notes.set_text("\n".join(["A note"] * 60))
+    qtbot.waitUntil(lambda: 0 < page.tabs.papers.notes.height() < page.tabs.papers.view.height())
+    model = page.tabs.papers.model
     pictures = [model.index(row, 0).data(Qt.ItemDataRole.DecorationRole) for row in range(model.rowCount())]
     assert [each.isNull() for each in pictures] == [True] * (len(pictures) - 3) + [False] * 3
     seen = [each.pixmap(18, 10).toImage() for each in pictures[-3:]]
@@ -251,7 +251,7 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     page.head.baseline_box.activated.emit(1)
     assert [row[0] for row in cells(table)] == ["<b>Bold</b>", "Plain"]
     assert cells(table)[1][4].startswith("-")
-    assert page.difference.other.currentText() == "Plain"
+    assert page.tabs.difference.other.currentText() == "Plain"
     page.head.copy_button.click()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
 
@@ -271,18 +271,18 @@ def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.papers)
-    assert page.papers.hint.text().startswith("None of the papers' tables")
-    assert not page.papers.view.isVisibleTo(page.papers)
+    page.tabs.setCurrentWidget(page.tabs.papers)
+    assert page.tabs.papers.hint.text().startswith("None of the papers' tables")
+    assert not page.tabs.papers.view.isVisibleTo(page.tabs.papers)
 
 
 def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    page.tabs.setCurrentWidget(page.cost)
-    page.tabs.setCurrentWidget(page.curves)
-    curves = page.curves.seeds
+    page.tabs.setCurrentWidget(page.tabs.cost)
+    page.tabs.setCurrentWidget(page.tabs.curves)
+    curves = page.tabs.curves.seeds
     qtbot.waitUntil(lambda: not curves.drawing)
     qtbot.waitUntil(lambda: not curves.drawing)
     assert [each.title for each in curves.plot.series] == ["Plain (n = 3)", "<b>Bold</b> (n = 3)"]
@@ -310,7 +310,7 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     compared(qtbot, page)
-    table = page.queries
+    table = page.tabs.queries
     assert cells(table.model) == [
         ["002.png", "cat", "50.00", "20.00", "-30.00", "1"],
         ["001.png", "bee", "50.00", "50.00", "+0.00", "1"],
@@ -338,14 +338,14 @@ def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2, 3)
     first = compared(qtbot, page)
-    page.difference.swap.click()
+    page.tabs.difference.swap.click()
     qtbot.waitUntil(lambda: page.model.comparison not in (None, first))
     assert page.model.comparison.first is first.second
-    assert page.difference.baseline.text() == first.second.title
+    assert page.tabs.difference.baseline.text() == first.second.title
     assert page.model.comparison.over_seeds.mean == pytest.approx(-first.over_seeds.mean)
-    page.difference.other.setCurrentText(page.difference.baseline.text())
-    page.difference.other.activated.emit(0)
-    assert page.difference.verdict.text() == "Choose two different groups."
+    page.tabs.difference.other.setCurrentText(page.tabs.difference.baseline.text())
+    page.tabs.difference.other.activated.emit(0)
+    assert page.tabs.difference.verdict.text() == "Choose two different groups."
 
 
 def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
@@ -405,7 +405,7 @@ def test_the_theme_changes_what_is_drawn(qtbot, session, workspace, chosen):
     compared(qtbot, page)
     session.theme.choose(chosen)
     wanted = theme.DARK if chosen == "dark" else theme.LIGHT
-    drawn = page.difference.plot.plot
+    drawn = page.tabs.difference.plot.plot
     qtbot.waitUntil(lambda: drawn.backgroundBrush().color().name().upper() == wanted.plot_background)
 
 
@@ -417,22 +417,22 @@ def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):
     qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100)
     tick(qtbot, page, *range(1, 201))
     assert page.groups.table.rowCount() == 100
-    page.tabs.setCurrentWidget(page.curves)
-    assert "The first 12 of 100 groups are drawn" in page.curves.seeds.note.text()
+    page.tabs.setCurrentWidget(page.tabs.curves)
+    assert "The first 12 of 100 groups are drawn" in page.tabs.curves.seeds.note.text()
 
 
 def test_cost_tells_what_is_known(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
-    page.tabs.setCurrentWidget(page.cost)
-    assert page.cost.memory.plot.accessibleName() == "Memory: not known"
+    page.tabs.setCurrentWidget(page.tabs.cost)
+    assert page.tabs.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
     qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30)
     page.read()
-    qtbot.waitUntil(lambda: "(1024, " in page.cost.memory.plot.accessibleDescription())
-    assert page.cost.memory.plot.accessibleName() == "Memory against quality"
+    qtbot.waitUntil(lambda: "(1024, " in page.tabs.cost.memory.plot.accessibleDescription())
+    assert page.tabs.cost.memory.plot.accessibleName() == "Memory against quality"
 
 
 def test_long_titles_lose_their_middle():

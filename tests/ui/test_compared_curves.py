@@ -28,27 +28,27 @@ def losses(workspace, runs):
 def looked_at(qtbot, session, *runs):
     page = shown(qtbot, session)
     tick(qtbot, page, *runs)
-    page.tabs.setCurrentWidget(page.curves)
-    qtbot.waitUntil(lambda: not page.curves.drawing)
+    page.tabs.setCurrentWidget(page.tabs.curves)
+    qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
     return page
 
 
 def choose(qtbot, page, name):
-    box = page.curves.choice
+    box = page.tabs.curves.choice
     box.setCurrentIndex(box.findData(name))
     box.activated.emit(box.currentIndex())
-    qtbot.waitUntil(lambda: not page.curves.drawing)
+    qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
 
 
 def choices(page):
-    return [page.curves.choice.itemText(row) for row in range(page.curves.choice.count())]
+    return [page.tabs.curves.choice.itemText(row) for row in range(page.tabs.curves.choice.count())]
 
 
 def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_back(qtbot, session, workspace):
     two_groups(workspace, 3)
     written = losses(workspace, range(1, 7))
     page = looked_at(qtbot, session, 1, 2)
-    seeds = page.curves.seeds
+    seeds = page.tabs.curves.seeds
     assert choices(page) == ["MAP@R over epochs", "Loss of each batch over steps"]
     metric = seeds.plot.curves["0"].values.copy()
     choose(qtbot, page, "batch/loss")
@@ -76,18 +76,18 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     losses(workspace, (2,))
     page = looked_at(qtbot, session, 1, 2)
     choose(qtbot, page, "batch/loss")
-    assert "Without it: run 1." in page.curves.seeds.note.text()
-    assert [each.title for each in page.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
+    assert "Without it: run 1." in page.tabs.curves.seeds.note.text()
+    assert [each.title for each in page.tabs.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
     page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs")
-    assert page.curves.choice.currentData() == "batch/loss"
-    qtbot.waitUntil(lambda: not page.curves.drawing)
+    assert page.tabs.curves.choice.currentData() == "batch/loss"
+    qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
     page.chooser.clear.click()
     tick(qtbot, page, 1)
     qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"])
-    qtbot.waitUntil(lambda: not page.curves.drawing)
-    assert page.curves.seeds.plot.title.startswith("recall@1")
+    qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
+    assert page.tabs.curves.seeds.plot.title.startswith("recall@1")
 
 
 def test_a_run_that_diverged_is_said_and_leaves_a_gap(qtbot, session, workspace):
@@ -95,7 +95,7 @@ def test_a_run_that_diverged_is_said_and_leaves_a_gap(qtbot, session, workspace)
     log(workspace, 1, "probe/ce", [0, 5, 10], [2.0, np.nan, 1.0])
     page = looked_at(qtbot, session, 1)
     choose(qtbot, page, "probe/ce")
-    seeds = page.curves.seeds
+    seeds = page.tabs.curves.seeds
     np.testing.assert_array_equal(seeds.plot.curves["0"].values, [2.0, np.nan, 1.0])
     assert "NaN or infinite at times, a gap here: run 1." in seeds.note.text()
     assert "at the steps that all runs of a group have" in seeds.note.text()

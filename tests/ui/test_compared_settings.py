@@ -45,9 +45,9 @@ def settings(qtbot, workspace, page):
     sweep(workspace)
     page.session.runs_changed.emit()
     tick(qtbot, page, *range(1, 7))
-    page.tabs.setCurrentWidget(page.settings)
-    qtbot.waitUntil(lambda: len(page.settings.parallel.lines.runs) == 6)
-    return page.settings
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    qtbot.waitUntil(lambda: len(page.tabs.settings.parallel.lines.runs) == 6)
+    return page.tabs.settings
 
 
 def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, workspace, monkeypatch):
@@ -95,8 +95,8 @@ def test_runs_of_one_config_have_no_settings_to_show(qtbot, page, workspace):
         store(workspace, {1: np.full(6, 0.5)}, seed=seed)
     page.session.runs_changed.emit()
     tick(qtbot, page, 1)
-    page.tabs.setCurrentWidget(page.settings)
-    assert page.settings.currentWidget() is page.settings.nothing
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    assert page.tabs.settings.currentWidget() is page.tabs.settings.nothing
 
 
 def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
@@ -147,7 +147,7 @@ def moved(qtbot, session, workspace, page):
 
 def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, qtbot):
     page, runs = moved
-    panel = page.neighbours
+    panel = page.tabs.neighbours
     assert panel.overlap is None, "read when it is looked at"
     page.tabs.setCurrentWidget(panel)
     qtbot.waitUntil(lambda: panel.overlap is not None)
@@ -172,13 +172,13 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
 def test_a_missing_ranking_is_said_in_the_tab(moved, workspace, qtbot):
     page, _ = moved
     (workspace.folder(1) / "ranking-1.npz").unlink()
-    page.tabs.setCurrentWidget(page.neighbours)
-    qtbot.waitUntil(lambda: "is missing" in page.neighbours.words.text())
-    assert page.neighbours.table.isHidden()
+    page.tabs.setCurrentWidget(page.tabs.neighbours)
+    qtbot.waitUntil(lambda: "is missing" in page.tabs.neighbours.words.text())
+    assert page.tabs.neighbours.table.isHidden()
 
 
 def test_queries_that_win_and_lose_have_pictures(moved, qtbot):
     page, _ = moved
-    page.tabs.setCurrentWidget(page.queries)
-    index = page.queries.model.index(0, 0)
+    page.tabs.setCurrentWidget(page.tabs.queries)
+    index = page.tabs.queries.model.index(0, 0)
     qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None)

@@ -36,10 +36,10 @@ def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comp
     monkeypatch.setattr(compare_page, "read_comparisons", lambda *_: read)
     page = ComparePage(session)
     qtbot.addWidget(page)
-    assert not page.tabs.isTabVisible(page.tabs.indexOf(page.fair))
+    assert not page.tabs.isTabVisible(page.tabs.indexOf(page.tabs.fair))
     page.show()
     qtbot.waitUntil(lambda: page.right.currentWidget() is page.fair_alone)
-    assert page.tabs.isTabVisible(page.tabs.indexOf(page.fair))
+    assert page.tabs.isTabVisible(page.tabs.indexOf(page.tabs.fair))
     session.workspace_changed.emit()
     assert page.right.currentWidget() is not page.result
 

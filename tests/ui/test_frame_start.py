@@ -37,7 +37,7 @@ def test_without_a_display_it_says_so_and_ends_with_2():
 
 
 def test_the_broken_qt_is_refused_on_old_pythons_only(monkeypatch):
-    monkeypatch.setattr(app, "version", lambda name: app.TORN)
+    monkeypatch.setattr(app, "qt_version", lambda: app.TORN)
     monkeypatch.setattr(sys, "version_info", (3, 11, 7))
     assert "Python 3.12" in str(app.reason_not_to_start())
     monkeypatch.setattr(sys, "version_info", (3, 12, 0))

@@ -5,14 +5,13 @@ import pytest
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.places import records, working
+from workbench.places import launching, records, working
 from workbench.places.contract import Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
-from workbench.ui import placed_runs
-from workbench.ui import session as sessions
+from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
-from workbench.ui.pages.setup.start_column import HERE, StartColumn
 from workbench.ui.places import dialog as dialogs
+from workbench.ui.places.choice import HERE, PlaceChoice
 from workbench.ui.places.dialog import PlacesDialog
 from workbench.ui.session import Session
 from workbench.ui.words import where
@@ -27,7 +26,7 @@ def played(tmp_path, monkeypatch):
     records.store(SshPlace(name="box", host="box"))
     made = PlayedPlace(tmp_path / "place")
     made.check = lambda: [Finding("Connection", "It answers."), Finding("Disk", "It is full.", good=False)]
-    for module in (sessions, placed_runs, working, dialogs):
+    for module in (launching, place_follower, working, dialogs):
         monkeypatch.setattr(module, "launcher_of", lambda place, cancelled=None: made)
     return made
 
@@ -77,14 +76,14 @@ def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):
 
 
 def test_the_chosen_place_stays_while_it_is_there(qtbot):
-    column = StartColumn()
-    qtbot.addWidget(column)
-    column.show_places(["a", "b"])
-    column.where.set_value("b")
-    column.show_places(["b", "c"])
-    assert column.where.value() == "b"
-    column.show_places(["c"])
-    assert column.where.value() == HERE
+    where = PlaceChoice()
+    qtbot.addWidget(where)
+    where.show_places(["a", "b"])
+    where.set_value("b")
+    where.show_places(["b", "c"])
+    assert where.value() == "b"
+    where.show_places(["c"])
+    assert where.value() == HERE
 
 
 def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):

@@ -9,7 +9,7 @@ from workbench.events import Ended
 from workbench.sweeps.device_lock import DeviceLock
 from workbench.ui.commands import Commands
 from workbench.ui.run_actions import RunActions
-from workbench.ui.run_queue import DEVICES
+from workbench.ui.run_jobs import DEVICES
 from workbench.ui.session import Session
 
 

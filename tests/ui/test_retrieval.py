@@ -20,6 +20,7 @@ from tests.ui.browsed import at_rest, judged, listed, marked, open_page
 from tests.ui.pointing import choose
 from workbench.running import trained_network
 from workbench.ui.pages.retrieval.history import History
+from workbench.ui.pages.retrieval.own_image import from_file
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -411,7 +412,7 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
     qtbot, page, session, run, embedder, tmp_path
 ):
     Image.new("RGB", (30, 20), (200, 10, 10)).save(tmp_path / "mine.png")
-    page.search_file(tmp_path / "mine.png")
+    page.own_images.search(from_file(tmp_path / "mine.png"))
     qtbot.waitUntil(page.result.own.isVisible)
     assert session.evaluation_id == run.evaluations[1], "the page shows another epoch than the checkpoint's"
     first = page.result.cards[0].neighbour
@@ -430,7 +431,7 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
 def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, embedder, tmp_path):
     before = page.result.title.text()
     Image.new("L", (8, 8)).save(tmp_path / "mine.png")
-    page.search_file(tmp_path / "mine.png")
+    page.own_images.search(from_file(tmp_path / "mine.png"))
     qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(page.result.own.isHidden)
@@ -441,25 +442,25 @@ def test_a_pasted_image_is_searched_with(qtbot, page, embedder):
     image = QImage(7, 5, QImage.Format.Format_ARGB32)
     image.fill(QColor(10, 20, 30))
     QGuiApplication.clipboard().setImage(image)
-    page.paste_own.trigger()
+    page.own_images.paste.trigger()
     qtbot.waitUntil(page.result.own.isVisible)
     assert embedder[0].shape == (5, 7, 3)
     assert embedder[0][0, 0].tolist() == [10, 20, 30]
 
 
 def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, page, session, embedder, tmp_path):
-    assert not page.search_again.isEnabled()
+    assert not page.own_images.again.isEnabled()
     Image.new("L", (8, 8)).save(tmp_path / "mine & yours.png")
-    page.search_file(tmp_path / "mine & yours.png")
+    page.own_images.search(from_file(tmp_path / "mine & yours.png"))
     qtbot.waitUntil(page.result.own.isVisible)
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(page.result.own.isHidden)
-    assert "mine && yours.png" in page.search_again.text()
-    page.search_again.trigger()
+    assert "mine && yours.png" in page.own_images.again.text()
+    page.own_images.again.trigger()
     qtbot.waitUntil(page.result.own.isVisible)
     assert len(embedder) == 2
     session.show_run(None)
-    page.search_again.trigger()
+    page.own_images.again.trigger()
     assert len(embedder) == 2
 
 
@@ -488,7 +489,7 @@ def test_a_file_that_is_no_image_is_told_and_the_query_stays(qtbot, page, sessio
     told, before = [], page.result.title.text()
     session.noticed.connect(told.append)
     (tmp_path / "broken.png").write_bytes(content)
-    page.search_file(tmp_path / "broken.png")
+    page.own_images.search(from_file(tmp_path / "broken.png"))
     qtbot.waitUntil(lambda: bool(told))
     assert "broken.png" in str(told[0])
     assert page.result.title.text() == before
@@ -499,7 +500,7 @@ def test_an_empty_clipboard_is_told(page, session):
     told = []
     session.noticed.connect(told.append)
     QGuiApplication.clipboard().setText("words")
-    page.paste_own.trigger()
+    page.own_images.paste.trigger()
     assert "clipboard" in str(told[0])
 
 
@@ -507,7 +508,7 @@ def test_a_run_without_a_checkpoint_is_told(qtbot, page, session, tmp_path):
     told = []
     session.noticed.connect(told.append)
     Image.new("RGB", (4, 4)).save(tmp_path / "mine.png")
-    page.search_file(tmp_path / "mine.png")
+    page.own_images.search(from_file(tmp_path / "mine.png"))
     qtbot.waitUntil(lambda: bool(told))
     assert "checkpoint" in str(told[0])
 

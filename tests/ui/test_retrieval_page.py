@@ -15,6 +15,7 @@ from tests.ui.pointing import choose
 from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.running import trained_network
+from workbench.ui.pages.retrieval.own_image import from_file
 from workbench.ui.widgets.pictures import shared_loader
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -110,7 +111,7 @@ def test_search_with_an_image_of_ones_own(page, session, qtbot, tmp_path, monkey
     network = SimpleNamespace(step=best.step, epoch=best.epoch, dataset=data, embed=lambda images: embeddings[5:6])
     monkeypatch.setattr(trained_network, "trained", lambda *where: network)
     Image.new("L", (20, 20), 90).save(tmp_path / "mine.png")
-    page.search_file(tmp_path / "mine.png")
+    page.own_images.search(from_file(tmp_path / "mine.png"))
     qtbot.waitUntil(page.result.own.isVisible)
     assert page.result.cards[0].neighbour.sample_id == ids[5]
     assert page.result.cards[0].neighbour.similarity == pytest.approx(1.0)
@@ -124,7 +125,7 @@ def test_a_bad_image_of_ones_own_is_a_sentence(page, session, tmp_path, qtbot):
     said = []
     session.noticed.connect(said.append)
     (tmp_path / "bad.png").write_bytes(b"<html>")
-    page.search_file(tmp_path / "bad.png")
+    page.own_images.search(from_file(tmp_path / "bad.png"))
     qtbot.waitUntil(lambda: bool(said))
     assert isinstance(said[0], Problem)
     assert "bad.png" in str(said[0])

@@ -488,7 +488,7 @@ def test_after_its_end_a_session_begins_nothing(qtbot, tmp_path):
 def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_path, monkeypatch):
     from workbench.running import launch, own_process
     from workbench.ui.preferences import Preferences
-    from workbench.ui.run_queue import OWN_PROCESS, chosen_job
+    from workbench.ui.run_jobs import OWN_PROCESS, chosen_job
 
     preferences = Preferences(tmp_path / "window.ini")
     monkeypatch.setattr(launch, "make_job", lambda *job, **options: "thread")

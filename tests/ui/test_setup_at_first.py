@@ -9,7 +9,6 @@ from tests.ui.test_setup import CATALOG, choose, looked, page, row, typed  # noq
 from workbench.problem import Problem
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
-from workbench.ui.pages.setup.fields import GROUPS
 from workbench.ui.widgets.card import Card
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -75,7 +74,7 @@ def test_tab_goes_from_field_to_field_and_then_to_start_also_for_rows_that_came_
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         met.append(QApplication.focusWidget())
     rows = [row(waiting, path) for path in waiting.draft.essential()]
-    rows += [row(waiting, path) for heading in GROUPS for path in waiting.draft.advanced(heading)]
+    rows += [row(waiting, path) for fields in waiting.draft.advanced().values() for path in fields]
     assert not any(each.help in met for each in rows)
     editors = [each.widget.focusProxy() or each.widget for each in rows]
     assert [each for each in met if each in editors] == editors

@@ -10,7 +10,7 @@ from workbench import app
 from workbench.files import mounts
 from workbench.ui.opening import Opening
 from workbench.workspace import Workspace, lease
-from workbench.workspace.lease import NAME
+from workbench.workspace.lease_holder import NAME
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support r
 def started(monkeypatch):
     """Sweeps for which a worker was asked for; none is started."""
     asked = []
-    monkeypatch.setattr(starting, "work_apart", lambda workspace, number: asked.append(number) or True)
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number, place="": asked.append(number) or True)
     return asked
 
 

@@ -1,5 +1,6 @@
 """The definition of the bundle, without building it: packaging/try_bundle.py does the main job with one."""
 
+import hashlib
 import os
 import shutil
 import stat
@@ -83,6 +84,26 @@ def test_an_appimage_is_the_runtime_and_a_squashfs(bundle, tmp_path):
     image = bundle.make_appimage(folder_of_programs(tmp_path / "Workbench"), tmp_path, runtime)
     assert image.read_bytes().startswith(b"\x7fELFhsqs")
     assert os.access(image, os.X_OK)
+
+
+def test_a_runtime_of_another_hash_and_what_is_none_are_refused(bundle, tmp_path):
+    runtime = tmp_path / "runtime"
+    content = b"\x7fELF\x02\x01\x01\x00AI\x02 and the rest"
+    runtime.write_bytes(content)
+    stated = hashlib.sha256(content).hexdigest()
+    bundle.check_runtime(runtime, stated)
+    with pytest.raises(SystemExit, match=f"is {stated}, and 0123 was expected"):
+        bundle.check_runtime(runtime, "0123")
+    with pytest.raises(SystemExit, match=f"is {stated}, and .* was expected"):
+        bundle.main(["appimage", "--keep", "--runtime", str(runtime)])
+    runtime.write_bytes(content.replace(b"AI", b"  "))
+    with pytest.raises(SystemExit, match="is not the runtime of an AppImage"):
+        bundle.check_runtime(runtime, hashlib.sha256(runtime.read_bytes()).hexdigest())
+
+
+def test_the_workflow_takes_the_release_whose_hash_is_known(bundle):
+    workflow = (PACKAGING.parent / ".github" / "workflows" / "bundle.yml").read_text("utf-8")
+    assert f"gh release download {sys.modules['contents'].RUNTIME} --repo AppImage/type2-runtime" in workflow
 
 
 @pytest.mark.skipif(os.name != "posix", reason="an AppImage is for Linux")

@@ -65,13 +65,13 @@ def put(data: Path, words: list[str]) -> list[Path]:
     entry = (resources() / "desktop" / f"{NAME}.desktop").read_text("utf-8")
     entry = entry.format(program=" ".join(_quoted(word) for word in words), tried=_escaped(words[0]))
     texts = {MENU: entry.encode()}
-    for place in (TYPE, ICON):
-        texts[place] = (resources() / "desktop" / Path(place).name).read_bytes()
-    for place, text in texts.items():
-        make_folder((data / place).parent)
-        with atomic_write(data / place) as file:
+    for name in (TYPE, ICON):
+        texts[name] = (resources() / "desktop" / Path(name).name).read_bytes()
+    for name, text in texts.items():
+        make_folder((data / name).parent)
+        with atomic_write(data / name) as file:
             file.write(text)
-    return [data / place for place in texts]
+    return [data / name for name in texts]
 
 
 def take_away(data: Path) -> list[Path]:

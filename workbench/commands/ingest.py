@@ -11,7 +11,8 @@ import click
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, experiments, travelling
-from workbench.workspace.ingest import Taken, ingest
+from workbench.workspace.arriving_files import Taken
+from workbench.workspace.ingest import ingest
 from workbench.workspace.replaying import shown
 
 POLL = 1.0  # seconds between two looks with --follow

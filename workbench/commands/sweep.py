@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from workbench.commands import sweep_table
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
-from workbench.progress import duration
 from workbench.settings import checks
 from workbench.settings.changed import read_config
 from workbench.workspace import Workspace
@@ -101,7 +101,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Show every sweep with its state and time left."""
         with Workspace(folder or default_workspace()) as workspace:
             for listed in stored.every(workspace):
-                click.echo(_line(workspace, listed))
+                click.echo(sweep_table.line(workspace, listed))
 
     @sweep.command("presets")
     def list_presets() -> None:
@@ -122,7 +122,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def show(number: int, folder: Path | None) -> None:
         """Show the settings of a sweep by their objective, and the time left."""
         with Workspace(folder or default_workspace()) as workspace:
-            for line in table(workspace, number):
+            for line in sweep_table.table(workspace, number):
                 click.echo(line)
 
     @sweep.command("pause")
@@ -221,53 +221,6 @@ def planned_from(
     )
 
 
-def table(workspace: Workspace, number: int) -> list[str]:
-    """The sweep in words and its settings as a Markdown table, best first.
-
-    Raises:
-        Problem: there is no such sweep.
-    """
-    from workbench.sweeps.objective import OPTIMISTIC
-    from workbench.sweeps.progress import standings
-    from workbench.sweeps.space import short, short_field
-
-    sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
-    lines = [_line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
-    lines += [f"Source: {sweep.source}"] if sweep.source else []
-    lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
-    settings = standings(sweep, trials)
-    fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
-    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
-    lines.append("|---" * (len(fields) + 4) + "|")
-    for standing in settings:
-        values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
-        spread = f" ± {standing.spread:.4f}" if standing.spread is not None else ""
-        mean = f"{standing.mean:.4f}{spread}" if standing.mean is not None else ""
-        cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
-        lines.append(f"| {' | '.join(cells)} |")
-    problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
-    return [*lines, *(["", *problems] if problems else [])]
-
-
-def states(trials: tuple[stored.Trial, ...]) -> str:
-    """ "2 done, 1 queued": how many trials are in which state."""
-    names = [trial.state for trial in trials]
-    return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
-
-
-def _line(workspace: Workspace, sweep: stored.Sweep) -> str:
-    from workbench.sweeps.progress import runs_in_all, seconds_left, state_words
-
-    trials = stored.trials(workspace, sweep.id)
-    closed = sum(trial.state == "done" for trial in trials)
-    left = seconds_left(sweep, trials)
-    time = f", {duration(left)} left" if left else ""
-    many = runs_in_all(sweep, trials)
-    return (
-        f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
-    )
-
-
 def _trial_of(workspace: Workspace, number: int, run_id: int | None) -> int | None:
     if run_id is None:
         return None
@@ -329,7 +282,7 @@ def _work_here(
     finally:
         for code, handler in before.items():
             signal.signal(code, handler)
-    for line in table(workspace, number):
+    for line in sweep_table.table(workspace, number):
         click.echo(line)
     if state == "active":
         click.echo(f"Go on with: workbench sweep resume {number} --workspace {workspace.path}", err=True)

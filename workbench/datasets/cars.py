@@ -9,7 +9,7 @@ from typing import Any
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
-from workbench.files.archives import archives_named
+from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing
 from workbench.jobs import printed_by
 from workbench.problem import Problem

@@ -11,7 +11,8 @@ from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images import picture
 from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
-from workbench.files import archives, unreadable
+from workbench.files import unreadable
+from workbench.files.archive_names import is_archive
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -73,7 +74,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
 def _list(chosen: str, progress: Progress) -> Path:
     """The CSV file that is chosen, or the one in the archive that is. Raises Problem where there is not just one."""
     list_path = Path(chosen).expanduser()
-    if not archives.is_archive(list_path):
+    if not is_archive(list_path):
         return list_path
     root = open_place(chosen, "the CSV file", progress)
     lists = sorted(path for depth in range(DEEPEST + 1) for path in root.glob("*/" * depth + "*.[cC][sS][vV]"))

@@ -5,7 +5,7 @@ from pathlib import Path
 from workbench.datasets import published
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
-from workbench.files.archives import archives_named
+from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from workbench.files import archives
+from workbench.files.archive_names import is_archive
 
 DEPTH = 3  # folders between a data folder and a marker
 
@@ -35,4 +35,4 @@ def _places(folder: Path, pattern: str) -> list[str]:
         matches = sorted(folder.glob(pattern))
     except OSError:
         return []
-    return [str(match if match.is_dir() or archives.is_archive(match) else match.parent) for match in matches]
+    return [str(match if match.is_dir() or is_archive(match) else match.parent) for match in matches]

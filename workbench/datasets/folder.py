@@ -12,7 +12,7 @@ from workbench.datasets.images import display_name, on_disk, picture
 from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
-from workbench.files import archives
+from workbench.files.archive_names import is_archive
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -81,7 +81,7 @@ def _has_halves(paths: list[str]) -> bool:
 
 def _without_images(chosen: str, root: Path) -> Problem:
     """The sentence for an archive without images: ImageNet's training half, for one, is an archive of archives."""
-    inside = sum(archives.is_archive(path) for path in root.iterdir())
+    inside = sum(is_archive(path) for path in root.iterdir())
     if inside:
         return Problem(
             f"{chosen} holds no images but {inside:,} {'archive' if inside == 1 else 'archives'}.",

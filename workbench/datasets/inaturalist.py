@@ -8,7 +8,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, lines_of, wrong
 from workbench.datasets.scan import Problems
-from workbench.files.archives import archives_named
+from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress

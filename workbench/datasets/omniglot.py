@@ -16,6 +16,7 @@ from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
 from workbench.files import archives
+from workbench.files.archive_names import stem
 from workbench.files.unreadable import refusing
 from workbench.params import Params
 from workbench.problem import Problem
@@ -65,7 +66,7 @@ def _from_folder(folder: Path, chosen: Path, size: int, progress: Progress) -> I
     root = folder.joinpath(*above.pop()) if len(above) == 1 else folder  # one part: the same numbers as from its zip
     inside = "" if root == folder else root.relative_to(folder).as_posix() + "/"
     paths = [path.removeprefix(inside) for path in image_paths if path.count("/") >= DEPTH - 1]
-    part = archives.stem(chosen) if root == folder else root.name
+    part = stem(chosen) if root == folder else root.name
     return _image_set(
         paths, chosen, part, root=root, image_size=size, read=lambda row: load(on_disk(root, paths[row]), 1),
         problems=problems,

@@ -123,7 +123,7 @@ def plain_name(stored: str) -> str:
     return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
-def chosen_column(wanted: str, fitting: list[str], there: list[str], what: str, place: Path) -> str:
+def chosen_column(wanted: str, fitting: list[str], there: list[str], what: str, source: Path) -> str:
     """The column of that name, or the only fitting one where none is named.
 
     Args:
@@ -141,7 +141,7 @@ def chosen_column(wanted: str, fitting: list[str], there: list[str], what: str, 
     lacking = f"{wanted!r}" if wanted else f"that is surely the {what}"
     listed = ", ".join((fitting or there)[:9])
     raise Problem(
-        f"{place} has no column {lacking}; there are {listed}.",
+        f"{source} has no column {lacking}; there are {listed}.",
         kept="Nothing was started.",
         todo=f"Name the column of the {what}.",
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workbench.entries.catalog import cache_folder
 from workbench.files import archives
+from workbench.files.archive_names import ENDINGS, is_archive
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -21,7 +22,7 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
     path = Path(chosen).expanduser()
     if os.path.isfile(path):
-        if not archives.is_archive(path):
+        if not is_archive(path):
             raise Problem(
                 f"{path} is neither a folder nor an archive (zip or tar).",
                 kept="Nothing was started.",
@@ -65,7 +66,7 @@ def with_folder(parent: Path, folder: str, progress: Progress) -> Path:
     """
     if (parent / folder).is_dir():
         return parent
-    for ending in archives.ENDINGS:
+    for ending in ENDINGS:
         if (archive := parent / f"{folder}{ending}").is_file():
             return archives.unpacked(archive, cache_folder() / "unpacked", progress)
     return parent

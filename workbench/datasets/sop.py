@@ -3,7 +3,7 @@
 from workbench.datasets import published
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.place import find_place
-from workbench.files.archives import archives_named
+from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register
 

@@ -13,7 +13,7 @@ from workbench.datasets.published import (
     whole_number,
     wrong,
 )  # fmt: skip
-from workbench.files.archives import archives_named
+from workbench.files.archive_names import archives_named
 from workbench.params import param
 from workbench.progress import Progress
 from workbench.registry import register

@@ -7,7 +7,6 @@ bits, which differ between matrix kernels.
 from collections.abc import Callable
 
 Between = Callable[[], object]  # called after each block of rows; may raise Cancelled
-Told = Callable[[int, int], object]  # called after each block with (rows done, all rows); may raise Cancelled
 
 MIN_ROW_BITS = 16  # bits of a key kept for the gallery row, at least
 NOISE = 2.0**-45  # a gap under this share of the squared norms is rounding: the two points are the same

@@ -1,20 +1,17 @@
 """Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020; seed 002, supplement 2.1)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
 
-from workbench.evaluation.all_pairs import AllPairs, pairs_up
-from workbench.evaluation.conventions import Between, Told
+from workbench.evaluation.conventions import Between
 from workbench.evaluation.intervals import bootstrap_interval
 from workbench.evaluation.neighbours import Distance, Gallery
-from workbench.evaluation.two_pass import TwoPass, pays
+from workbench.evaluation.ranked_blocks import Ranks, ranked_blocks
 from workbench.problem import Problem
-
-LAST = torch.iinfo(torch.int64).max
+from workbench.progress import Progress, quiet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +48,7 @@ def retrieve(
     device: str | torch.device = "cpu",
     is_query: np.ndarray | None = None,
     between: Between = lambda: None,
-    told: Told = lambda done, total: None,
+    progress: Progress = quiet,
 ) -> Retrieval:
     """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
 
@@ -64,7 +61,7 @@ def retrieve(
         ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
         is_query: [n] bool, some true and some false.
         between: called after each block of queries; may raise Cancelled.
-        told: likewise, with how many queries are done and how many there are; not with `is_query`.
+        progress: likewise, with how many queries are done and how many there are; not with `is_query`.
 
     Returns:
         Retrieval. When no class has two samples every metric is NaN and "queries" is 0.
@@ -76,7 +73,7 @@ def retrieve(
     if is_query is not None:
         return _query_gallery(embeddings, labels, sample_ids, is_query, k, ks, distance, device, between)
     gallery = Gallery(embeddings, sample_ids, distance, device)
-    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between, told)
+    ranked = _rank(gallery, embeddings, labels, labels, np.arange(gallery.count), k, between, progress)
     return _retrieval(ranked, _metrics(ranked, ks), sample_ids)
 
 
@@ -162,7 +159,7 @@ def _rank(
     own: np.ndarray | None,
     k: int,
     between: Between = lambda: None,
-    told: Told = lambda done, total: None,
+    progress: Progress = quiet,
 ) -> _Ranked:
     """Rank the gallery for every query, block by block."""
     if labels.shape != (len(queries),) or gallery_labels.shape != (gallery.count,):
@@ -181,54 +178,20 @@ def _rank(
     )
     class_of_place = torch.from_numpy(gallery_classes[gallery.order]).to(gallery.device)
     done = 0
-    for part, best, rank_of_first in _searched(gallery, queries, own, depths, class_of_place, classes):
+    for part, best, rank_of_first in ranked_blocks(gallery, queries, own, depths, class_of_place, classes):
         places = gallery.places_of(best)
         wanted = torch.from_numpy(classes[part]).to(gallery.device)
         hits = class_of_place[places] == wanted[:, None]
         if own is not None:
             hits &= places != torch.from_numpy(gallery.place[own[part]]).to(gallery.device)[:, None]
         ranked.ap[part], ranked.precision[part] = _average_precision(hits, r[part])
-        ranked.first_hit[part] = _first_hit(hits, r[part], rank_of_first)
+        ranked.first_hit[part] = _rank_of_first_hit(hits, r[part], rank_of_first)
         ranked.rows[part] = gallery.order[places[:, :k].cpu().numpy()]
         ranked.similarities[part] = gallery.similarities_of(best[:, :k]).cpu().numpy()
         done = min(done + len(best), len(labels))  # a query that comes twice counts twice
         between()
-        told(done, len(labels))
+        progress("Finding the neighbours", done, len(labels))
     return ranked
-
-
-InBlock = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # as `keys_of` and `rank_of` of a search, of one block
-Ranks = Callable[[torch.Tensor], torch.Tensor]  # rows of a block [r] -> rank of their first true neighbour [r]
-
-
-def _searched(
-    gallery: Gallery, queries: np.ndarray, own: np.ndarray | None, depths: np.ndarray, class_of_place: torch.Tensor,
-    classes: np.ndarray,
-) -> Iterator[tuple[slice | np.ndarray, torch.Tensor, Ranks]]:  # fmt: skip
-    """Blocks of queries: their rows, the smallest keys [rows, depth and more] of each, and ranks beyond them.
-
-    `own` is every row of the gallery or None. Of keys after a query's depth [m] some may be those of the query itself.
-    A query may come twice, and the second time counts: the next block is not begun before the ranks are taken.
-    """
-    deepest = int(depths.max())
-    if not pays(gallery, deepest):
-        for part, keys in gallery.blocks(queries, own):
-            wanted = torch.from_numpy(classes[part]).to(gallery.device)
-            yield part, gallery.smallest(keys, deepest), partial(_rank_in, gallery, keys, class_of_place, wanted)
-        return
-    members = _members(class_of_place)
-    rows = np.arange(len(queries))
-    if own is not None and pairs_up(gallery, depths):
-        pairs = AllPairs(gallery, depths)
-        for near in pairs.blocks():
-            in_block = partial(pairs.keys_of, near), partial(pairs.rank_of, near)
-            yield near.part, near.best, partial(_rank_by_members, *in_block, members, classes[near.part])
-        rows = np.concatenate(pairs.left)
-    if len(rows):
-        search = TwoPass(gallery, queries[rows], None if own is None else own[rows])
-        for block in search.blocks(deepest):
-            picked, in_block = rows[block.part], (partial(search.keys_of, block), partial(search.rank_of, block))
-            yield picked, block.best, partial(_rank_by_members, *in_block, members, classes[picked])
 
 
 def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -251,7 +214,7 @@ def _average_precision(hits: torch.Tensor, r: np.ndarray) -> tuple[np.ndarray, n
     return ap.cpu().numpy(), (counted.sum(1) / limit.double()).cpu().numpy()
 
 
-def _first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) -> np.ndarray:
+def _rank_of_first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) -> np.ndarray:
     """Rank, from 1, of the first true neighbour in the whole gallery; 0 where there is none."""
     inside = hits.any(1).cpu().numpy()
     rank = np.zeros(len(r), dtype=np.int64)
@@ -261,32 +224,6 @@ def _first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) -> np.nd
     if len(beyond):
         rank[beyond] = rank_of_first(torch.from_numpy(beyond).to(hits.device)).cpu().numpy()
     return rank
-
-
-def _rank_in(
-    gallery: Gallery, keys: torch.Tensor, class_of_place: torch.Tensor, wanted: torch.Tensor, rows: torch.Tensor
-) -> torch.Tensor:
-    """From the keys of a whole block."""
-    rest = keys[rows]
-    true = class_of_place[gallery.places_of(rest)] == wanted[rows, None]
-    first = rest.masked_fill(~true, LAST).amin(1, keepdim=True)
-    return (rest <= first).sum(1)
-
-
-def _members(class_of_place: torch.Tensor) -> list[torch.Tensor]:
-    """Gallery places of every class."""
-    order = torch.argsort(class_of_place, stable=True)
-    return list(torch.split(order, torch.bincount(class_of_place).tolist()))
-
-
-def _rank_by_members(
-    keys_of: InBlock, rank_of: InBlock, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
-) -> torch.Tensor:
-    """From the exact keys of the few samples of the query's own class."""
-    own = [members[int(classes[row])] for row in rows]
-    places = torch.nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
-    keys = keys_of(rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
-    return rank_of(rows, keys.amin(1))
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:

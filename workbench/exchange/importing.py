@@ -63,7 +63,7 @@ def import_embeddings(
     progress("Finding the neighbours", 0, 0)
     near = retrieve(
         vectors, kept.labels, kept.sample_ids, k=settings.neighbours, ks=settings.ks, distance=settings.distance,
-        told=lambda done, total: progress("Finding the neighbours", done, total),
+        progress=progress,
     )  # fmt: skip
     near.metrics.update(quality(vectors, kept.labels, kept.sample_ids, near))
     progress("Storing the run", 0, 0)

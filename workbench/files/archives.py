@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from workbench import files
 from workbench.files import parts
+from workbench.files.archive_names import stem
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -28,24 +29,7 @@ DEEPEST = 100  # folders inside each other
 BOMB = 200  # times smaller than its contents: no honest archive of images
 BLOCK = 1 << 20  # bytes between two looks at whether the person gave up
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
-
-
-def is_archive(path: Path) -> bool:
-    """Whether the name is that of an archive that `unpack` reads."""
-    return path.name.lower().endswith(ENDINGS)
-
-
-def archives_named(*beginnings: str) -> list[str]:
-    """Patterns of archives whose names begin so: markers of a data set."""
-    return [f"{beginning}*{ending}" for beginning in beginnings for ending in ENDINGS]
-
-
-def stem(path: Path) -> str:
-    """The archive's name without its ending."""
-    ending = next((known for known in sorted(ENDINGS, key=len) if path.name.lower().endswith(known)), "")
-    return path.name[: len(path.name) - len(ending)]
 
 
 def unpacked(path: Path, cache: Path, progress: Progress) -> Path:

@@ -44,7 +44,7 @@ def _shared(kind: str, options: str) -> str:
     return "smb" if os.name == "nt" and "remote" in options.split(",") else ""
 
 
-def _below(place: str, mount: str) -> bool:
+def _below(path: str, mount: str) -> bool:
     if os.name == "nt":
-        place, mount = place.casefold(), mount.casefold()
-    return place == mount or place.startswith(mount if mount.endswith(os.sep) else mount + os.sep)
+        path, mount = path.casefold(), mount.casefold()
+    return path == mount or path.startswith(mount if mount.endswith(os.sep) else mount + os.sep)

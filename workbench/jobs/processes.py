@@ -27,6 +27,8 @@ SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence;
 def start_detached(words: list[str], log: Path) -> None:
     """Start `python -m workbench WORDS` as a process that outlives this one; its output is appended to `log`.
 
+    In an AppImage it is the AppImage that is started: the files of this one are gone when this process ends.
+
     Raises:
         Problem: the log cannot be written or the process cannot be started.
     """
@@ -36,7 +38,7 @@ def start_detached(words: list[str], log: Path) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
             process = subprocess.Popen(
-                [sys.executable, "-m", "workbench", *words],
+                [_lasting_program(), "-m", "workbench", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -46,6 +48,11 @@ def start_detached(words: list[str], log: Path) -> None:
     except OSError as error:
         raise Problem(f"The background process cannot be started ({error.strerror}).") from None
     start_daemon("end of a worker", lambda: _wait(process))  # who does not wait for a child leaves a zombie
+
+
+def _lasting_program() -> str:
+    """This Python, or the AppImage that holds it (`sys.frozen` is set by PyInstaller)."""
+    return os.environ.get("APPIMAGE", sys.executable) if getattr(sys, "frozen", False) else sys.executable
 
 
 def printed_by(module: str, path: Path, seconds: float) -> str:

@@ -1,6 +1,7 @@
 """What a machine has for a run, a sentence each: Python, Workbench, GPU, room on the disk, data, the clock."""
 
 import json
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from time import monotonic
@@ -9,19 +10,25 @@ from typing import Any
 from workbench import __version__
 from workbench.places.contract import Finding, Host, Unreachable
 from workbench.places.host_files import last_line
-from workbench.places.place import Place
+from workbench.places.place import Place, RayPlace, SlurmPlace
 from workbench.problem import Problem
 
 PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
+LEAST_PYTHON = (3, 11)
 CLOCK_OFF = 300.0  # seconds
 PROBE = """
 import json, os, platform, shutil, sys, time
 folder, *data = sys.argv[1:]
-facts = {"python": platform.python_version(), "clock": time.time(), "data": [os.path.isdir(path) for path in data]}
+def state(path):
+    if not os.path.exists(path):
+        return "missing"
+    return "there" if os.access(path, os.R_OK | (os.X_OK if os.path.isdir(path) else 0)) else "unreadable"
+facts = {"python": platform.python_version(), "clock": time.time(), "data": [state(path) for path in data]}
 while folder and not os.path.isdir(folder):
     folder = os.path.dirname(folder)
 facts["free"] = shutil.disk_usage(folder or ".").free
+facts["writable"] = os.access(folder or ".", os.W_OK)
 try:
     import workbench
     facts["workbench"] = workbench.__version__
@@ -75,59 +82,98 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
 
 def _of_facts(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
     """Sentences on what the probe printed; it may be anything that JSON can say."""
-    yield Finding("Python", f"Python {_word(facts.get('python'))} is at {place.python}.")
-    there = _word(facts.get("workbench"))
-    if "workbench" not in facts:
-        todo = f"`workbench place install {place.name}` shows how to put it there."
-        yield Finding("Workbench", f"Workbench is not there ({_word(facts.get('no workbench'))}). {todo}", good=False)
-    elif there != __version__:
-        yield Finding("Workbench", f"Workbench {there} is there and {__version__} is here.", doubtful=True)
-    else:
-        yield Finding("Workbench", f"Workbench {there} is there, as here.")
-    yield _gpu(facts)
-    free = facts.get("free")
-    room = float(free) if isinstance(free, int | float) else 0.0
-    words = (
-        f"{room / 1e9:,.0f} GB are free there." if room >= LEAST_ROOM else f"Only {room / 1e9:.1f} GB are free there."
-    )
-    yield Finding("Disk", words, good=room >= LEAST_ROOM)
+    yield _python(facts, place)
+    yield _workbench(facts, place)
+    yield _gpu(facts, place)
+    yield _disk(facts, place)
     clock = facts.get("clock")
     off = abs((float(clock) if isinstance(clock, int | float) else 0.0) - datetime.now(UTC).timestamp())
     if off > CLOCK_OFF:
         yield Finding(
             "Clock", f"Its clock is {off / 60:,.0f} min off this one's; runs are followed all the same.", doubtful=True
         )
-    present = facts.get("data")
-    for (_, path), is_there in zip(
-        sorted(place.data.items(), key=lambda item: item[1]), present if isinstance(present, list) else [], strict=False
-    ):
-        yield Finding(
-            "Data",
-            f"{path} is there." if is_there is True else f"The data folder {path} is not there.",
-            good=is_there is True,
-        )
+    states = facts.get("data")
+    for path, state in zip(sorted(place.data.values()), states if isinstance(states, list) else [], strict=False):
+        yield _data(path, state, place)
 
 
-def _gpu(facts: dict[str, Any]) -> Finding:
+def _python(facts: dict[str, Any], place: Place) -> Finding:
+    version = _word(facts.get("python"))
+    said = f"Python {version} is at {place.python}"
+    numbers = re.match(r"(\d{1,3})\.(\d{1,3})", version)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) >= LEAST_PYTHON:
+        return Finding("Python", f"{said}.")
+    least = ".".join(map(str, LEAST_PYTHON))
+    newer = f"`workbench place install {place.name} --python NEWER` makes one from a newer Python there."
+    return Finding("Python", f"{said}, and Workbench needs {least} or newer. {newer}", good=False)
+
+
+def _workbench(facts: dict[str, Any], place: Place) -> Finding:
+    there = _word(facts.get("workbench"))
+    todo = f"`workbench place install {place.name}`"
+    if "workbench" not in facts:
+        why = _word(facts.get("no workbench"))
+        return Finding("Workbench", f"Workbench is not there ({why}). {todo} shows how to put it there.", good=False)
+    if there != __version__:
+        said = f"Workbench {there} is there and {__version__} is here. {todo} puts this one there."
+        return Finding("Workbench", said, doubtful=True)
+    return Finding("Workbench", f"Workbench {there} is there, as here.")
+
+
+def _gpu(facts: dict[str, Any], place: Place) -> Finding:
+    """Of the machine itself, or of what is asked of a cluster, whose login node often has none."""
     if "no torch" in facts:
         return Finding("GPU", f"PyTorch cannot be loaded there ({_word(facts['no torch'])}).", good=False)
+    match place:
+        case SlurmPlace():
+            if place.gres or "--g" in place.lines:
+                return Finding("GPU", f"Runs ask Slurm for {place.gres or place.lines}.")
+            return Finding("GPU", "No GPU is asked of Slurm (GRES is empty): runs train on the CPU.", doubtful=True)
+        case RayPlace():
+            if place.gpus:
+                return Finding("GPU", f"Each run asks Ray for {place.gpus:g} GPU.")
+            return Finding("GPU", "No GPU is asked of Ray (GPUs is 0): runs train on the CPU.", doubtful=True)
     gpus = facts.get("gpus")
-    names = (
-        [f"{_word(gpu[0])}, {float(gpu[1]) / 1e9:.0f} GB" for gpu in gpus if _is_gpu(gpu)]
-        if isinstance(gpus, list)
-        else []
-    )
+    names = [_gpu_name(gpu) for gpu in gpus if _is_gpu(gpu)] if isinstance(gpus, list) else []
+    asked = str(getattr(place, "devices", ""))
+    missing = [number for number in re.findall(r"\d+", asked) if int(number) >= len(names)]
+    there = "; ".join(names)
+    if missing:
+        has = f"{len(names)} GPU{'' if len(names) == 1 else 's'}" if names else "no GPU"
+        return Finding("GPU", f"It has {has}, and Devices names {asked}.", good=False)
     if names:
-        return Finding(
-            "GPU", f"{len(names)} GPU: {names[0]}." if len(names) == 1 else f"{len(names)} GPUs: {'; '.join(names)}."
-        )
+        return Finding("GPU", f"{len(names)} GPU{'' if len(names) == 1 else 's'}: {there}.")
     if facts.get("mps") is True:
         return Finding("GPU", "Its GPU is Apple's.")
     return Finding("GPU", "There is no GPU: runs train on its CPU.", doubtful=True)
 
 
+def _disk(facts: dict[str, Any], place: Place) -> Finding:
+    free = facts.get("free")
+    room = float(free) if isinstance(free, int | float) else 0.0
+    if facts.get("writable") is False:
+        return Finding("Disk", f"The folder {place.folder} cannot be written there. Name another.", good=False)
+    if room < LEAST_ROOM:
+        said = f"Only {room / 1e9:.1f} GB are free there; a run needs {LEAST_ROOM / 1e9:.0f} GB."
+        return Finding("Disk", said, good=False)
+    return Finding("Disk", f"{room / 1e9:,.0f} GB are free there.")
+
+
+def _data(path: str, state: object, place: Place) -> Finding:
+    if state == "there":
+        return Finding("Data", f"{path} is there.")
+    if state == "unreadable":
+        return Finding("Data", f"The data in {path} cannot be read by you there.", good=False)
+    todo = f"`workbench place data {place.name} HERE THERE` names another folder."
+    return Finding("Data", f"The data in {path} are not there. {todo}", good=False)
+
+
 def _is_gpu(gpu: object) -> bool:
     return isinstance(gpu, list) and len(gpu) == 2 and isinstance(gpu[1], int | float)
+
+
+def _gpu_name(gpu: list[Any]) -> str:
+    return f"{_word(gpu[0])}, {float(gpu[1]) / 1e9:.0f} GB"
 
 
 def _word(value: object) -> str:

@@ -31,6 +31,7 @@ WORK = (
     + """
 work() { # name, folder, words of the run
   name=$1 folder=$2; shift 2
+  read -r line owner <"$folder/line"; [ -n "$owner" ] && [ "$owner" != "${0##*/}" ] && return # it was sent again since
   if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
   "$@" >>"$folder/log" 2>&1 </dev/null &
@@ -54,7 +55,8 @@ STATES = ALIVE + (
     'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; '
     'for n in "$@"; do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
     'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
-    'if [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
+    'if [ -e "$n/withdrawn" ] && [ ! -e "$n/pid" ]; then echo withdrawn; '
+    'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
     'elif [ -n "$w" ] && alive "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
 )
 STOP = ALIVE + (
@@ -144,6 +146,8 @@ def _standing(line: str) -> Standing:
     """What one line of STATES says."""
     if line in ("running", "queued", "lost"):
         return Standing(JobState(line))
+    if line == "withdrawn":  # before it began
+        return Standing(JobState.CANCELLED)
     if status := re.fullmatch(r"exit ([0-9]{1,3})", line):
         number = int(status[1])
         if number == 0:

@@ -23,6 +23,7 @@ from workbench.problem import Problem
 
 JOB = re.compile(r"^(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})$")
 LARGEST_ANSWER = 64 << 20  # bytes
+AT_ONCE = 60  # runs in one request: the words of a command have a limit
 PATIENCE = 30.0  # seconds for an answer
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
@@ -32,6 +33,7 @@ trap stop TERM INT
 work() { # folder, words of the run
   folder=$1; shift; run=
   [ -z "$stopped" ] || return
+  [ "$(cat "$folder/job")" = "$job" ] || return # it was sent again since
   if [ -s "$folder/ask" ]; then echo 143 >"$folder/exit"; return; fi
   "$@" >>"$folder/log" 2>&1 </dev/null & run=$!
   : >"$folder/begun"
@@ -77,7 +79,9 @@ class Ray:
             line = orders[first :: self._place.at_once]
             submission = f"workbench-{uuid.uuid4().hex}"
             script = f"jobs/{submission}.sh"
-            host_files.write_all(self._host, folder, {script: self._script(line).encode()})
+            own = {f"{order.name}/job": f"{submission}\n".encode() for order in line}
+            own[script] = self._script(submission, line).encode()
+            host_files.write_all(self._host, folder, own)
             asked: dict[str, Any] = {
                 "entrypoint": shlex.join(["sh", f"{folder}/{script}"]),
                 "submission_id": submission,
@@ -94,18 +98,23 @@ class Ray:
         """As `Launcher.states`: of the runs' exit statuses, else of their jobs in Ray."""
         numbers = [_number(job) for job in jobs]
         told = {str(job.get("submission_id")): job for job in self._jobs()}
-        parts = [Part(f"{number.name}/{name}", most=8) for number in numbers for name in ("exit", "begun")]
-        written = self.read(parts)
-        return [
-            _standing(told.get(number.submission), written[2 * at], written[2 * at + 1] is not None)
-            for at, number in enumerate(numbers)
-        ]
+        standings: list[Standing] = []
+        for start in range(0, len(numbers), AT_ONCE):
+            some = numbers[start : start + AT_ONCE]
+            parts = [Part(f"{number.name}/{name}", most=8) for number in some for name in ("exit", "begun", "ask")]
+            written = iter(self.read(parts))
+            standings += [
+                _standing(told.get(number.submission), status, begun is not None, bool(asked))
+                for number, status, begun, asked in zip(some, written, written, written, strict=True)
+            ]
+        return standings
 
     def stop(self, job: str, how: Ending) -> None:
         """As `Launcher.stop`; a run that waits for the one before it is left out."""
         number = _number(job)
+        waits = self.states([job])[0].state is JobState.QUEUED
         self.put(f"{number.name}/ask", ASKED[how].encode())
-        if self.states([job])[0].state is JobState.QUEUED and self._last_of(number):
+        if waits and self._last_of(number):
             self._request(f"/api/jobs/{number.submission}/stop", {})
 
     def read(self, parts: Sequence[Part]) -> list[bytes | None]:
@@ -131,10 +140,10 @@ class Ray:
         (script,) = self.read([Part(f"jobs/{number.submission}.sh")])
         return script is not None and script.count(b"\nwork ") == 1
 
-    def _script(self, orders: Sequence[Order]) -> str:
+    def _script(self, submission: str, orders: Sequence[Order]) -> str:
         lines = [shlex.join(["work", run_folder(self._place, order.name), *run_words(self._place, order)])
                  for order in orders]  # fmt: skip
-        return "\n".join([WORK, *lines, "exit 0", ""])
+        return "\n".join([f"job={submission}", WORK, *lines, "exit 0", ""])
 
     def _jobs(self) -> list[dict[str, Any]]:
         jobs = self._request("/api/jobs/")
@@ -169,8 +178,8 @@ class Ray:
             raise Unreachable(f"{self._place.url} does not answer as Ray does.") from None
 
 
-def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool) -> Standing:
-    """Of the job's facts, the run's exit status and whether it began."""
+def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, asked: bool) -> Standing:
+    """Of the job's facts, the run's exit status, whether it began and whether it was asked to end."""
     if status is not None and re.fullmatch(rb"[0-9]{1,3}\n", status):
         number = int(status)
         if number == 0:
@@ -178,6 +187,8 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool) -> 
         if number in SAVED:
             return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED)
         return Standing(JobState.FAILED, f"exit status {number}")
+    if asked and not begun:
+        return Standing(JobState.CANCELLED)
     if job is None:
         return Standing(JobState.LOST, "Ray does not know the job any more, and its run wrote no exit status")
     state, said = job.get("status"), last_line(str(job.get("message") or ""))

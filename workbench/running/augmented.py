@@ -10,7 +10,7 @@ from torch import Tensor  # noqa: TID253
 from workbench import registry
 from workbench.config import RunConfig
 from workbench.running.building import Data, build_entry, build_feed
-from workbench.training.feed import Augmentation
+from workbench.training.feed_contract import Augmentation
 
 DRAWS = 5  # pictures beside the one that is evaluated
 

@@ -22,7 +22,8 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.training import checkpoint, device
 from workbench.training.feature_feed import FeatureFeed
-from workbench.training.feed import Augmentation, Cropping, Feed, Images
+from workbench.training.feed import Feed
+from workbench.training.feed_contract import Augmentation, Cropping, Images
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts
 from workbench.training.two_passes import refuse_batch_norm

@@ -12,7 +12,7 @@ from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
 from workbench.files.unreadable import NO_ARRAY
 from workbench.running.building import Data, build_feed
-from workbench.training.feed import Augmentation
+from workbench.training.feed_contract import Augmentation
 from workbench.training.probe import embed
 
 

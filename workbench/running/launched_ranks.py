@@ -80,7 +80,7 @@ def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
 @contextlib.contextmanager
 def first_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
     """Rank 0, when all ranks have met. Raises Problem for a rank that ended or did not answer."""
-    from workbench.training.ranks import Lost, patience
+    from workbench.training.rank_network import Lost, patience
 
     try:
         with meet_launched(place, config) as ranks:

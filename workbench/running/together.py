@@ -63,7 +63,8 @@ def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterato
     Raises:
         Problem: a device that is not there; a rank that ended or did not answer.
     """
-    from workbench.training.ranks import Lost, OneRank, patience
+    from workbench.training.rank_network import Lost, patience
+    from workbench.training.ranks import OneRank
 
     if tuple(devices) == (LAUNCHED,):
         with first_launched(launched(), config) as ranks:

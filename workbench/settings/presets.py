@@ -4,9 +4,11 @@
 the base's part whole. A field that is set anew keeps nothing of the base's source: the file says its own.
 """
 
+import json
 import tomllib
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from workbench.config import RunConfig
 from workbench.files.resources import resources
 
 Values = dict[str, Any]
+SHIPPED = "presets.json"  # among the resources: what the files hold, written by packaging/catalog.py
 UNSAID = "The paper does not say; Workbench's choice"
 
 
@@ -34,7 +37,25 @@ class Preset:
 
 
 def presets() -> list[Preset]:
-    """The presets by their `order`."""
+    """The presets by their `order`: as they were shipped, parsed anew only where a file was changed since."""
+    try:
+        shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
+    except (OSError, json.JSONDecodeError):
+        shipped = {}
+    described = shipped["presets"] if shipped.get("files") == files_hash() else parsed()
+    return [Preset(**fields) for fields in described]
+
+
+def files_hash() -> str:
+    """A hash of all files of presets, those that others share included."""
+    folder, digest = resources() / "presets", blake2b(digest_size=16)
+    for path in sorted(folder.rglob("*.toml")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def parsed() -> list[dict[str, Any]]:
+    """The fields of each Preset by their `order`, read from its file: 20 times slower than the shipped ones."""
     ordered = []
     for path in (resources() / "presets").glob("*.toml"):
         values = read(path)
@@ -42,8 +63,14 @@ def presets() -> list[Preset]:
         unsaid = values.pop("unsaid", UNSAID)
         if sources:  # a paper's recipe: what it sets without a source is said to have none
             sources = dict.fromkeys(fields_set(values), unsaid) | sources
-        ordered.append((order, Preset(path.stem, values["name"], summary, values, sources)))
-    return [preset for _, preset in sorted(ordered, key=lambda pair: pair[0])]
+        fields = {"key": path.stem, "title": values["name"], "summary": summary, "values": values, "sources": sources}
+        ordered.append((order, fields))
+    return [fields for _, fields in sorted(ordered, key=lambda pair: pair[0])]
+
+
+def shipped_text() -> str:
+    """The text of the shipped file."""
+    return json.dumps({"files": files_hash(), "presets": parsed()}, ensure_ascii=False, indent=1) + "\n"
 
 
 def read(path: Path) -> Values:

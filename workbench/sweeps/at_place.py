@@ -13,7 +13,8 @@ from workbench.places.contract import Ending, Launcher, Unreachable
 from workbench.places.following import Following
 from workbench.places.place import Place
 from workbench.problem import Problem
-from workbench.sweeps.worker import Worker, config_of, titled
+from workbench.sweeps.trials import config_of, titled
+from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace, experiments, placements, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.placements import Placement
@@ -97,6 +98,9 @@ class PlaceWorker(Worker):
                 sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
                 self._say(f"{titled(trial)}: {problem}")
                 continue
+            except sending.UnknownData as problem:
+                self._pause(problem)
+                break
             there[run_id] = trial
             if not self._at_work(run_id):
                 new.append(run_id)
@@ -132,11 +136,15 @@ class PlaceWorker(Worker):
         except Problem as problem:
             for run_id in numbers:
                 sweep_worker.end(self._workspace, there.pop(run_id), "queued")
-            stored.set_state(self._workspace, self._id, "paused", str(problem))
-            self._say(str(problem))
+            self._pause(problem)
             return False
         self._say(f"{len(numbers):,} {'run is' if len(numbers) == 1 else 'runs are'} at {self._place.name}.")
         return True
+
+    def _pause(self, problem: Problem) -> None:
+        """End the work on the sweep until a person has changed something."""
+        stored.set_state(self._workspace, self._id, "paused", str(problem))
+        self._say(str(problem))
 
     def _take_results(self, sweep: Sweep, there: dict[int, Trial]) -> None:
         """Record what came of trials whose runs have ended and have come home."""
@@ -174,6 +182,5 @@ class PlaceWorker(Worker):
 
 def place_of(workspace: Workspace, sweep_id: int) -> str:
     """The name of the place where runs of a sweep were sent; empty where none was."""
-    numbers = [trial.run_id for trial in stored.trials(workspace, sweep_id) if trial.run_id is not None]
     with workspace.reading() as db:
-        return next((sent.place for number in numbers if (sent := placements.of_run(db, number))), "")
+        return placements.of_sweep(db, sweep_id)

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
 from time import monotonic, sleep
 
 from workbench.config import BadConfig, RunConfig
@@ -13,11 +12,12 @@ from workbench.entries import catalog as catalogs
 from workbench.events import Event
 from workbench.jobs import Job, cores
 from workbench.problem import Problem
-from workbench.running import folds_and_seeds, launch, own_process
+from workbench.running import launch, own_process
 from workbench.sweeps import objective, proposals
 from workbench.sweeps.device_lock import DeviceLock
-from workbench.sweeps.space import Setting, checked, configured, read, short, short_field
+from workbench.sweeps.space import checked, read
 from workbench.sweeps.starting import point_of
+from workbench.sweeps.trials import config_of, first_waiting, pending, results_so_far, titled
 from workbench.workspace import Workspace, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import Sweep, Trial
@@ -183,7 +183,7 @@ class Worker:
 
     def _next(self, sweep: Sweep) -> Trial | None:
         trials = stored.trials(self._workspace, self._id)
-        if (first := _first(trials)) is not None:
+        if (first := first_waiting(trials)) is not None:
             return first
         if len({trial.point for trial in trials}) >= sweep.points:
             return None
@@ -191,10 +191,10 @@ class Worker:
         parameters = checked([read(parameter) for parameter in sweep.parameters], config, self._known)
         least = objective.least_is_best(sweep.metric)
         proposed = proposals.next_proposal(
-            parameters, found(trials), config.seed, sweep.points, least=least, pending=pending(trials)
+            parameters, results_so_far(trials), config.seed, sweep.points, least=least, pending=pending(trials)
         )
         stored.add_point(self._workspace, self._id, point_of(config, proposed))
-        return _first(stored.trials(self._workspace, self._id))
+        return first_waiting(stored.trials(self._workspace, self._id))
 
     def _start(self, sweep: Sweep, trial: Trial, device: str) -> AtWork | None:
         """Begin a trial, or go on with one that was cut short; None where it is over at once."""
@@ -259,47 +259,10 @@ class Worker:
             return own_process.make_job(
                 workspace, run_id, control, resume=goes_on, device=device, threads=threads if device == "cpu" else 0
             ).start()
-        given = {"device": device} if self._devices else {}
-        return launch.make_job(workspace, run_id, control, self._listen, resume=goes_on, **given).start()
-
-
-def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
-    """What the trial's run is asked to do. Raises BadConfig when the setting's fields do not go together."""
-    config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
-    for child in folds_and_seeds.children(config):
-        if (child.seed, child.fold) == (trial.seed, trial.fold):
-            return child.config
-    raise BadConfig(titled(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
-
-
-def found(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
-    """Each setting in the order in which it was proposed, with the mean of its objectives; None where it has none."""
-    by_point: dict[int, tuple[Setting, list[float]]] = {}
-    for trial in sorted(trials, key=lambda child: child.point):
-        values = by_point.setdefault(trial.point, (trial.setting, []))[1]
-        if trial.objective is not None:
-            values.append(trial.objective)
-    return [(setting, fmean(values) if values else None) for setting, values in by_point.values()]
-
-
-def pending(trials: list[Trial]) -> list[Setting]:
-    """Settings that are at work or in line and have no objective yet."""
-    settings = {trial.point: trial.setting for trial in trials if trial.state in ("queued", "running", "paused")}
-    measured = {trial.point for trial in trials if trial.objective is not None}
-    return [setting for point, setting in settings.items() if point not in measured]
+        options = {"device": device} if self._devices else {}
+        return launch.make_job(workspace, run_id, control, self._listen, resume=goes_on, **options).start()
 
 
 def _free(locks: list[DeviceLock]) -> None:
     for lock in locks:
         lock.free()
-
-
-def _first(trials: list[Trial]) -> Trial | None:
-    return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
-
-
-def titled(trial: Trial) -> str:
-    """A trial in words: "Setting 3 (lr=0.1), seed 0"."""
-    setting = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
-    fold = f", fold {trial.fold}" if trial.fold else ""
-    return f"Setting {trial.point} ({setting}), seed {trial.seed}{fold}"

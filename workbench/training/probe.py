@@ -9,7 +9,8 @@ from torch.nn import functional as F
 
 from workbench.events import Charted, Emit, Scalar
 from workbench.losses.contract import Loss
-from workbench.training.feed import Augmentation, Feed
+from workbench.training.feed import Feed
+from workbench.training.feed_contract import Augmentation
 from workbench.training.ranks import OneRank
 
 BATCH = 512  # images

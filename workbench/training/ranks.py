@@ -5,28 +5,21 @@ every rank, and gradients are averaged. They are those of one rank on the whole 
 """
 
 import contextlib
-import ctypes
 import os
-import socket
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit
 
-import psutil
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from workbench.problem import Problem
 from workbench.training.lines import LONGEST, Lines
+from workbench.training.rank_network import Lost, keep_memory, losing, patience, stay_on_this_machine, talk_to
 from workbench.training.shared_norm import SharedNorm
 
-PATIENCE = 1800.0  # seconds that rank 0 waits for the others; WORKBENCH_RANK_PATIENCE changes it
-KEPT = 512 << 20  # bytes of freed memory that a rank on the CPU keeps for its next step
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
 Value = TypeVar("Value")
 
@@ -277,60 +270,3 @@ def _memory_order(weight: Tensor) -> list[int]:
     """Dimensions of a weight as they lie in memory, the same on every rank; its gradient is copied without leaps."""
     order = sorted(range(weight.ndim), key=weight.stride().__getitem__, reverse=True)
     return order if weight.permute(order).is_contiguous() else list(range(weight.ndim))
-
-
-class Lost(Problem):
-    """Another rank does not take part any more; `late` where it lives and does not answer."""
-
-    def __init__(self, reason: str, late: bool) -> None:
-        super().__init__(f"Another rank of this run does not take part any more ({reason}).")
-        self.late = late
-
-
-@contextlib.contextmanager
-def losing() -> Iterator[None]:
-    """Errors of torch.distributed and of sockets in the block as Lost."""
-    try:
-        yield
-    except (RuntimeError, OSError) as error:  # dist.DistError and TimeoutError are such
-        reason = str(error).strip().partition("\n")[0]
-        late = any(words in reason.lower() for words in ("timed out", "timeout"))
-        raise Lost(reason[:200], late) from error
-
-
-def patience() -> float:
-    """Seconds that rank 0 waits for the others before it ends the run."""
-    return float(os.environ.get("WORKBENCH_RANK_PATIENCE", PATIENCE))
-
-
-def stay_on_this_machine() -> None:
-    """Let ranks talk over the loopback interface, unless the person named another one."""
-    _talk_over("127.0.0.1")
-
-
-def talk_to(meeting: str) -> None:
-    """Let ranks talk over the interface from which `meeting` is reached, unless the person named another one."""
-    parts = urlsplit(meeting)
-    host, port = parts.hostname or os.environ.get("MASTER_ADDR", ""), parts.port or 9
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((host, port))  # nothing is sent
-        _talk_over(probe.getsockname()[0])
-
-
-def _talk_over(own_address: str) -> None:
-    if "GLOO_SOCKET_IFNAME" in os.environ or os.name == "nt":
-        return
-    for name, addresses in psutil.net_if_addrs().items():
-        if any(address.address == own_address for address in addresses):
-            os.environ["GLOO_SOCKET_IFNAME"] = name
-            return
-
-
-def keep_memory() -> None:
-    """Let glibc keep the memory of one step for the next: else the system clears it anew, page by page."""
-    if sys.platform != "linux":
-        return
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        library = ctypes.CDLL(None)
-        for option, size in ((MMAP_THRESHOLD, 32 << 20), (TRIM_THRESHOLD, KEPT)):
-            library.mallopt(option, size)

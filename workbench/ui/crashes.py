@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import __version__
@@ -127,11 +126,22 @@ def _last_lines(window_log: Path, pid: str) -> deque[str]:
     return lines
 
 
+def _installed() -> dict[str, str]:
+    """Versions of packages by name, in small letters: from the names of their folders, metadata is slow to read."""
+    versions = {}
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
+                package, _, version = name.removesuffix(".dist-info").partition("-")
+                if name.endswith(".dist-info"):
+                    versions[package.replace("_", "-").lower()] = version
+    return versions
+
+
 def _facts() -> str:
     facts = [f"Workbench {__version__}", f"Python {sys.version}", platform.platform()]
-    for name in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            facts.append(f"{name} {version(name)}")
+    installed = _installed()
+    facts += [f"{name} {installed[name.lower()]}" for name in PACKAGES if name.lower() in installed]
     named = ("QT_QPA_PLATFORM", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP")
     facts += [f"{name}={os.environ[name]}" for name in named if name in os.environ]
     return "\n".join(facts)

@@ -24,7 +24,8 @@ class Ending(QObject):
             return
         run = self._session.run(run_id)
         name = f"run {run_id}" if run is None else f"“{run.name}”"
-        waits = run_id in self._session.queue.waiting
+        away = run is not None and run.placement is not None and run.status == "queued"
+        waits = away or run_id in self._session.queue.waiting
         keeps = (
             "Taking it out of the line keeps it in the list of runs, with its settings."
             if waits

@@ -61,9 +61,13 @@ class MainWindow(QMainWindow):
         self._run_activity = RunActivity(session, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
+        self._after_paint.timeout.connect(self._order_stops)
+        self._after_paint.timeout.connect(session.read_places)
         self._ready = QTimer(self, singleShot=True, interval=0)
         self._ready.timeout.connect(self._make_next)
         self._first_paint_seen = False
+        self._ordering = QTimer(self, singleShot=True, interval=0)  # once for all rows and pages of a turn
+        self._ordering.timeout.connect(self._order_stops)
         self._build()
         self._connect()
         self.arrangement.restore()
@@ -183,13 +187,18 @@ class MainWindow(QMainWindow):
         self.session.show_page(action.data())
 
     def _page_made(self, name: str, page: QWidget) -> None:
-        regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
-        order_regions(regions)
+        if self._first_paint_seen:
+            self._ordering.start()
         title = next(info.title for info in PAGES if info.name == name)
         for action in page.actions():
             if action.text() and not action.isSeparator():
                 key = action.objectName() or action.text().replace("&", "").lower().replace(" ", "-")
                 self.commands.adopt(f"{name}.{key}", action, title)
+
+    def _order_stops(self) -> None:
+        """Have Tab go through the regions in reading order."""
+        regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
+        order_regions(regions)
 
     def _new_run(self) -> None:
         self.session.show_page("setup")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.entries.catalog import Catalog
-from workbench.files import archives
+from workbench.files.archive_names import is_archive, stem
 from workbench.problem import Problem
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def can_be_offered(path: Path) -> bool:
 
 def holds_images(path: Path) -> bool:
     """Whether the path is a folder or an archive."""
-    return path.is_dir() or (archives.is_archive(path) and path.is_file())
+    return path.is_dir() or (is_archive(path) and path.is_file())
 
 
 def check_known(catalog: Catalog) -> None:
@@ -58,7 +58,7 @@ def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
     params = catalog[FOLDER_DATASET]["params"]
     path_field = next(name for name, field in params.items() if field.get("path") == "place")
     dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
-    name = chosen.name if chosen.is_dir() else archives.stem(chosen)
+    name = chosen.name if chosen.is_dir() else stem(chosen)
     return RunConfig.model_validate({"name": name[:200] or "My images", "dataset": dataset})
 
 

@@ -18,6 +18,7 @@ from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.words import ARCHIVES, CONFIGS
 from workbench.workspace import lease
+from workbench.workspace.lease_holder import Leased
 from workbench.workspace.news import Watch, watched
 
 TAKE_OVER = "Open on another machine"
@@ -61,7 +62,7 @@ class Opening(QObject):
 
     def _not_opened(self, problem: Problem) -> None:
         """Say why; where another machine has the workspace, ask whether to take it over."""
-        if not isinstance(problem, lease.Leased):
+        if not isinstance(problem, Leased):
             self._session.notify(problem)
             return
         answers = {"keep": button("Leave it"), "take": button("Watch it and take it over", "", "danger")}

@@ -13,7 +13,7 @@ from workbench.ui.commands import Commands
 from workbench.ui.exchange_actions import ExchangeActions
 from workbench.ui.places.actions import PlaceActions
 from workbench.ui.run_config import offer_settings
-from workbench.ui.run_queue import DEVICES, OWN_PROCESS
+from workbench.ui.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour

@@ -16,9 +16,6 @@ from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.jobs import AnalysisProcess
-from workbench.places import records, sending
-from workbench.places.launching import launcher_of
-from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
@@ -26,7 +23,8 @@ from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_queue import MakeJob, RunQueue, chosen_devices, chosen_job, needs_several
+from workbench.ui.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several
+from workbench.ui.run_queue import RunQueue
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
 from workbench.ui.theme import Theme
@@ -36,6 +34,7 @@ from workbench.workspace.news import Watch
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
+    from workbench.places.place import Place
 
 log = logging.getLogger(__name__)
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
@@ -168,8 +167,11 @@ class Session(Shown):
         if then is not None:
             then()
 
-    def start_at(self, config: "RunConfig", place: Place, then: Callable[[], None] | None = None) -> None:
+    def start_at(self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None) -> None:
         """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
+        from workbench.places import sending  # late: the window is shown first
+        from workbench.places.launching import launcher_of
+
         workspace = self.workspace
 
         def work(progress: Progress) -> list[int]:
@@ -196,11 +198,16 @@ class Session(Shown):
     def read_places(self) -> None:
         """Read the person's places again; `places_changed` follows."""
 
-        def take(places: list[Place]) -> None:
+        def known() -> "list[Place]":
+            from workbench.places import records
+
+            return records.known()
+
+        def take(places: "list[Place]") -> None:
             self.places = places
             self.places_changed.emit()
 
-        self.read(records.known, take)
+        self.read(known, take)
 
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
         """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from workbench import progress
-from workbench.files.archives import ENDINGS
+from workbench.files.archive_names import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.placements import Placement
 from workbench.workspace.rows import Run

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.workspace.connection import Connection, Damaged, file_of
+from workbench.workspace.connection import Connection, file_of
+from workbench.workspace.database_problems import Damaged
 from workbench.workspace.rows import Queries
 
 # What names a row in words for a person, by table.

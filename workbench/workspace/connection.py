@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
 from workbench.workspace import write_ahead
+from workbench.workspace.database_problems import Busy, Damaged, Gone, Missing, explain, no_workspace
 from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:
@@ -152,76 +153,6 @@ def new_id(cursor: "sqlite3.Cursor") -> int:
     return cursor.lastrowid
 
 
-def explain(error: Exception, path: Path) -> Problem:
-    """The sentence for what SQLite said, decided at this one place."""
-    said = str(error).lower()
-    if "full" in said or "disk i/o" in said:
-        return Problem(
-            f"The disk of {path.parent} is full.",
-            kept="Everything written before is kept.",
-            todo="Free some space and go on.",
-        )
-    if "locked" in said or "busy" in said:
-        return Busy(f"The workspace {path.parent} is being written by another program.", todo="Try again in a moment.")
-    if "readonly" in said or "read-only" in said or "unable to open" in said:
-        return Problem(
-            f"The workspace {path.parent} cannot be written.",
-            kept="It was not changed.",
-            todo="Choose a folder where you may write.",
-        )
-    if "locking protocol" in said:
-        return Problem(
-            f"The disk of {path.parent} has no locks that the database can use.",
-            kept="It was not changed.",
-            todo="Put the workspace on a disk of this machine; runs may write folders here (`run --folder`).",
-        )
-    if "malformed json" in said:
-        return Problem(
-            f"A row of the workspace {path.parent} could not be read ({error}).", kept="The others are kept."
-        )
-    broken = ("malformed", "damaged", "not a database", "unsupported file format", "could not decode")
-    if any(words in said for words in broken):
-        return Damaged(path)
-    return Problem(f"The workspace {path.parent} could not be read ({error}).")
-
-
-class Busy(Problem):
-    """Another program holds the database for longer than WAIT."""
-
-
-class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `detail` names what is not as it was written."""
-
-    def __init__(self, path: Path, detail: str = "", how: str = "is damaged") -> None:
-        super().__init__(
-            f"The database of the workspace {path.parent} {how}" + (f" ({detail})." if detail else "."),
-            kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
-            todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
-        )
-
-
-class Missing(Problem):
-    """A workspace without its database: a new and empty one would hide the runs that are there."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"The database of the workspace {path.parent} is missing, but the folders of its runs are there.",
-            kept="They hold every curve, evaluation and checkpoint.",
-            todo="Put it back, or run `workbench doctor --repair` on it to rebuild it from them.",
-        )
-
-
-class Gone(Problem):
-    """The database was deleted, moved away or replaced while it was open."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"The database {path} was deleted or replaced while it was in use.",
-            kept="The runs' folders beside it are kept, with every curve, evaluation and checkpoint.",
-            todo="Put it back, or rebuild it from them: `workbench doctor --repair`.",
-        )
-
-
 class InPlace:
     """Asks whether a database is still the file that it was, at most once a second: a drive may be slow."""
 
@@ -245,11 +176,6 @@ class InPlace:
         except OSError:
             return otherwise
         return facts.st_dev, facts.st_ino
-
-
-def no_workspace(path: Path) -> Problem:
-    """The sentence for a folder without a database."""
-    return Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")
 
 
 def has_size(path: Path) -> bool:

@@ -9,7 +9,8 @@ from sqlite_utils import Database
 
 from workbench.files import atomic_write
 from workbench.problem import Problem
-from workbench.workspace.connection import Damaged, OperationalError, explained_errors, open_reader, open_writer
+from workbench.workspace.connection import OperationalError, explained_errors, open_reader, open_writer
+from workbench.workspace.database_problems import Damaged
 from workbench.workspace.migrations import migration
 from workbench.workspace.paths import regular
 from workbench.workspace.store import DATABASE

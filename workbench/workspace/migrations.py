@@ -12,13 +12,12 @@ from workbench.workspace.connection import (
     READABLE_UP_TO,
     SET,
     Connection,
-    Damaged,
     DatabaseError,
     IntegrityError,
-    explain,
     file_of,
     writing,
 )
+from workbench.workspace.database_problems import Damaged, explain
 from workbench.workspace.packed import NEIGHBOURS_VIEW
 
 migration = Migrations(SET)

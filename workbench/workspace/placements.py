@@ -77,6 +77,16 @@ def places_at_work(db: Connection) -> list[str]:
     return [name for (name,) in db.execute(sql)] if _is_kept(db) else []
 
 
+def of_sweep(db: Connection, sweep_id: int) -> str:
+    """The name of the place where runs of a sweep were sent; empty where none was."""
+    sql = (
+        "select p.place from sweep_trials t join placements p on p.run_id = t.run_id where t.sweep_id = ? "
+        "order by p.run_id limit 1"
+    )
+    row = db.execute(sql, (sweep_id,)).fetchone() if _is_kept(db) else None
+    return "" if row is None else str(row[0])
+
+
 def end(db: Connection, run_id: int, status: str, problem: str) -> bool:
     """Give a run the end that its own journal could not tell; whether it was still said to work."""
     live = ", ".join(f"'{state}'" for state in LIVE)

@@ -7,7 +7,8 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.workspace.arrays import check_count, read_arrays
-from workbench.workspace.connection import DatabaseError, explain
+from workbench.workspace.connection import DatabaseError
+from workbench.workspace.database_problems import explain
 from workbench.workspace.stored_evaluation import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 

@@ -14,7 +14,8 @@ from workbench.files import parts
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import ownership, stored_evaluation
 from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.connection import Busy, Connection, Gone, InPlace
+from workbench.workspace.connection import Connection, InPlace
+from workbench.workspace.database_problems import Busy, Gone
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.journal import evaluation_line
 from workbench.workspace.recording import Recording

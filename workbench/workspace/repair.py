@@ -20,12 +20,11 @@ from workbench.workspace.connection import (
     APPLICATION_ID,
     READABLE_UP_TO,
     Connection,
-    Damaged,
     DatabaseError,
-    explain,
     has_size,
     open_reader,
 )
+from workbench.workspace.database_problems import Damaged, explain
 from workbench.workspace.migrations import migration
 from workbench.workspace.paths import regular
 from workbench.workspace.rebuild import readable, rebuild

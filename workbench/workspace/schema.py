@@ -9,7 +9,8 @@ from pathlib import Path
 
 from workbench.files.resources import resources
 from workbench.problem import Problem
-from workbench.workspace.connection import READABLE_UP_TO, SET, Connection, Damaged, memory
+from workbench.workspace.connection import READABLE_UP_TO, SET, Connection, memory
+from workbench.workspace.database_problems import Damaged
 
 SHIPPED = "schema.json"  # among the resources: the newest schema, written by packaging/schema.py
 STEPS = "_sqlite_migrations"  # the table of sqlite-utils that tells which steps were taken

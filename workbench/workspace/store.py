@@ -11,7 +11,8 @@ from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.workspace import checksums, lease
-from workbench.workspace.connection import Connection, explained_errors, no_workspace, open_reader, open_writer, writing
+from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
+from workbench.workspace.database_problems import no_workspace
 from workbench.workspace.lease import Lease
 from workbench.workspace.paths import inside, is_file
 from workbench.workspace.run_folders import folder_of
@@ -29,7 +30,7 @@ class Store:
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
-        lease.Leased: it lies on a network disk, and another machine has it open.
+        lease_holder.Leased: it lies on a network disk, and another machine has it open.
 
     Attributes:
         shared_disk: the kind of network disk that it lies on, such as "nfs4"; empty on a disk of this machine.

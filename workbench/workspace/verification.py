@@ -11,7 +11,8 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import arrays, checksums, curves, evaluations, galleries, samples
-from workbench.workspace.connection import Connection, DatabaseError, explain, explained_errors
+from workbench.workspace.connection import Connection, DatabaseError, explained_errors
+from workbench.workspace.database_problems import explain
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"

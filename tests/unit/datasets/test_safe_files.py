@@ -252,7 +252,7 @@ def test_what_macos_adds_is_passed_over(tmp_path):
 
 def test_an_archive_loses_its_whole_ending(tmp_path):
     for name, stem in (("a.b.tar.gz", "a.b"), ("A.TGZ", "A"), ("x.tar", "x"), ("folder", "folder")):
-        assert archives.stem(tmp_path / name) == stem
+        assert stem(tmp_path / name) == stem
 
 
 def test_an_archive_with_a_password_is_refused(tmp_path):

@@ -173,3 +173,17 @@ def test_a_detached_process_that_cannot_write_its_log_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Problem, match="background process cannot be started"):
         jobs.start_detached(["doctor"], tmp_path / "file" / "worker.log")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an AppImage is for Linux")
+def test_in_an_appimage_the_appimage_is_what_outlives_this_process(tmp_path, monkeypatch):
+    """The files of the AppImage that this process came from are unmounted when it ends."""
+    said = tmp_path / "said"
+    os.mkfifo(said)  # read when it is written
+    image = tmp_path / "Workbench.AppImage"
+    image.write_text(f'#!/bin/sh\necho "$@" > "{said}"\n', "utf-8")
+    image.chmod(0o755)
+    monkeypatch.setenv("APPIMAGE", str(image))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    jobs.start_detached(["doctor"], tmp_path / "worker.log")
+    assert said.read_text("utf-8") == "-m workbench doctor\n"

@@ -5,6 +5,7 @@ import signal
 import stat
 from time import monotonic, sleep
 
+import psutil
 import pytest
 
 from tests.waits import HANG
@@ -112,15 +113,33 @@ def test_one_that_waits_leaves_the_line(home, place, processes):
     first, second = processes.submit([order("a1"), order("b2")])
     until(processes, first, JobState.RUNNING)
     processes.stop(second, Ending.SAVED)
+    assert processes.states([second])[0].state is JobState.CANCELLED, "at once: it does not wait for the one before"
     lets_go(home, place, first)
-    until(processes, second, JobState.INTERRUPTED)
+    until(processes, first, JobState.FINISHED)
     assert told(home, place, second) == ""
+
+
+def test_one_that_left_the_line_and_was_sent_again_is_done_once(home, place, processes):
+    first, second = processes.submit([order("a1"), order("b2")])
+    until(processes, first, JobState.RUNNING)
+    processes.stop(second, Ending.SAVED)
+    processes.submit([order("b2")])
+    until(processes, second, JobState.RUNNING)
+    lets_go(home, place, second)
+    until(processes, second, JobState.FINISHED)
+    lets_go(home, place, first)
+    until(processes, first, JobState.FINISHED)
+    assert told(home, place, second).count("workbench run") == 1
 
 
 def test_a_run_at_work_is_not_started_twice(home, place, processes):
     (job,) = processes.submit([order("a1")])
     until(processes, job, JobState.RUNNING)
     processes.submit([order("a1")])
+    second = int((home / place.folder / job / "line").read_text().split()[0])
+    limit = monotonic() + HANG
+    while psutil.pid_exists(second) and monotonic() < limit:
+        sleep(0.02)
     lets_go(home, place, job)
     until(processes, job, JobState.FINISHED)
     assert told(home, place, job).count("workbench run") == 1

@@ -111,6 +111,12 @@ def test_a_run_that_waits_alone_leaves_the_line(ray, server):
     (job,) = ray.submit(orders(1))
     ray.stop(job, Ending.SAVED)
     assert server.asked[-1][0] == f"/api/jobs/{job.partition(':')[0]}/stop"
+    assert states(ray, [job]) == [JobState.CANCELLED], "whatever Ray still says of its job"
+
+
+def test_states_of_many_runs_are_asked_in_parts(ray, monkeypatch):
+    monkeypatch.setattr("workbench.places.ray.AT_ONCE", 2)
+    assert states(ray, ray.submit(orders(5))) == [JobState.QUEUED] * 5
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,9 @@ CASES = {
 }  # fmt: skip
 
 
+LONG = ("samples", "tsc", "rankmi", "snca", "head")  # each has a case with the same parts that is told every time
+
+
 class Killed(BaseException):
     """The process is gone: nothing is recorded any more."""
 
@@ -160,7 +163,7 @@ def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspac
     assert ("it began anew" in workspace.run(run_id).note) == began_anew
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [pytest.param(case, marks=pytest.mark.slow if case in LONG else ()) for case in CASES])
 def test_ended_again_and_again_every_method_tells_the_same(case, workspace, left_alone, ended_at):
     run_id = launch.prepare_run(config(case), workspace)
     ended_at(workspace, run_id, 5, kill=False)

@@ -15,7 +15,8 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.proposals import next_proposal
 from workbench.sweeps.space import read
-from workbench.sweeps.worker import Worker, found
+from workbench.sweeps.trials import results_so_far
+from workbench.sweeps.worker import Worker
 from workbench.workspace import Workspace, sweep_worker, sweeps
 
 
@@ -89,8 +90,8 @@ def test_a_bayesian_sweep_is_the_same_after_a_restart(workspace, config, known, 
 
             assert worker.run() == "active"
         assert Worker(cut, number).run() == "done"
-        assert found(sweeps.trials(cut, number)) == found(sweeps.trials(workspace, whole))
-    values = [value for _, value in found(sweeps.trials(workspace, whole))]
+        assert results_so_far(sweeps.trials(cut, number)) == results_so_far(sweeps.trials(workspace, whole))
+    values = [value for _, value in results_so_far(sweeps.trials(workspace, whole))]
     assert max(values) > 0.88
 
 

@@ -18,7 +18,8 @@ from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
 from workbench.workspace import Workspace
 from workbench.workspace.arrays import read_array, read_arrays
-from workbench.workspace.connection import Damaged, open_writer, sqlite3
+from workbench.workspace.connection import open_writer, sqlite3
+from workbench.workspace.database_problems import Damaged
 from workbench.workspace.ranking import read_ranking
 from workbench.workspace.verification import verify
 

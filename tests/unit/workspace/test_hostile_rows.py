@@ -14,7 +14,8 @@ from workbench.cli import main
 from workbench.problem import Problem
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
-from workbench.workspace.connection import Damaged, sqlite3
+from workbench.workspace.connection import sqlite3
+from workbench.workspace.database_problems import Damaged
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
 

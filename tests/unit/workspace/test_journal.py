@@ -14,7 +14,7 @@ from workbench.events import Ended, Scalar
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace, checksums, connection, journal, recording
-from workbench.workspace.connection import Gone
+from workbench.workspace.database_problems import Gone
 from workbench.workspace.recorder import Recorder
 
 

@@ -18,7 +18,8 @@ from workbench.files import mounts
 from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
 from workbench.workspace import Workspace, lease
-from workbench.workspace.lease import NAME, Leased, take_over
+from workbench.workspace.lease import take_over
+from workbench.workspace.lease_holder import NAME, Leased, machine
 
 Part = namedtuple("Part", "device mountpoint fstype opts")
 
@@ -187,7 +188,7 @@ def test_who_was_taken_over_while_suspended_writes_nothing(space):
 
 
 def test_a_dead_process_of_this_machine_holds_nothing(space):
-    of_another_machine(space, machine=lease.machine(), pid=2**22 + 5)
+    of_another_machine(space, machine=machine(), pid=2**22 + 5)
     with Workspace(space) as workspace:
         workspace.create_run(RunConfig())
         assert holder(space)["pid"] == os.getpid()

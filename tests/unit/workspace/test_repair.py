@@ -14,7 +14,8 @@ from workbench.config import RunConfig
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
 from workbench.workspace import Workspace, connection, journal, saved_views, selections
-from workbench.workspace.connection import Missing, sqlite3
+from workbench.workspace.connection import sqlite3
+from workbench.workspace.database_problems import Missing
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import repair
 from workbench.workspace.store import DATABASE

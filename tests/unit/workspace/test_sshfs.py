@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, lease
-lease.machine = lambda: (sys.argv[1] * 32)[:32]
+from workbench.workspace import Workspace, lease, lease_holder
+lease_holder.machine = lambda: (sys.argv[1] * 32)[:32]
 lease.BEAT, lease.WATCHED, lease.LOOK = 0.2, 2.0, 0.1
 folder = Path(sys.argv[2])
 for line in sys.stdin:
@@ -121,8 +121,8 @@ IN_TURN = """
 import sys
 from time import monotonic
 from workbench.config import RunConfig
-from workbench.workspace import Workspace, lease
-lease.machine = lambda: (sys.argv[1] * 32)[:32]
+from workbench.workspace import Workspace, lease, lease_holder
+lease_holder.machine = lambda: (sys.argv[1] * 32)[:32]
 until, made = monotonic() + float(sys.argv[3]), 0
 while monotonic() < until:
     try:
@@ -130,7 +130,7 @@ while monotonic() < until:
             for _ in range(3):
                 workspace.create_run(RunConfig(name=f"{sys.argv[1]} {made}"))
                 made += 1
-    except lease.Leased:
+    except lease_holder.Leased:
         pass
 print(made)
 """

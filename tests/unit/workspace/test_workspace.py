@@ -17,7 +17,8 @@ from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.workspace import Workspace, curves, recording
-from workbench.workspace.connection import Damaged, open_writer, sqlite3, writing
+from workbench.workspace.connection import open_writer, sqlite3, writing
+from workbench.workspace.database_problems import Damaged
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
 from workbench.workspace.stored_maps import Measured, store_map

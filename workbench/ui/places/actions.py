@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from workbench.places import records
-from workbench.places.place import Place
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
 
 if TYPE_CHECKING:
+    from workbench.places.place import Place
     from workbench.ui.places.dialog import PlacesDialog
 
 
@@ -42,7 +41,9 @@ class PlaceActions(QObject):
         if self._session.run_id is not None:
             self._session.placed.fetch_checkpoints(self._session.run_id)
 
-    def _ask_data(self, path: str, place: Place) -> None:
+    def _ask_data(self, path: str, place: "Place") -> None:
+        from workbench.places import records
+
         question = f"Where is {path} at {place.name}? It is asked once."
         there, agreed = QInputDialog.getText(self._window, "Data at a place", question, text=path)
         if agreed and there.strip():

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from workbench.config import RunConfig
+from workbench.places import sending
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import objective, starting
@@ -14,6 +15,7 @@ from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
 from workbench.ui.newest import Newest
+from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
 from workbench.ui.session import Session
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
@@ -40,11 +42,13 @@ class SweepDialog(QDialog):
     Args:
         session: whose workspace gets the sweep.
         config, preflight: as SweepDraft takes them.
+        place: where the runs train at first: the name of a place, or HERE.
     """
 
     def __init__(
-        self, session: Session, config: RunConfig, preflight: "Preflight | None" = None, parent: QWidget | None = None
-    ) -> None:
+        self, session: Session, config: RunConfig, preflight: "Preflight | None" = None, place: str = HERE,
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Sweep")
@@ -56,6 +60,8 @@ class SweepDialog(QDialog):
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()
         self._connect()
+        self._show_places()
+        self.where.set_value(place)
         self.add_row()
         self.resize(session.theme.px(WIDTH), session.theme.px(HEIGHT))
         self._edited()
@@ -75,6 +81,7 @@ class SweepDialog(QDialog):
         self.seeds = LineEditor("integer")
         self.seeds.set_value(self.draft.config.seeds)
         self.figure = ChoiceEditor(self.draft.objectives, self.draft.objectives)
+        self.where = PlaceChoice()
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)
         self.warning = label(objective.OPTIMISTIC, "warning", wrap=True)
@@ -100,7 +107,7 @@ class SweepDialog(QDialog):
         grid.setVerticalSpacing(4)
         named = (
             ("Values from", self.preset, 0, 0), ("How", self.how, 0, 2), ("Objective", self.figure, 1, 0),
-            ("Trials", self.trials, 1, 2), ("Seeds per trial", self.seeds, 1, 4),
+            ("Trials", self.trials, 1, 2), ("Seeds per trial", self.seeds, 1, 4), (WHERE, self.where, 2, 0),
         )  # fmt: skip
         for text, widget, row, column in named:
             if not widget.accessibleName():
@@ -130,6 +137,8 @@ class SweepDialog(QDialog):
         self.figure.edited.connect(self._edited)
         for line in (self.trials, self.seeds):
             line.edited.connect(self._edited)
+        self.where.edited.connect(self._show_cost)
+        self._session.places_changed.connect(self._show_places)
         self.add.clicked.connect(self._add_pressed)
         self.cancel.clicked.connect(self.reject)
         self.start.clicked.connect(self.start_sweep)
@@ -153,11 +162,13 @@ class SweepDialog(QDialog):
         if plan is None:
             return
         self.start.setEnabled(False)
-        workspace = self._session.workspace
+        workspace, place = self._session.workspace, self.where.chosen_of(self._session.places)
 
         def work(progress: Progress) -> int:
+            if place is not None:
+                sending.translated(plan.config, place)  # data that the place has elsewhere are asked for before
             number = starting.store(workspace, plan)
-            starting.work_apart(workspace, number)
+            starting.work_apart(workspace, number, place="" if place is None else place.name)
             return number
 
         self._session.run_in_thread(START, work, self._started, self._not_started)
@@ -173,8 +184,12 @@ class SweepDialog(QDialog):
         self.accept()
 
     def _not_started(self, problem: Problem) -> None:
-        self.problem.setText(str(problem))
-        self.problem.show()
+        place = self.where.chosen_of(self._session.places)
+        if isinstance(problem, sending.UnknownData) and place is not None:
+            self._session.data_asked.emit(problem.path, place)
+        else:
+            self.problem.setText(str(problem))
+            self.problem.show()
         self.start.setEnabled(True)
 
     def _add_pressed(self) -> None:
@@ -209,8 +224,15 @@ class SweepDialog(QDialog):
     def take_preflight(self, preflight: "Preflight") -> None:
         """Take what Preflight measured meanwhile and show the time."""
         self.draft.preflight = preflight
+        self._show_cost()
+
+    def _show_cost(self) -> None:
         if self.plan is not None:
-            self.summary.setText(self.draft.cost(self.plan))
+            self.summary.setText(self.draft.cost(self.plan, self.where.value()))
+
+    def _show_places(self) -> None:
+        self.where.show_places([place.name for place in self._session.places])
+        self._show_cost()
 
     # What it would be
 
@@ -258,7 +280,7 @@ class SweepDialog(QDialog):
         self.plan = plan = checked.plan
         if plan is not None and plan.how == "grid":
             self.trials.set_value(plan.trials)
-        self.summary.setText(checked.todo if plan is None else self.draft.cost(plan))
+        self.summary.setText(checked.todo if plan is None else self.draft.cost(plan, self.where.value()))
         for row in self.rows:
             row.show_problem(checked.errors.get(row.field.value(), ""))
         others = checked.others(self._varied())

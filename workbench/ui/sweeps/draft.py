@@ -107,8 +107,8 @@ class SweepDraft:
             return Checked(errors=problem.errors)
         return Checked(plan)
 
-    def cost(self, plan: Plan) -> str:
-        """How many runs it is, and how long they would take."""
+    def cost(self, plan: Plan, place: str = "") -> str:
+        """How many runs it is, and how long they would take on this machine; `place` is where they train instead."""
         per_trial = len(folds_and_seeds.children(plan.config))
         text = runs = counted(plan.runs, "run")
         if per_trial > 1:
@@ -120,7 +120,10 @@ class SweepDraft:
             parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
         )
         about = ", if all take as long as the run on Set up" if varied else ""
-        return f"{text}, about {duration(seconds)} on {self.preflight.device}{about}, evaluations left out."
+        device = self.preflight.device
+        where = f"one after the other on {device} here" if place else f"on {device}"
+        there = f" They train at {place}." if place else ""
+        return f"{text}, about {duration(seconds)} {where}{about}, evaluations left out.{there}"
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:

@@ -10,7 +10,7 @@ from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import short, short_field
 from workbench.ui.words import NO_VALUE, duration
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, placements
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import OPEN, Sweep, Trial
 
@@ -25,11 +25,15 @@ class Look:
 
     sweep: Sweep
     trials: list[Trial]
+    place: str = ""  # where its runs train, if not on this machine
 
 
 def look(workspace: Workspace, progress: Progress) -> list[Look]:
     """Every sweep of a workspace; for a thread. Raises Problem."""
-    return [Look(sweep, stored.trials(workspace, sweep.id)) for sweep in stored.every(workspace)]
+    sweeps = stored.every(workspace)
+    with workspace.reading() as db:
+        places = [placements.of_sweep(db, sweep.id) for sweep in sweeps]
+    return [Look(sweep, stored.trials(workspace, sweep.id), at) for sweep, at in zip(sweeps, places, strict=True)]
 
 
 class SweepsModel:
@@ -87,6 +91,7 @@ class SweepsModel:
             return ""
         sweep = self.shown.sweep
         parts = [f"{'; '.join(sweep.parameters)}."]
+        parts += [f"Its runs train at {self.shown.place}."] if self.shown.place else []
         parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
         parts += [OPTIMISTIC] if sweep.reported else []

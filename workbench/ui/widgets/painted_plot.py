@@ -71,7 +71,7 @@ class PaintedPlot(QFrame):
         self.retitle(title)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw the whole plot into the rectangle `place` (px), in the colours of a theme."""
+        """Draw the whole plot into the rectangle `area` (px), in the colours of a theme."""
         raise NotImplementedError
 
     def rows(self) -> Rows:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
@@ -12,19 +12,12 @@ from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.problem import Problem
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.chooser import RunChooser
-from workbench.ui.pages.compare.cost import CostPanel
-from workbench.ui.pages.compare.curves_panel import CurvesPanel
-from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
 from workbench.ui.pages.compare.head import Head
-from workbench.ui.pages.compare.looks import Look, looks
-from workbench.ui.pages.compare.model import NO_PAIRS, CompareModel, PairAnswer
-from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
+from workbench.ui.pages.compare.model import CompareModel, PairAnswer
 from workbench.ui.pages.compare.notes import Notes
-from workbench.ui.pages.compare.papers import PapersPanel
-from workbench.ui.pages.compare.queries import QueryDifferences
-from workbench.ui.pages.compare.settings_panel import SettingsPanel
+from workbench.ui.pages.compare.result_tabs import ResultTabs
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -48,7 +41,6 @@ class ComparePage(QStackedWidget):
         self._fair = FairComparisons()
         self._signature: object = None
         self._offered: list[int] = []
-        self._stale: set[QWidget] = set()  # tabs that show other runs, metrics or colours than the model
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -66,7 +58,8 @@ class ComparePage(QStackedWidget):
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
-        self.notes, self.groups, self.tabs = Notes(self), GroupView(), self._tabs()
+        self.tabs = ResultTabs(self.session, self.model, self._loader)
+        self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         self.result = QWidget()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
@@ -81,28 +74,6 @@ class ComparePage(QStackedWidget):
         self.addWidget(self.hint)
         self.addWidget(content)
 
-    def _tabs(self) -> QTabWidget:
-        self.curves, self.difference = CurvesPanel(self.session), DifferencePanel(self.model)
-        self.queries = QueryDifferences(self._loader)
-        self.neighbours = NeighbourPanel(self.session, self._loader)
-        self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(self.session), PapersPanel()
-        self.fair = FairPanel()
-        tabs = QTabWidget()
-        tabs.setDocumentMode(True)
-        for widget, title in (
-            (self.curves, "Curves"),
-            (self.difference, "Difference"),
-            (self.queries, "Queries"),
-            (self.neighbours, "Neighbours"),
-            (self.settings, "Settings"),
-            (self.papers, "Papers"),
-            (self.cost, "Cost"),
-            (self.fair, "Fair ranking"),
-        ):
-            tabs.addTab(widget, title)
-        tabs.setTabVisible(tabs.indexOf(self.fair), False)
-        return tabs
-
     def _connect(self) -> None:
         session = self.session
         self._timer.timeout.connect(self.read)
@@ -111,17 +82,13 @@ class ComparePage(QStackedWidget):
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
         self.head.columns_chosen.connect(self._draw_table)
-        self.difference.chosen.connect(self._show_pair)
-        self.tabs.currentChanged.connect(self._draw_shown)
+        self.tabs.difference.chosen.connect(self._show_pair)
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
-        self.curves.failed.connect(session.notify)
-        self.settings.failed.connect(session.notify)
-        for panel in (self.fair, self.fair_alone):
-            panel.failed.connect(session.notify)
-        self.queries.opened.connect(self._open)
-        self.neighbours.opened.connect(self._open)
+        self.fair_alone.failed.connect(session.notify)
+        self.tabs.queries.opened.connect(self._open)
+        self.tabs.neighbours.opened.connect(self._open)
         session.runs_changed.connect(self._refresh)
         session.catalog_changed.connect(self._refresh)
         session.workspace_changed.connect(self._forget)
@@ -167,9 +134,8 @@ class ComparePage(QStackedWidget):
         if answer is self._fair:
             return
         self._fair = answer
-        for panel in (self.fair, self.fair_alone):
-            panel.show_comparisons(answer.comparisons)
-        self.tabs.setTabVisible(self.tabs.indexOf(self.fair), bool(answer.comparisons))
+        self.fair_alone.show_comparisons(answer.comparisons)
+        self.tabs.show_fair(answer)
         if self.right.currentWidget() in (self.unticked, self.fair_alone):
             self._show_unticked()
 
@@ -198,7 +164,7 @@ class ComparePage(QStackedWidget):
             self._show_unticked()
             self._reading.cancel()
             self._pairing.cancel()
-            self.curves.forget()
+            self.tabs.curves.forget()
             self.report_action.setEnabled(False)
             return
         if self.model.overview is None:
@@ -224,38 +190,19 @@ class ComparePage(QStackedWidget):
 
     def _draw(self) -> None:
         """Show the table and the tabs of all groups; a hidden tab is drawn when it is opened."""
-        self._stale |= {self.papers, self.curves, self.cost, self.settings}
         self._draw_table()
-        self._draw_shown()
+        self.tabs.draw_groups()
 
     def _draw_table(self) -> None:
-        self.groups.table.show(self.model.rows, self._looks())
+        self.groups.table.show(self.model.rows, self.tabs.looks)
         self.groups.fit()
-
-    def _draw_shown(self) -> None:
-        overview, panel = self.model.overview, self.tabs.currentWidget()
-        if overview is None or panel not in self._stale:
-            return
-        self._stale.discard(panel)
-        shown_as = list(self._looks().values())
-        if isinstance(panel, NeighbourPanel):
-            if self.model.pair is not None:
-                panel.show_pairs(self.model.paired_runs(), self.model.pair.named)
-        elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
-            panel.show_overview(overview, shown_as)
-
-    def _looks(self) -> dict[str, Look]:
-        """Looks by title, in the order of the groups."""
-        groups = () if self.model.overview is None else self.model.overview.groups
-        shown_as = looks([group.colour for group in groups])
-        return {group.title: look for group, look in zip(groups, shown_as, strict=True)}
 
     # Two groups
 
     def _show_pair(self) -> None:
         """Redraw after another baseline, another group beside it, or other numbers of both."""
         self.head.refresh()
-        self.difference.show_groups()
+        self.tabs.difference.show_groups()
         self._draw()
         self._compare()
 
@@ -263,30 +210,18 @@ class ComparePage(QStackedWidget):
         self._pairing.cancel()
         question = self.model.pair_question()
         if question is None:
-            self._say(self.model.pair_hint)
+            self.tabs.say(self.model.pair_hint)
             return
-        self._say("Comparing…")
+        self.tabs.say("Comparing…")
         workspace = self.session.workspace
         self._pairing.ask(
             "Compare two groups", lambda progress: question.answer(workspace, progress),
-            self._show_comparison, lambda problem: self._say(str(problem)),
+            self._show_comparison, lambda problem: self.tabs.say(str(problem)),
         )  # fmt: skip
-
-    def _say(self, text: str) -> None:
-        self._stale.discard(self.neighbours)
-        self.difference.say(text)
-        self.neighbours.say(text)
-        self.queries.show_comparison(None, {}, text)
 
     def _show_comparison(self, pair: PairAnswer) -> None:
         self.model.pair = pair
-        self.difference.show_comparison(pair.comparison)
-        self.queries.show_comparison(pair.comparison, pair.named, self.model.queries_hint)
-        if pair.comparison.seeds:
-            self._stale.add(self.neighbours)
-        else:
-            self.neighbours.say(NO_PAIRS)
-        self._draw_shown()
+        self.tabs.show_pair()
 
     def _open(self, run_id: int, sample_id: int) -> None:
         """Show the query in that run, at the evaluation that was compared."""

@@ -74,11 +74,11 @@ class RankLines(PaintedPlot):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     @staticmethod
-    def _paint_row(painter: QPainter, method: Placed, place: QRectF, ranks: _Ranks, tokens: Tokens) -> None:
-        """The method's name in `place`, its interval and its mean at the right of it."""
+    def _paint_row(painter: QPainter, method: Placed, area: QRectF, ranks: _Ranks, tokens: Tokens) -> None:
+        """The method's name in `area`, its interval and its mean at the right of it."""
         painter.setPen(QColor(tokens.text))
-        painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), method.name)
-        y, colour = place.center().y(), QColor(theme.drawn(theme.SERIES["ce"]))
+        painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), method.name)
+        y, colour = area.center().y(), QColor(theme.drawn(theme.SERIES["ce"]))
         painter.setPen(QPen(colour, 1.4))
         painter.drawLine(QPointF(ranks.x(method.low), y), QPointF(ranks.x(method.high), y))
         painter.setBrush(colour)

@@ -55,11 +55,11 @@ class AxisEditor(QWidget):
             return
         before = self.direction
         self._classes = list(classes)
-        for place, box in enumerate((self.first, self.second)):
+        for position, box in enumerate((self.first, self.second)):
             box.clear()
             for number, words in classes:
                 box.addItem(words, number)
-            box.setCurrentIndex(min(place, box.count() - 1))
+            box.setCurrentIndex(min(position, box.count() - 1))
         if before.kind != COMPONENT:
             self.show_direction(before)
 

@@ -70,24 +70,24 @@ class TradePlot(PaintedPlot):
         words = [f"{point.title} {point.cost:.3g} {self._unit}, {point.quality:.1f} %" for point in self._points]
         return f"{self.title}: {'; '.join(words) or 'nothing is measured yet'}."
 
-    def place_of(self, name: str, place: QRectF) -> QPointF | None:
+    def place_of(self, name: str, area: QRectF) -> QPointF | None:
         """Where a store is drawn in a picture of that size; None where it is not."""
         point = next((point for point in self._points if point.name == name), None)
-        return None if point is None else self._at(point, place)
+        return None if point is None else self._at(point, area)
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw axes, the best for each cost, and the stores."""
         if not self._points:
             painter.setPen(QColor(tokens.muted))
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), "Nothing is measured yet")
+            painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), "Nothing is measured yet")
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        self._paint_axes(painter, place, box, tokens)
-        self._paint_best(painter, place, box, tokens)
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        self._paint_axes(painter, area, box, tokens)
+        self._paint_best(painter, area, box, tokens)
         taken: list[QRectF] = []
         for point in self._points:
-            at = self._at(point, place)
+            at = self._at(point, area)
             colour = colour_of(point.name) if point is not self._points[0] else QColor(tokens.text)
             pen = QPen(colour, 1)
             painter.setPen(pen)
@@ -99,10 +99,10 @@ class TradePlot(PaintedPlot):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 2))
                 painter.drawEllipse(at, RING, RING)
-            self._paint_title(painter, point, at, place, tokens, taken)
+            self._paint_title(painter, point, at, area, tokens, taken)
 
     def _paint_title(
-        self, painter: QPainter, point: Point, at: QPointF, place: QRectF, tokens: Tokens, taken: list[QRectF]
+        self, painter: QPainter, point: Point, at: QPointF, area: QRectF, tokens: Tokens, taken: list[QRectF]
     ) -> None:
         """The store's title where it meets no other; none where there is no room."""
         metrics = painter.fontMetrics()
@@ -110,13 +110,13 @@ class TradePlot(PaintedPlot):
         for x, y in ((RING + 1, -height / 2), (-RING - 1 - width, -height / 2), (-width / 2, -RING - height),
                      (-width / 2, RING)):  # fmt: skip
             box = QRectF(at.x() + x, at.y() + y, width, height)
-            if place.contains(box) and not any(box.intersects(other) for other in taken):
+            if area.contains(box) and not any(box.intersects(other) for other in taken):
                 taken.append(box)
                 painter.setPen(QColor(tokens.text))
                 painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), point.title)
                 return
 
-    def _paint_axes(self, painter: QPainter, place: QRectF, box: QRectF, tokens: Tokens) -> None:
+    def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
@@ -126,14 +126,14 @@ class TradePlot(PaintedPlot):
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
-            painter.drawText(QRectF(place.left(), y - 8, LEFT - 6, 16), middle_right, f"{quality:g}")
+            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), middle_right, f"{quality:g}")
         for cost in self._ticks(int(box.width() // 52)):
             x = self._x(cost, box)
             painter.setPen(grid)
             painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
             painter.setPen(QColor(tokens.plot_axis))
             painter.drawText(QRectF(x - 26, box.bottom() + 2, 52, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{cost:g}")
-        painter.drawText(QRectF(place.left() + 4, place.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
+        painter.drawText(QRectF(area.left() + 4, area.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
         below = QRectF(box.left(), box.bottom() + 16, box.width(), 16)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{self._unit}, log")
         trained = self._points[0].quality
@@ -145,13 +145,13 @@ class TradePlot(PaintedPlot):
                 y = self._y(quality, box)
                 painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
 
-    def _paint_best(self, painter: QPainter, place: QRectF, box: QRectF, tokens: Tokens) -> None:
+    def _paint_best(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         """The step line of the best quality for each cost."""
         path, best = QPainterPath(), -math.inf
         for point in sorted(self._points, key=lambda one: (one.cost, -one.quality)):
             if point.quality <= best:
                 continue
-            at = self._at(point, place)
+            at = self._at(point, area)
             if best == -math.inf:
                 path.moveTo(at)
             else:
@@ -163,8 +163,8 @@ class TradePlot(PaintedPlot):
         painter.setPen(QPen(QColor(tokens.accent), 1.5))
         painter.drawPath(path)
 
-    def _at(self, point: Point, place: QRectF) -> QPointF:
-        box = place.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+    def _at(self, point: Point, area: QRectF) -> QPointF:
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         return QPointF(self._x(point.cost, box), self._y(point.quality, box))
 
     def _qualities(self) -> tuple[float, float]:
@@ -196,8 +196,8 @@ class TradePlot(PaintedPlot):
         return ticks[:: max(1, -(-len(ticks) // max(1, most)))]
 
     def _pressed(self, event: QMouseEvent) -> None:
-        place = QRectF(self.picture.rect())
-        gaps = {point.name: (self._at(point, place) - event.position()).manhattanLength() for point in self._points}
+        area = QRectF(self.picture.rect())
+        gaps = {point.name: (self._at(point, area) - event.position()).manhattanLength() for point in self._points}
         nearest = min(gaps, key=lambda name: gaps[name], default="")
         if nearest and gaps[nearest] <= REACH:
             self.chosen.emit(nearest)
@@ -234,13 +234,13 @@ class PairsPlot(PaintedPlot):
             f"of two classes and {100 * limit['accepts']:.3g} % of those of one class are accepted."
         )
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw both histograms and the limit."""
         limit = self._limit
         if limit is None:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(8, 18, -8, -20)
+        box = area.adjusted(8, 18, -8, -20)
         edges, highest = limit["edges"], max(*limit["same"], *limit["other"], 1e-12)
         span = edges[-1] - edges[0] or 1.0
 
@@ -266,7 +266,7 @@ class PairsPlot(PaintedPlot):
         painter.setPen(QColor(tokens.text))
         for words, side in (("different", x - 84), ("same", x + 4)):
             align = Qt.AlignmentFlag.AlignRight if words == "different" else Qt.AlignmentFlag.AlignLeft
-            painter.drawText(QRectF(side, place.top(), 80, 16), int(align), words)
+            painter.drawText(QRectF(side, area.top(), 80, 16), int(align), words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in steps(edges[0], edges[-1]):
             text = QRectF(x_of(value) - 24, box.bottom() + 3, 48, 14)

@@ -1,13 +1,61 @@
-"""A person's own image as it comes to the page: pasted from the clipboard, or dropped as a file or a picture."""
+"""Search with an image of one's own: the button with its menu, and the image as it is opened, pasted or dropped."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QMimeData
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from workbench.problem import Problem
 from workbench.running.image_search import OwnImage
+
+AGAIN = "Search this run again"
+
+
+class OwnImageMenu(QMenu):
+    """The ways to an image of one's own: from a file, from the clipboard, and the last one again.
+
+    Args:
+        search: called with the image to search with.
+        search_again: called to search the shown run with the last image.
+        notify: called with the Problem of a clipboard without an image.
+    """
+
+    def __init__(
+        self, search: Callable[[OwnImage], object], search_again: Callable[[], object],
+        notify: Callable[[Problem], object], parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._search, self._notify = search, notify
+        self.open, self.paste = self.addAction("Open a file…"), self.addAction("Paste from the clipboard")
+        self.again = self.addAction(AGAIN)
+        self.again.setEnabled(False)
+        self.again.setToolTip("The image searched with last, in the run that is shown now")
+        self.setToolTipsVisible(True)
+        self.open.triggered.connect(self.ask_file)
+        self.paste.triggered.connect(self.search_clipboard)
+        self.again.triggered.connect(search_again)
+
+    def ask_file(self) -> None:
+        """Ask for a file and search with the image in it."""
+        name, _ = QFileDialog.getOpenFileName(self.parentWidget(), "Search with an image of your own")
+        if name:
+            self.search(from_file(Path(name)))
+
+    def search_clipboard(self) -> None:
+        """Search with the picture of the clipboard; `notify` is called where it holds none."""
+        try:
+            self.search(pasted(QGuiApplication.clipboard().image()))
+        except Problem as problem:
+            self._notify(problem)
+
+    def search(self, image: OwnImage) -> None:
+        """Search with an image, and remember it for another run."""
+        self.again.setText(f"{AGAIN}: {image.name}".replace("&", "&&"))
+        self.again.setEnabled(True)
+        self._search(image)
 
 
 def pasted(image: QImage) -> OwnImage:

@@ -5,20 +5,19 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
-from workbench.problem import Problem
 from workbench.running.image_search import OwnImage
 from workbench.running.text_search import TextAnswer
 from workbench.ui.in_turns import InTurns
-from workbench.ui.pages.retrieval import own_image
 from workbench.ui.pages.retrieval.browsing import Browsing, Change
 from workbench.ui.pages.retrieval.class_bars import ClassBars
 from workbench.ui.pages.retrieval.class_place import ClassPlace
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
+from workbench.ui.pages.retrieval.own_image import OwnImageMenu, dropped
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
@@ -35,7 +34,6 @@ from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
 
-AGAIN = "Search this run again"
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
 
 
@@ -70,13 +68,8 @@ class RetrievalPage(QStackedWidget):
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
         self.own = button("Search with an image", "image")
         self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")
-        own = QMenu(self.own)
-        self.open_own, self.paste_own = own.addAction("Open a file…"), own.addAction("Paste from the clipboard")
-        self.search_again = own.addAction(AGAIN)
-        self.search_again.setEnabled(False)
-        self.search_again.setToolTip("The image searched with last, in the run that is shown now")
-        own.setToolTipsVisible(True)
-        self.own.setMenu(own)
+        self.own_images = OwnImageMenu(self._search, self._search_again, self.session.notify, self.own)
+        self.own.setMenu(self.own_images)
         self.locating = LocateStrip(self.session, loader)
         self.words = WordsRow(self.session, self.browsing.show_answer)
         self.by_words = button("Search by words", "text-aa")
@@ -106,8 +99,8 @@ class RetrievalPage(QStackedWidget):
             ("Show the query in the map", "M", self._show_in_map),
             ("Earlier evaluation", "[", self.session.show_earlier),
             ("Later evaluation", "]", self.session.show_later),
-            ("Search with an image…", "", self._open_own),
-            ("Paste an image to search with", "Ctrl+V", self._paste_own),
+            ("Search with an image…", "", self.own_images.ask_file),
+            ("Paste an image to search with", "Ctrl+V", self.own_images.search_clipboard),
             ("Search by words", "Ctrl+T", self.by_words.toggle),
             ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
             ("Scores of the classes", "C", self.by_class.toggle),
@@ -126,9 +119,6 @@ class RetrievalPage(QStackedWidget):
         self.queries.selection_dropped.connect(self._drop_selection)
         self.queries.export_asked.connect(self._ask_export)
         self.by_words.toggled.connect(self.words.open)
-        self.open_own.triggered.connect(self._open_own)
-        self.paste_own.triggered.connect(self._paste_own)
-        self.search_again.triggered.connect(self._search_again)
         result.neighbour_chosen.connect(self.browsing.choose)
         self.explaining.sample_chosen.connect(self.browsing.choose)
         result.map_asked.connect(self._show_in_map)
@@ -289,32 +279,15 @@ class RetrievalPage(QStackedWidget):
     # Search with an image of one's own
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if self.currentIndex() == 1 and own_image.dropped(event.mimeData()) is not None:
+        if self.currentIndex() == 1 and dropped(event.mimeData()) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        image = own_image.dropped(event.mimeData())
+        image = dropped(event.mimeData())
         if image is not None:
-            self._search(image)
-
-    def _open_own(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(self, "Search with an image of your own")
-        if name:
-            self.search_file(Path(name))
-
-    def _paste_own(self) -> None:
-        try:
-            self._search(own_image.pasted(QGuiApplication.clipboard().image()))
-        except Problem as problem:
-            self.session.notify(problem)
-
-    def search_file(self, path: Path) -> None:
-        """Search with the image in a file."""
-        self._search(own_image.from_file(path))
+            self.own_images.search(image)
 
     def _search(self, image: OwnImage) -> None:
-        self.search_again.setText(f"{AGAIN}: {image.name}".replace("&", "&&"))
-        self.search_again.setEnabled(True)
         self.browsing.search_with(image, self.session.workspace, self.session.run_id)
 
     def _search_again(self) -> None:

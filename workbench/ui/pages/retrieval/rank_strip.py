@@ -35,8 +35,8 @@ class Lines(QWidget):
         painter.fillRect(
             QRectF(0, 0, room * min(self._r, self._searched) / self._searched, STRIP), QColor(tokens.selection)
         )
-        for place in np.unique(np.floor(room * (self._ranks - 1) / self._searched)).tolist():
-            painter.fillRect(QRectF(place, 0, LINE, STRIP), QColor(tokens.right))
+        for x in np.unique(np.floor(room * (self._ranks - 1) / self._searched)).tolist():
+            painter.fillRect(QRectF(x, 0, LINE, STRIP), QColor(tokens.right))
         painter.end()
 
 

@@ -30,6 +30,7 @@ class Draft:
         self.sources: dict[str, str] = {}
         self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
         self._classes: dict[str, int] = {}  # training classes by what decides them
+        self._described: tuple[object, dict[str, dict[str, Field]]] = (None, {})  # the choices, and their fields
         self.values = self.base = self._full(config)
 
     def note_classes(self, config: RunConfig, classes: int) -> None:
@@ -150,7 +151,13 @@ class Draft:
         self._step(self._future, self._past)
 
     def fields(self, group: str) -> dict[str, Field]:
-        """Descriptions by path of the fields under a heading; they depend on the choices made."""
+        """Descriptions by path of the fields under a heading; they depend on the choices made. Not to be changed."""
+        choices = [self.sources, *(values[kind]["name"] for values in (self.values, self.base) for kind in KINDS)]
+        if self._described[0] != choices:
+            self._described = (choices, {heading: self._fields(heading) for heading in GROUPS})
+        return self._described[1][group]
+
+    def _fields(self, group: str) -> dict[str, Field]:
         described: dict[str, Field] = {}
         for item in GROUPS[group]:
             if item.startswith("*"):
@@ -169,10 +176,13 @@ class Draft:
         """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
         return essential_of({path: field for group in GROUPS for path, field in self.fields(group).items()})
 
-    def advanced(self, group: str) -> dict[str, Field]:
-        """The other fields under a heading."""
+    def advanced(self) -> dict[str, dict[str, Field]]:
+        """The other fields by heading."""
         essential = self.essential()
-        return {path: field for path, field in self.fields(group).items() if path not in essential}
+        return {
+            group: {path: field for path, field in self.fields(group).items() if path not in essential}
+            for group in GROUPS
+        }
 
     def changed(self) -> list[str]:
         """The fields that differ from the preset."""

@@ -1,6 +1,5 @@
 """The form of Set up in one column: what most runs need, then everything else, folded to what differs."""
 
-from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -117,9 +116,9 @@ class FormGroups(QScrollArea):
         }
         changed, new = set(draft.changed()), False
         hidden = 0
+        parts, striking = _parts(draft), changed | self._errors.keys() | warnings.keys()
         for heading, form in self.forms.items():
-            every = draft.essential() if heading == ESSENTIALS else draft.advanced(heading)
-            striking = changed | self._errors.keys() | warnings.keys()
+            every = parts[heading]
             fields = every if heading == ESSENTIALS else self._chosen(heading, every, striking)
             hidden += len(every) - len(fields)
             new |= form.set_fields(fields)
@@ -129,7 +128,7 @@ class FormGroups(QScrollArea):
             form.setVisible(bool(fields))
             if heading in self._headings:
                 self._headings[heading].setVisible(bool(fields))
-        self._tell_hidden(draft, changed, hidden)
+        self._tell_hidden([path for heading in GROUPS for path in parts[heading]], changed, hidden)
         if new:
             self.rows_made.emit()
 
@@ -151,8 +150,7 @@ class FormGroups(QScrollArea):
                     return path
         return ""
 
-    def _tell_hidden(self, draft: Draft, changed: set[str], hidden: int) -> None:
-        every = [path for heading in GROUPS for path in draft.advanced(heading)]
+    def _tell_hidden(self, every: list[str], changed: set[str], hidden: int) -> None:
         differ = sum(path in changed for path in every)
         self.summary.setText(f"{counted(len(every), 'field')}, {differ} changed")
         self.nothing.setText("No advanced field has these words." if self.search.text() else "")
@@ -167,11 +165,9 @@ class FormGroups(QScrollArea):
         if self._draft is None:
             return {}
         changed = set(self._draft.changed())
-        parts: dict[str, Mapping[str, Field]] = {ESSENTIALS: self._draft.essential()}
-        parts |= {heading: self._draft.advanced(heading) for heading in GROUPS}
         return {
             heading: (sum(path in changed for path in fields), sum(path in self._errors for path in fields))
-            for heading, fields in parts.items()
+            for heading, fields in _parts(self._draft).items()
             if fields
         }
 
@@ -220,6 +216,11 @@ class FormGroups(QScrollArea):
             layout.activate()
         top = self._headings[heading].mapTo(self._inside, self._headings[heading].rect().topLeft()).y()
         self.verticalScrollBar().setValue(top)
+
+
+def _parts(draft: Draft) -> dict[str, dict[str, Field]]:
+    """The fields by heading of the contents."""
+    return {ESSENTIALS: draft.essential(), **draft.advanced()}
 
 
 def _holds(heading: str, path: str, field: Field, words: list[str]) -> bool:

@@ -7,7 +7,6 @@ from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QResizeEvent, QShow
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from workbench.config import RunConfig
-from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.settings.presets import Preset
 from workbench.ui.pages.setup.config_files import ConfigFiles
@@ -30,6 +29,7 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 if TYPE_CHECKING:
+    from workbench.places.place import Place
     from workbench.running.preflight import Preflight
 
 RIGHT = 300  # px of the preflight's column at 100% text
@@ -55,7 +55,6 @@ class SetupPage(QWidget):
         self._connect()
         self._add_actions()
         self._begin()
-        self.session.read_places()
         self.groups.rows_made.connect(self._order_tabs)  # of the first rows the window does it, with all regions
 
     def _build(self) -> None:
@@ -171,12 +170,12 @@ class SetupPage(QWidget):
         else:
             self.session.start(self.config, then)
 
-    def _place(self) -> Place | None:
+    def _place(self) -> "Place | None":
         """The chosen place; None for this machine."""
-        return next((place for place in self.session.places if place.name == self.beside.where.value()), None)
+        return self.beside.where.chosen_of(self.session.places)
 
     def _show_places(self) -> None:
-        self.beside.show_places([place.name for place in self.session.places])
+        self.beside.where.show_places([place.name for place in self.session.places])
         self._name_start()
 
     def ask_sweep(self) -> None:
@@ -186,7 +185,8 @@ class SetupPage(QWidget):
         from workbench.ui.sweeps.dialog import SweepDialog  # late, as the other dialogs: the window is shown first
 
         known = self._looked_at if self._looked_at is not None and self._looked_at[0] == self.config else None
-        self.sweep_dialog = SweepDialog(self.session, self.config, known[1] if known else None, self)
+        preflight = known[1] if known else None
+        self.sweep_dialog = SweepDialog(self.session, self.config, preflight, self.beside.where.value(), self)
         self.runner.done.connect(self.sweep_dialog.take_preflight)
         self.sweep_dialog.open()
 

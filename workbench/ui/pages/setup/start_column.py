@@ -1,20 +1,17 @@
 """The right column of Set up: the Preflight card, what is in the way of starting, and the buttons."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.setup.verdict import Verdict
+from workbench.ui.places.choice import WHERE, PlaceChoice
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.editors import ChoiceEditor
 from workbench.ui.widgets.labels import label
 
 COPY = "Copy command"
-HERE = ""  # the value of this machine
 
 
 class StartColumn(QWidget):
@@ -27,7 +24,7 @@ class StartColumn(QWidget):
         self.show_trouble = button("Show", kind="quiet")
         for quiet in (self.trouble, self.show_trouble):
             quiet.hide()
-        self.where = ChoiceEditor([HERE], ["This machine"])
+        self.where = PlaceChoice()
         self.places = button("Places…", "computer-tower", "quiet")
         self.places.setToolTip("Machines where runs may work")
         self.start = button("Start", "play", "primary")
@@ -46,18 +43,10 @@ class StartColumn(QWidget):
         buttons.addWidget(self.copy, 1, 0, 1, 2)
         buttons.addWidget(self.open, 2, 0)
         buttons.addWidget(self.save, 2, 1)
-        head = in_row((caption("Where to run", self.where, ""), 1), self.places, spacing=8)
+        head = in_row((caption(WHERE, self.where, ""), 1), self.places, spacing=8)
         where = in_column(head, self.where, spacing=2)
         trouble = in_row((self.trouble, 1), self.show_trouble)
         in_column((self._scrolled(self.card), 1), where, trouble, buttons, on=self, spacing=8)
-
-    def show_places(self, names: Sequence[str]) -> None:
-        """Offer these places beside this machine; the chosen one stays chosen while it is there."""
-        chosen = self.where.value()
-        self.where.clear()
-        for name in (HERE, *names):
-            self.where.addItem(name or "This machine", name)
-        self.where.set_value(chosen if chosen in names else HERE)
 
     def show_verdict(self, verdict: Verdict) -> None:
         """Enable what can be done, and show why Start cannot."""

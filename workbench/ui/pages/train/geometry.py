@@ -9,15 +9,8 @@ from workbench.evaluation.health import OK, Alarm
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
-from workbench.ui.pages.train.geometry_plots import (
-    NEGATIVE,
-    POSITIVE,
-    STAR,
-    ClassesPlot,
-    Line,
-    LinesPlot,
-    RidgePlot,
-)
+from workbench.ui.pages.train.classes_plot import ClassesPlot
+from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.card import EmptyHint
@@ -164,9 +157,9 @@ class GeometryPanel(QStackedWidget):
         first, middle = 0, at // 2
         shown = [(first, NEGATIVE), (middle, "#56B4E9"), (at, POSITIVE)]
         self.spectrum.show_lines([
-            Line(str(watched.epochs[place]), np.arange(1, 1 + len(watched.looks[place].spectrum), dtype=np.float64),
-                 watched.looks[place].spectrum, colour)
-            for place, colour in dict(shown).items()
+            Line(str(watched.epochs[look]), np.arange(1, 1 + len(watched.looks[look].spectrum), dtype=np.float64),
+                 watched.looks[look].spectrum, colour)
+            for look, colour in dict(shown).items()
         ])  # fmt: skip
         uniform = np.array([seen["pairs_uniformity"] for seen in looks])
         align = np.array([seen["pairs_alignment"] for seen in looks])

@@ -1,4 +1,4 @@
-"""Pictures of the Geometry tab: lines, ridges of similarities, and MAP@R of each class over the epochs."""
+"""Plots of the Geometry tab: lines over common axes, and histograms of similarities, one row an epoch."""
 
 import math
 from collections.abc import Sequence
@@ -11,14 +11,11 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.ui.theme import Tokens
-from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 18, 32  # px around the axes
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
-NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px
-MOST_CLASSES = 20  # rows of the heat map: the worst
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,19 +63,19 @@ class LinesPlot(PaintedPlot):
         ]  # fmt: skip
         return f"{self.title}: {'; '.join(ends) or 'no values yet'}."
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw axes, limit and lines."""
         known = [line for line in self._lines if np.isfinite(line.y).any()]
         if not known:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         xs = np.concatenate([line.x for line in known])
         ys = self._heights(np.concatenate([line.y for line in known]))
         if self._limit is not None:
             ys = np.append(ys, self._heights(np.array([self._limit[0]])))
         spans = _span(xs), _span(ys[np.isfinite(ys)])
-        self._paint_axes(painter, place, box, spans, tokens)
+        self._paint_axes(painter, area, box, spans, tokens)
         if self._limit is not None:
             y = _at(float(self._heights(np.array([self._limit[0]]))[0]), spans[1], box.bottom(), box.top())
             painter.setPen(QPen(QColor(tokens.wrong), 1, Qt.PenStyle.DashLine))
@@ -97,7 +94,7 @@ class LinesPlot(PaintedPlot):
                 painter.setBrush(QColor(line.colour))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
-        self._paint_legend(painter, place, known, tokens)
+        self._paint_legend(painter, area, known, tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -106,7 +103,7 @@ class LinesPlot(PaintedPlot):
         return np.asarray(np.log10(np.maximum(values, 1e-6)))
 
     def _paint_axes(
-        self, painter: QPainter, place: QRectF, box: QRectF, spans: tuple[tuple[float, float], ...], tokens: Tokens
+        self, painter: QPainter, area: QRectF, box: QRectF, spans: tuple[tuple[float, float], ...], tokens: Tokens
     ) -> None:
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
@@ -117,21 +114,21 @@ class LinesPlot(PaintedPlot):
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
             words = f"1e{value:g}" if self._log else f"{value:g}"
-            painter.drawText(QRectF(place.left(), y - 8, LEFT - 6, 16), to_right, words)
+            painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
         for value in ticks(*spans[0]):
             x = _at(value, spans[0], box.left(), box.right())
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
-        painter.drawText(QRectF(place.left() + 4, place.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
+        painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
 
-    def _paint_legend(self, painter: QPainter, place: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
-        right = place.right() - RIGHT
+    def _paint_legend(self, painter: QPainter, area: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
+        right = area.right() - RIGHT
         for line in reversed(lines):
             width = painter.fontMetrics().horizontalAdvance(line.title)
             painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, line.title)
-            painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(line.colour))
+            painter.drawText(QRectF(right - width, area.top(), width + 2, 14), 0, line.title)
+            painter.fillRect(QRectF(right - width - 16, area.top() + 6, 12, 2), QColor(line.colour))
             right -= width + 28
 
 
@@ -170,12 +167,12 @@ class RidgePlot(PaintedPlot):
             )
         return f"{self.title}: {'; '.join(said)}."
 
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw the rows from the first epoch at the top."""
         if not self._hills:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = place.adjusted(LEFT, TOP + 6, -RIGHT, -BOTTOM)
+        box = area.adjusted(LEFT, TOP + 6, -RIGHT, -BOTTOM)
         low = min(float(edges[0]) for _, edges, _, _ in self._hills)
         step = box.height() / (len(self._hills) + OVERLAPPING - 1)
         every = max(1, math.ceil(14 / max(step, 1e-9)))  # rows between two numbers
@@ -196,7 +193,7 @@ class RidgePlot(PaintedPlot):
             painter.setPen(QColor(tokens.text if epoch == self._best else tokens.plot_axis))
             if at % every == 0 or epoch == self._best:
                 words = f"★ {epoch}" if epoch == self._best else str(epoch)
-                at_left = QRectF(place.left(), base - 10, LEFT - 6, 14)
+                at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
                 painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in ticks(low, 1):
@@ -204,88 +201,10 @@ class RidgePlot(PaintedPlot):
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
-        painter.drawText(QRectF(place.left(), place.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
+        painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
         painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(box.right() - 190, place.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
+        painter.drawText(QRectF(box.right() - 190, area.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
                          "negatives grey, positives red")  # fmt: skip
-
-
-class ClassesPlot(PaintedPlot):
-    """MAP@R of each class over the epochs, the worst first; classes that fall while the mean rises are marked."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        self._epochs: list[int] = []
-        self._names: list[str] = []
-        self._table = np.empty((0, 0))
-        self._falling: set[str] = set()
-        super().__init__("MAP@R of each class, %", parent)
-
-    def show_classes(self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str]) -> None:
-        """Show other scores.
-
-        Args:
-            epochs: of the columns. names: of classes [K]. table: [epochs, K] in 0..1, NaN without a query.
-            falling: names of the classes that fall while the mean rises; they stand first.
-        """
-        known = [at for at in range(len(names)) if len(table) and np.isfinite(table[-1, at])]
-        order = sorted(known, key=lambda at: (names[at] not in falling, table[-1, at]))[:MOST_CLASSES]
-        self._epochs, self._falling = list(epochs), falling
-        self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
-        worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
-        self.retitle(f"MAP@R of each class, %{worst}")
-        self.refresh()
-
-    def rows(self) -> Rows:
-        """The scores as a table with a head."""
-        head: Rows = [["class", *self._epochs, "falls while the mean rises"]]
-        return head + [
-            [name, *(float(value) for value in self._table[:, at]), name in self._falling]
-            for at, name in enumerate(self._names)
-        ]
-
-    def describe(self) -> str:
-        """The worst class, and those that fall."""
-        if not self._names:
-            return f"{self.title}: no values yet."
-        falls = ", ".join(sorted(self._falling)[:10]) or "none"
-        return (
-            f"{self.title}: first {self._names[0]} at {self._table[-1, 0]:.1f}. Falling while the mean rises: {falls}."
-        )
-
-    def paint(self, painter: QPainter, place: QRectF, tokens: Tokens) -> None:
-        """Draw a cell for each class and epoch, and the gain."""
-        if not self._names:
-            return
-        box = place.adjusted(NAME_PX, 4, -GAIN_PX, -18)
-        width, height = box.width() / len(self._epochs), box.height() / len(self._names)
-        low, high = float(np.nanmin(self._table)), float(np.nanmax(self._table))
-        metrics, centre = painter.fontMetrics(), int(Qt.AlignmentFlag.AlignCenter)
-        middle_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for down, name in enumerate(self._names):
-            top = box.top() + down * height
-            painter.setPen(QColor(tokens.wrong if name in self._falling else tokens.text))
-            words = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - 8)
-            painter.drawText(QRectF(place.left(), top, NAME_PX - 6, height), middle_right, words)
-            for across, value in enumerate(self._table[:, down].tolist()):
-                cell = QRectF(box.left() + across * width, top, width, height)
-                if not math.isfinite(value):
-                    continue
-                part = (value - low) / (high - low) if high > low else 0.5
-                colour = mixed(tokens.plot_background, tokens.accent, 0.08 + 0.92 * part)
-                painter.fillRect(cell.adjusted(1, 1, -1, -1), colour)
-                if width >= CELL_TEXT and height >= 13:
-                    painter.setPen(ink_on(colour))
-                    painter.drawText(cell, centre, f"{value:.0f}")
-            gain = float(self._table[-1, down] - self._table[0, down])
-            painter.setPen(QColor(tokens.right if gain >= 0 else tokens.wrong))
-            gained = QRectF(box.right(), top, GAIN_PX, height)
-            painter.drawText(gained, centre, f"{gain:+.0f}".replace("-", "−"))
-        painter.setPen(QColor(tokens.plot_axis))
-        every = max(1, math.ceil(20 / max(width, 1e-9)))
-        for across, epoch in enumerate(self._epochs):
-            if across % every == 0:
-                painter.drawText(QRectF(box.left() + across * width, box.bottom() + 2, width, 14), centre, str(epoch))
-        painter.drawText(QRectF(box.right(), box.bottom() + 2, GAIN_PX, 14), centre, "gain")
 
 
 def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:

@@ -1,0 +1,113 @@
+"""What a check says of a machine that lacks something: a sentence each."""
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from workbench import __version__
+from workbench.places.checks import look
+from workbench.places.contract import Answer, Unreachable
+from workbench.places.hosts import LocalHost
+from workbench.places.place import RayPlace, SlurmPlace, SshPlace
+
+DATA = {"/photographs": "/big/photographs"}
+WHOLE = {
+    "python": "3.12.4", "workbench": __version__, "torch": "2.13", "gpus": [["NVIDIA H200", 140e9]], "free": 40e9,
+    "writable": True, "data": ["there"],
+}  # fmt: skip
+SSH = SshPlace(name="lab", host="lab", data=DATA, folder="runs")
+
+
+class Played:
+    """A machine that answers with these facts."""
+
+    def __init__(self, **facts):
+        self.facts = {"clock": datetime.now(UTC).timestamp(), **WHOLE, **facts}
+
+    def call(self, words, given=b"", *, seconds=60.0, most=1 << 20):
+        facts = {name: value for name, value in self.facts.items() if value is not None}
+        return Answer(0, b"a greeting\nfacts " + json.dumps(facts).encode(), "")
+
+
+def told(place=SSH, **facts):
+    return {finding.what: finding for finding in look(Played(**facts), place)}
+
+
+def test_a_machine_that_has_all_is_ready():
+    findings = told()
+    assert [finding for finding in findings.values() if not finding.good or finding.doubtful] == []
+    assert findings["GPU"].said == "1 GPU: NVIDIA H200, 140 GB."
+    assert findings["Data"].said == "/big/photographs is there."
+
+
+@pytest.mark.parametrize(
+    ("facts", "what", "said"),
+    [
+        ({"python": "3.9.2"}, "Python", "Python 3.9.2 is at workbench-place/bin/python, and Workbench needs 3.11"),
+        ({"workbench": None, "no workbench": "No module named 'workbench'"}, "Workbench",
+         "Workbench is not there (No module named 'workbench'). `workbench place install lab` shows how"),
+        ({"no torch": "libcuda: wrong"}, "GPU", "PyTorch cannot be loaded there (libcuda: wrong)."),
+        ({"free": 1.25e9}, "Disk", "Only 1.2 GB are free there; a run needs 2 GB."),
+        ({"writable": False}, "Disk", "The folder runs cannot be written there. Name another."),
+        ({"data": ["missing"]}, "Data", "The data in /big/photographs are not there. `workbench place data lab HERE"),
+        ({"data": ["unreadable"]}, "Data", "The data in /big/photographs cannot be read by you there."),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_one_sentence(facts, what, said):
+    findings = told(**facts)
+    assert findings[what].said.startswith(said)
+    assert [finding.what for finding in findings.values() if not finding.good] == [what]
+
+
+@pytest.mark.parametrize(
+    ("place", "facts", "said"),
+    [
+        (SSH, {"gpus": []}, "There is no GPU: runs train on its CPU."),
+        (SSH.model_copy(update={"devices": "0,1"}), {"gpus": []}, "It has no GPU, and Devices names 0,1."),
+        (SSH.model_copy(update={"devices": "0,1"}), {}, "It has 1 GPU, and Devices names 0,1."),
+        (SSH.model_copy(update={"devices": "cpu,cpu"}), {"gpus": []}, "There is no GPU: runs train on its CPU."),
+        (SSH, {"gpus": [], "mps": True}, "Its GPU is Apple's."),
+        (SlurmPlace(name="cl"), {}, "No GPU is asked of Slurm (GRES is empty): runs train on the CPU."),
+        (SlurmPlace(name="cl", gres="gpu:2"), {"gpus": []}, "Runs ask Slurm for gpu:2."),
+        (SlurmPlace(name="cl", lines="--gpus=1"), {"gpus": []}, "Runs ask Slurm for --gpus=1."),
+        (RayPlace(name="r", url="http://h", folder="/f", python="/p"), {}, "No GPU is asked of Ray (GPUs is 0): runs"),
+        (RayPlace(name="r", url="http://h", folder="/f", python="/p", gpus=0.5), {}, "Each run asks Ray for 0.5 GPU."),
+    ],
+)
+def test_gpus_are_those_of_the_machine_or_those_that_are_asked_for(place, facts, said):
+    assert told(place, **facts)["GPU"].said.startswith(said)
+
+
+def test_another_version_and_a_wrong_clock_are_notes():
+    findings = told(workbench="0.1", clock=0)
+    assert findings["Workbench"].said.startswith(f"Workbench 0.1 is there and {__version__} is here. `workbench place")
+    assert "min off this one's" in findings["Clock"].said
+    assert all(finding.good for finding in findings.values())
+    assert {finding.what for finding in findings.values() if finding.doubtful} == {"Workbench", "Clock"}
+
+
+def test_a_machine_that_is_not_reached_and_one_without_python_are_one_sentence():
+    host = Played()
+    host.call = lambda *_, **__: (_ for _ in ()).throw(Unreachable("lab is not reached: no route."))
+    assert [finding.said for finding in look(host, SSH)] == ["lab is not reached: no route."]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="places are POSIX machines")
+def test_the_probe_of_a_real_python_without_workbench(tmp_path):
+    """`-S` leaves out what is installed: neither Workbench nor torch."""
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\ncd /\nexec {sys.executable} -I -S "$@"\n')
+    bare.chmod(0o755)
+    (tmp_path / "birds").mkdir()
+    data = {"/a": str(tmp_path / "birds"), "/b": str(tmp_path / "none")}
+    place = SshPlace(name="lab", host="lab", python=str(bare), folder=str(tmp_path / "new" / "runs"), data=data)
+    said = [(finding.what, finding.good, finding.said) for finding in look(LocalHost(tmp_path), place)]
+    assert [(what, good) for what, good, _ in said] == [
+        ("Connection", True), ("Python", True), ("Workbench", False), ("GPU", False), ("Disk", True),
+        ("Data", True), ("Data", False),
+    ]  # fmt: skip
+    assert "No module named 'workbench'" in said[2][2]
+    assert "No module named 'torch'" in said[3][2]

@@ -1,0 +1,53 @@
+"""A sweep in words and as a table, for the command line."""
+
+from workbench.progress import duration
+from workbench.workspace import Workspace
+from workbench.workspace import sweeps as stored
+
+
+def table(workspace: Workspace, number: int) -> list[str]:
+    """The sweep in words and its settings as a Markdown table, best first.
+
+    Raises:
+        Problem: there is no such sweep.
+    """
+    from workbench.sweeps.objective import OPTIMISTIC
+    from workbench.sweeps.progress import standings
+    from workbench.sweeps.space import short, short_field
+
+    sweep, trials = stored.one(workspace, number), stored.trials(workspace, number)
+    lines = [line(workspace, sweep), "Varied: " + "; ".join(sweep.parameters)]
+    lines += [f"Source: {sweep.source}"] if sweep.source else []
+    lines += [text for text in (OPTIMISTIC if sweep.reported else "", sweep.problem) if text]
+    settings = standings(sweep, trials)
+    fields = list(dict.fromkeys(field for standing in settings for field in standing.setting))
+    lines += ["", f"| {' | '.join(('setting', *map(short_field, fields), sweep.metric, 'runs', 'state'))} |"]
+    lines.append("|---" * (len(fields) + 4) + "|")
+    for standing in settings:
+        values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
+        spread = f" ± {standing.spread:.4f}" if standing.spread is not None else ""
+        mean = f"{standing.mean:.4f}{spread}" if standing.mean is not None else ""
+        cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
+        lines.append(f"| {' | '.join(cells)} |")
+    problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]
+    return [*lines, *(["", *problems] if problems else [])]
+
+
+def states(trials: tuple[stored.Trial, ...]) -> str:
+    """ "2 done, 1 queued": how many trials are in which state."""
+    names = [trial.state for trial in trials]
+    return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
+
+
+def line(workspace: Workspace, sweep: stored.Sweep) -> str:
+    """One sweep in a list: number, state, runs done, time left, way and name."""
+    from workbench.sweeps.progress import runs_in_all, seconds_left, state_words
+
+    trials = stored.trials(workspace, sweep.id)
+    closed = sum(trial.state == "done" for trial in trials)
+    left = seconds_left(sweep, trials)
+    time = f", {duration(left)} left" if left else ""
+    many = runs_in_all(sweep, trials)
+    return (
+        f"{sweep.id:>4}  {state_words(sweep, trials):22} {closed} of {many} runs done{time}  {sweep.how}  {sweep.name}"
+    )

@@ -1,0 +1,21 @@
+"""Which files are archives by their name; without loading what reads them."""
+
+from pathlib import Path
+
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the name is that of an archive that `unpack` reads."""
+    return path.name.lower().endswith(ENDINGS)
+
+
+def archives_named(*beginnings: str) -> list[str]:
+    """Patterns of archives whose names begin so: markers of a data set."""
+    return [f"{beginning}*{ending}" for beginning in beginnings for ending in ENDINGS]
+
+
+def stem(path: Path) -> str:
+    """The archive's name without its ending."""
+    ending = next((known for known in sorted(ENDINGS, key=len) if path.name.lower().endswith(known)), "")
+    return path.name[: len(path.name) - len(ending)]

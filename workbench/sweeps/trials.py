@@ -1,0 +1,47 @@
+"""What a sweep's trials say: the config of one, its title, and the results so far."""
+
+from statistics import fmean
+
+from workbench.config import BadConfig, RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.running import folds_and_seeds
+from workbench.sweeps.space import Setting, configured, short, short_field
+from workbench.workspace.sweeps import Sweep, Trial
+
+
+def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
+    """What the trial's run is asked to do. Raises BadConfig when the setting's fields do not go together."""
+    config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
+    for child in folds_and_seeds.children(config):
+        if (child.seed, child.fold) == (trial.seed, trial.fold):
+            return child.config
+    raise BadConfig(titled(trial), {"split": "The setting changes the folds: leave them out of the sweep."})
+
+
+def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
+    """Each setting in the order in which it was proposed, with the mean of its objectives; None where it has none."""
+    by_point: dict[int, tuple[Setting, list[float]]] = {}
+    for trial in sorted(trials, key=lambda child: child.point):
+        values = by_point.setdefault(trial.point, (trial.setting, []))[1]
+        if trial.objective is not None:
+            values.append(trial.objective)
+    return [(setting, fmean(values) if values else None) for setting, values in by_point.values()]
+
+
+def pending(trials: list[Trial]) -> list[Setting]:
+    """Settings that are at work or in line and have no objective yet."""
+    settings = {trial.point: trial.setting for trial in trials if trial.state in ("queued", "running", "paused")}
+    measured = {trial.point for trial in trials if trial.objective is not None}
+    return [setting for point, setting in settings.items() if point not in measured]
+
+
+def first_waiting(trials: list[Trial]) -> Trial | None:
+    """The trial in line that comes next; None where none is left."""
+    return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
+
+
+def titled(trial: Trial) -> str:
+    """A trial in words: "Setting 3 (lr=0.1), seed 0"."""
+    setting = ", ".join(f"{short_field(field)}={short(value)}" for field, value in trial.setting.items())
+    fold = f", fold {trial.fold}" if trial.fold else ""
+    return f"Setting {trial.point} ({setting}), seed {trial.seed}{fold}"

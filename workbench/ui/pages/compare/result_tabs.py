@@ -1,0 +1,93 @@
+"""The tabs of the Compare page: each is drawn when it is opened, and again when what it shows has changed."""
+
+from PySide6.QtWidgets import QTabWidget, QWidget
+
+from workbench.fair.stored import FairComparisons
+from workbench.ui.pages.compare.cost import CostPanel
+from workbench.ui.pages.compare.curves_panel import CurvesPanel
+from workbench.ui.pages.compare.difference import DifferencePanel
+from workbench.ui.pages.compare.fair_panel import FairPanel
+from workbench.ui.pages.compare.looks import Look, looks
+from workbench.ui.pages.compare.model import NO_PAIRS, CompareModel
+from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
+from workbench.ui.pages.compare.papers import PapersPanel
+from workbench.ui.pages.compare.queries import QueryDifferences
+from workbench.ui.pages.compare.settings_panel import SettingsPanel
+from workbench.ui.session import Session
+from workbench.ui.widgets.pictures import PictureLoader
+
+
+class ResultTabs(QTabWidget):
+    """Draws the groups of the model, and the pair of them that is compared."""
+
+    def __init__(self, session: Session, model: CompareModel, loader: PictureLoader) -> None:
+        super().__init__()
+        self._model = model
+        self._stale: set[QWidget] = set()  # show other runs, metrics or colours than the model
+        self.curves, self.difference = CurvesPanel(session), DifferencePanel(model)
+        self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
+        self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(session), PapersPanel()
+        self.fair = FairPanel()
+        self.setDocumentMode(True)
+        for widget, title in (
+            (self.curves, "Curves"),
+            (self.difference, "Difference"),
+            (self.queries, "Queries"),
+            (self.neighbours, "Neighbours"),
+            (self.settings, "Settings"),
+            (self.papers, "Papers"),
+            (self.cost, "Cost"),
+            (self.fair, "Fair ranking"),
+        ):
+            self.addTab(widget, title)
+        self.show_fair(FairComparisons())
+        for panel in (self.curves, self.settings, self.fair):
+            panel.failed.connect(session.notify)
+        self.currentChanged.connect(self._draw_shown)
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """Looks of the groups by title, in their order."""
+        groups = () if self._model.overview is None else self._model.overview.groups
+        shown_as = looks([group.colour for group in groups])
+        return {group.title: look for group, look in zip(groups, shown_as, strict=True)}
+
+    def show_fair(self, answer: FairComparisons) -> None:
+        """Show the fair comparisons; without any their tab is hidden."""
+        self.fair.show_comparisons(answer.comparisons)
+        self.setTabVisible(self.indexOf(self.fair), bool(answer.comparisons))
+
+    def draw_groups(self) -> None:
+        """Show the groups of the model as they are now."""
+        self._stale |= {self.papers, self.curves, self.cost, self.settings}
+        self._draw_shown()
+
+    def say(self, text: str) -> None:
+        """Show a sentence in place of the comparison of two groups."""
+        self._stale.discard(self.neighbours)
+        self.difference.say(text)
+        self.neighbours.say(text)
+        self.queries.show_comparison(None, {}, text)
+
+    def show_pair(self) -> None:
+        """Show the comparison of the model's pair of groups, which there is."""
+        pair = self._model.pair
+        assert pair is not None
+        self.difference.show_comparison(pair.comparison)
+        self.queries.show_comparison(pair.comparison, pair.named, self._model.queries_hint)
+        if pair.comparison.seeds:
+            self._stale.add(self.neighbours)
+        else:
+            self.neighbours.say(NO_PAIRS)
+        self._draw_shown()
+
+    def _draw_shown(self) -> None:
+        overview, panel = self._model.overview, self.currentWidget()
+        if overview is None or panel not in self._stale:
+            return
+        self._stale.discard(panel)
+        if isinstance(panel, NeighbourPanel):
+            if self._model.pair is not None:
+                panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
+        elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
+            panel.show_overview(overview, list(self.looks.values()))

@@ -1,0 +1,94 @@
+"""MAP@R of each class over the epochs, as a heat map of the Geometry tab."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.heat import ink_on, mixed
+from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
+
+NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
+MOST_CLASSES = 20  # rows of the heat map: the worst
+
+
+class ClassesPlot(PaintedPlot):
+    """MAP@R of each class over the epochs, the worst first; classes that fall while the mean rises are marked."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._epochs: list[int] = []
+        self._names: list[str] = []
+        self._table = np.empty((0, 0))
+        self._falling: set[str] = set()
+        super().__init__("MAP@R of each class, %", parent)
+
+    def show_classes(self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str]) -> None:
+        """Show other scores.
+
+        Args:
+            epochs: of the columns. names: of classes [K]. table: [epochs, K] in 0..1, NaN without a query.
+            falling: names of the classes that fall while the mean rises; they stand first.
+        """
+        known = [at for at in range(len(names)) if len(table) and np.isfinite(table[-1, at])]
+        order = sorted(known, key=lambda at: (names[at] not in falling, table[-1, at]))[:MOST_CLASSES]
+        self._epochs, self._falling = list(epochs), falling
+        self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
+        worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
+        self.retitle(f"MAP@R of each class, %{worst}")
+        self.refresh()
+
+    def rows(self) -> Rows:
+        """The scores as a table with a head."""
+        head: Rows = [["class", *self._epochs, "falls while the mean rises"]]
+        return head + [
+            [name, *(float(value) for value in self._table[:, at]), name in self._falling]
+            for at, name in enumerate(self._names)
+        ]
+
+    def describe(self) -> str:
+        """The worst class, and those that fall."""
+        if not self._names:
+            return f"{self.title}: no values yet."
+        falls = ", ".join(sorted(self._falling)[:10]) or "none"
+        return (
+            f"{self.title}: first {self._names[0]} at {self._table[-1, 0]:.1f}. Falling while the mean rises: {falls}."
+        )
+
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
+        """Draw a cell for each class and epoch, and the gain."""
+        if not self._names:
+            return
+        box = area.adjusted(NAME_PX, 4, -GAIN_PX, -18)
+        width, height = box.width() / len(self._epochs), box.height() / len(self._names)
+        low, high = float(np.nanmin(self._table)), float(np.nanmax(self._table))
+        metrics, centre = painter.fontMetrics(), int(Qt.AlignmentFlag.AlignCenter)
+        middle_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for down, name in enumerate(self._names):
+            top = box.top() + down * height
+            painter.setPen(QColor(tokens.wrong if name in self._falling else tokens.text))
+            words = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - 8)
+            painter.drawText(QRectF(area.left(), top, NAME_PX - 6, height), middle_right, words)
+            for across, value in enumerate(self._table[:, down].tolist()):
+                cell = QRectF(box.left() + across * width, top, width, height)
+                if not math.isfinite(value):
+                    continue
+                part = (value - low) / (high - low) if high > low else 0.5
+                colour = mixed(tokens.plot_background, tokens.accent, 0.08 + 0.92 * part)
+                painter.fillRect(cell.adjusted(1, 1, -1, -1), colour)
+                if width >= CELL_TEXT and height >= 13:
+                    painter.setPen(ink_on(colour))
+                    painter.drawText(cell, centre, f"{value:.0f}")
+            gain = float(self._table[-1, down] - self._table[0, down])
+            painter.setPen(QColor(tokens.right if gain >= 0 else tokens.wrong))
+            gained = QRectF(box.right(), top, GAIN_PX, height)
+            painter.drawText(gained, centre, f"{gain:+.0f}".replace("-", "−"))
+        painter.setPen(QColor(tokens.plot_axis))
+        every = max(1, math.ceil(20 / max(width, 1e-9)))
+        for across, epoch in enumerate(self._epochs):
+            if across % every == 0:
+                painter.drawText(QRectF(box.left() + across * width, box.bottom() + 2, width, 14), centre, str(epoch))
+        painter.drawText(QRectF(box.right(), box.bottom() + 2, GAIN_PX, 14), centre, "gain")

@@ -1,0 +1,130 @@
+"""The files of a run folder that travelled: evaluations and checkpoints, taken in when they are whole."""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from workbench import files
+from workbench.events import CHECKPOINTS, RunState
+from workbench.problem import Problem
+from workbench.workspace import journal
+from workbench.workspace.arrays import read_array, read_arrays
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.paths import regular
+from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, restore_evaluation
+from workbench.workspace.workspace import Workspace
+
+LARGEST_FILE = 64 << 30  # bytes
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one look at a folder took in."""
+
+    folder: Path
+    run_id: int
+    status: RunState = RunState.QUEUED
+    new: bool = False  # the run came now
+    points: int = 0
+    evaluations: int = 0
+    unread: int = 0  # lines of the journal that cannot be read
+    doubts: list[str] = field(default_factory=list)  # sentences without a full stop on what was refused
+
+
+def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:
+    """Store the evaluations that the journal names, in order; False where arrays of one are not whole yet."""
+    with workspace.reading() as db:
+        sql = "select epoch, distance, step from evaluations where run_id = ?"
+        stored = set(db.execute(sql, (taken.run_id,)))
+    named: dict[tuple[int, str], journal.EvaluationFacts] = {}
+    for entry in filter(None, journal.entries(home)):
+        if (facts := entry.evaluation) is not None:
+            named.pop((facts.epoch, facts.distance), None)
+            named[facts.epoch, facts.distance] = facts
+    for facts in named.values():
+        if (facts.epoch, facts.distance, facts.step) in stored:
+            continue
+        what = f"the evaluation of epoch {facts.epoch}"
+        try:
+            names = _names(facts)
+            if not all(_whole(folder / name, *facts.files[name]) for name in names):
+                return False
+            _check_belongs(workspace, folder, facts.epoch, dataset)
+        except UNREADABLE as error:
+            taken.doubts.append(f"{what} ({reason(error)})")
+            continue
+        for name in names:
+            if not _whole(home / name, *facts.files[name]):
+                copy_whole(folder / name, home / name)
+        before = len(taken.doubts)
+        with workspace.writing() as db, part(db, what, taken.doubts):
+            restore_evaluation(db, home, taken.run_id, facts, taken.doubts)
+        taken.evaluations += len(taken.doubts) == before
+    return True
+
+
+def _names(facts: journal.EvaluationFacts) -> list[str]:
+    """The files of an evaluation, by our own rule. Raises ValueError where the journal has no hash of one."""
+    names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
+    if missing := [name for name in names if name not in facts.files]:
+        raise ValueError(f"its journal has no hash of {missing[0]}")
+    beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
+    return [*names, *(name for name in beside if name in facts.files)]
+
+
+def _whole(path: Path, size: int, digest: str) -> bool:
+    """Whether the file is there as its writer left it. Raises ValueError for a size of no run's, Problem for a link."""
+    if not 0 <= size <= LARGEST_FILE:
+        raise ValueError(f"{path.name} is said to have {size:,} bytes")
+    path = regular(path)
+    return path.exists() and path.stat().st_size == size and files.digest(path) == digest
+
+
+def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int) -> None:
+    """Raises ValueError, or what NumPy raises, for arrays that are not of the data set's samples."""
+    samples = workspace.samples(dataset)
+    ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
+    if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
+        raise ValueError("its samples are no numbers")
+    if not np.isin(ranking["sample_ids"], samples.ids).all():
+        raise ValueError("it names samples that its data set has not")
+    near, labels, count = ranking["neighbours"], ranking["labels"], len(samples.ids)
+    if near.size and (near.min() < 0 or near.max() >= count):
+        raise ValueError("it names neighbours that its data set has not")
+    if labels.size and (labels.min() < 0 or labels.max() >= len(workspace.dataset(dataset).class_names)):
+        raise ValueError("it names classes that its data set has not")
+    read_array(folder / f"embeddings-{epoch}.npy")
+
+
+def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
+    """Copy the checkpoints of a run that has ended, as far as they are whole."""
+    last: dict[str, journal.CheckpointFacts] = {}
+    for entry in filter(None, journal.entries(home)):
+        if entry.checkpoint is not None and entry.checkpoint.blake2b:
+            last[entry.checkpoint.kind] = entry.checkpoint
+    for kind, facts in last.items():
+        name = CHECKPOINTS[kind]
+        try:
+            here = _whole(home / name, facts.bytes, facts.blake2b)
+            if not here and _whole(folder / name, facts.bytes, facts.blake2b):
+                copy_whole(folder / name, home / name)
+                here = True
+        except (ValueError, Problem) as error:
+            taken.doubts.append(f"{name} ({reason(error)})")
+            continue
+        if here:
+            with workspace.writing() as db:
+                sql = "select 1 from artefacts where run_id = ? and path = ? and blake2b = ?"
+                if db.execute(sql, (taken.run_id, name, facts.blake2b)).fetchone() is None:
+                    add_artefact(db, home, taken.run_id, "checkpoint", home / name, facts.step)
+
+
+def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
+    """Copy one file whole. Raises Problem for a link, for one that is too large, and where the disk refuses it."""
+    size = regular(source).stat().st_size
+    if size > largest or size > shutil.disk_usage(target.parent).free:
+        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")
+    with files.atomic_write(regular(target)) as file, source.open("rb") as whole:
+        shutil.copyfileobj(whole, file, 1 << 20)

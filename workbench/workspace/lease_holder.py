@@ -1,0 +1,127 @@
+"""Who holds the lease of a workspace, as its file names them, and the sentence about another machine."""
+
+import contextlib
+import json
+import logging
+import socket
+import uuid
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated
+
+import psutil
+from pydantic import BaseModel, Field
+
+from workbench.problem import Problem
+from workbench.progress import duration
+from workbench.workspace.ownership import SAME_START
+from workbench.workspace.paths import regular
+
+NAME = "workspace.lease"
+SILENT = 120.0  # seconds without one, by the file server's clock, after which a holder is called silent
+WRONG_CLOCK = 300.0  # seconds by which a clock may be wrong before that is said
+LONGEST = 4096  # bytes, as it is read
+
+log = logging.getLogger(__name__)
+
+
+class Holder(BaseModel):
+    """The machine that works in a workspace, and the process of it that says so."""
+
+    machine: Annotated[str, Field(max_length=64)]
+    host: Annotated[str, Field(max_length=255)]
+    pid: Annotated[int, Field(ge=0)]
+    born: float  # the process's start, seconds since 1970
+    beat: Annotated[str, Field(max_length=64)]  # by its clock, ISO 8601
+    count: Annotated[int, Field(ge=0)] = 0  # of signs of life
+
+    @property
+    def here(self) -> bool:
+        """Whether it is this machine."""
+        return self.machine == machine()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process, one of this machine, is there."""
+        try:
+            process = psutil.Process(self.pid)
+            return bool(
+                process.status() != psutil.STATUS_ZOMBIE and abs(process.create_time() - self.born) < SAME_START
+            )
+        except (psutil.Error, OverflowError, ValueError):
+            return False
+
+
+class Leased(Problem):
+    """Another machine has the workspace; `take_over` tells whether it is still there."""
+
+    def __init__(self, folder: Path, what: str, todo: str) -> None:
+        super().__init__(what, kept="Nothing was changed.", todo=todo)
+        self.folder = folder
+
+
+@cache
+def machine() -> str:
+    """A name of this machine that no other has, though two may share a host name or, as copies, a machine id."""
+    known = ""
+    with contextlib.suppress(OSError):
+        known = Path("/etc/machine-id").read_text("ascii", "replace").strip()
+    return blake2b(f"{known} {uuid.getnode()} {socket.gethostname()}".encode(), digest_size=16).hexdigest()
+
+
+def read(folder: Path) -> Holder | None:
+    """The holder that the file names; None without the file. One that cannot be read is a holder that nobody knows."""
+    path = regular(folder / NAME)
+    try:
+        with path.open("rb") as file:
+            return Holder.model_validate(json.loads(file.read(LONGEST)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        log.warning("%s: %s", path, error)
+        return Holder(machine="", host="a machine whose lease cannot be read", pid=0, born=0, beat="")
+
+
+def held_elsewhere(folder: Path, kind: str, holder: Holder) -> Leased:
+    """The sentence for a workspace of another machine: whether it gives signs of life, and whether a clock is wrong."""
+    age = _age(folder)
+    words = [f"The workspace {folder} lies on a network disk ({kind}) and is open on {holder.host}"]
+    if age is None:
+        words[0] += "."
+    elif age < SILENT:
+        words[0] += f", which gave a sign of life {duration(max(0.0, age))} ago."
+    else:
+        words[0] += f", which has given no sign of life for {duration(age)}."
+    wrong = _wrong_by(holder, age)
+    if abs(wrong) > WRONG_CLOCK:
+        behind = "ahead of" if wrong > 0 else "behind"
+        words.append(f"The clock of {holder.host} is {duration(abs(wrong))} {behind} this machine's.")
+    return Leased(
+        folder, " ".join(words),
+        "Close it there. If nobody works there any more, take it over: `workbench doctor --take-over` with this "
+        "workspace watches for signs of life first. Or copy the folder to a disk of this machine.",
+    )  # fmt: skip
+
+
+def _age(folder: Path) -> float | None:
+    """Seconds since the last sign of life by the file server's clock, which times both files; None if it cannot be."""
+    probe = folder / f".lease-{uuid.uuid4().hex[:8]}.probe"
+    try:
+        try:
+            probe.write_bytes(b"")
+            return probe.stat().st_mtime - (folder / NAME).stat().st_mtime
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError:
+        return None
+
+
+def _wrong_by(holder: Holder, age: float | None) -> float:
+    """Seconds by which the holder's clock is ahead of this machine's, as far as its last sign of life tells."""
+    try:
+        said = datetime.fromisoformat(holder.beat)
+        return (said - datetime.now(UTC)).total_seconds() + (age or 0.0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
