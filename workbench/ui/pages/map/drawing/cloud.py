@@ -254,15 +254,12 @@ class Cloud(pg.GraphicsObject):
         if len(slots) > CROWD:
             return self._density(scaled, slots, pixels)
         make, wide = painted if len(slots) <= SMOOTH_UP_TO else splat, self.width_of(transform, size) * fine
-        pictures = [
-            make(self._faded(self._ink(scaled, layer), layer, clear), pixels, wide * larger)
-            for layer, larger, clear in self._layers(slots)
-        ]
-        for picture in pictures[1:]:
-            painter = QPainter(pictures[0])
-            painter.drawImage(0, 0, picture)
-            painter.end()
-        return pictures[0]
+        picture = None
+        for layer, larger, clear in self._layers(slots):
+            ink = self._faded(self._ink(scaled, layer), layer, clear)
+            picture = make(ink, pixels, wide * larger, picture)
+        assert picture is not None
+        return picture
 
     def _layers(self, slots: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
         """Slots from the back to the front, with factors of their width and opacity; one layer without a depth."""
