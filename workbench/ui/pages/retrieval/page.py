@@ -112,8 +112,13 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
-        for step in self.actions()[:2]:  # K keeps a label in Label triage
-            self.views.currentChanged.connect(lambda view, step=step: step.setEnabled(view == 0))
+        steps = self.actions()[:2]  # K keeps a label in Label triage
+
+        def enable_steps(view: int) -> None:
+            for action in steps:
+                action.setEnabled(view == 0)
+
+        self.views.currentChanged.connect(enable_steps)
 
     def _connect(self) -> None:
         session, result = self.session, self.result
