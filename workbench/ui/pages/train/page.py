@@ -22,8 +22,8 @@ from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.findings import Findings
 from workbench.ui.pages.train.geometry import GeometryPanel
-from workbench.ui.pages.train.gpu_lines import GpuLines
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
+from workbench.ui.pages.train.machine_lines import MachineLines
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.plot_grid import by_name
 from workbench.ui.pages.train.reading import NEEDED, read_curves
@@ -77,7 +77,7 @@ class TrainPage(QStackedWidget):
         self.banner = TroubleBanner()
         self.tiles = Tiles()
         self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
-        self.system = SystemPanel(GpuLines(self.session))
+        self.system = SystemPanel(MachineLines(self.session))
         self.views = QTabWidget()
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
