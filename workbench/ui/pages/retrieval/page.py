@@ -112,11 +112,11 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
-        self._steps = self.actions()[:2]
-        self.views.currentChanged.connect(self._free_keys)
+        self._steps = self.actions()[:2]  # through the queries
+        self.views.currentChanged.connect(self._offer_steps)
 
-    def _free_keys(self, view: int) -> None:
-        """Leave J and K to the other views: K keeps a label in Label triage."""
+    def _offer_steps(self, view: int) -> None:
+        """J and K walk among the queries alone: K keeps a label in Label triage."""
         for action in self._steps:
             action.setEnabled(view == 0)
 
