@@ -16,13 +16,13 @@ pytestmark = pytest.mark.skipif(not Lines.there, reason="this system has no such
 
 
 @pytest.fixture(params=[2, 3])
-def all_ranks(request, tmp_path):
+def all_ranks(request, tmp_path_factory):
     """`all_ranks(work)`: what `work(lines, rank)` gives, done by each rank on a thread of its own."""
-    count = request.param
+    count, folder = request.param, tmp_path_factory.mktemp("r")  # names of sockets are short
     barrier = threading.Barrier(count)
 
     def meet_and_work(work, rank):
-        lines = Lines(tmp_path / "meeting", rank, count, lambda: barrier.wait(HANG), HANG)
+        lines = Lines(folder / "m", rank, count, lambda: barrier.wait(HANG), HANG)
         try:
             return work(lines, rank)
         finally:
