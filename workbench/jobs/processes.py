@@ -121,10 +121,10 @@ class ToldProcess:
 
     def answers(self) -> list[Answer]:
         """What it has told since the last call."""
-        told = []
+        answers = []
         while not self._answers.empty():
-            told.append(self._answers.get())
-        return told
+            answers.append(self._answers.get())
+        return answers
 
     def join(self, timeout: float) -> int | None:
         """Wait for its end and its last answer; its exit status, negative for a signal, None while it works."""

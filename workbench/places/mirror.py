@@ -5,7 +5,6 @@ the run's own folder has is not kept twice.
 """
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from workbench import files
@@ -13,17 +12,18 @@ from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
 from workbench.workspace import journal, travelling
+from workbench.workspace.arriving_files import LARGEST_FILE
 from workbench.workspace.dataset_copy import LARGEST_COPY
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import regular, write_from
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
 FILE_AT_ONCE = 4 << 20  # bytes of another file in one request
-LARGEST_FILE = 64 << 30  # bytes, as `ingest` takes them
 LARGEST_JOURNAL = 4 << 30  # bytes
 MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
 DATASET = "dataset.json"
 PART = ".part"
+NAMING = (b'"evaluation"', b'"checkpoint"', b'"owner"')  # in the lines that may name a file
 
 
 class Mirror:
@@ -99,12 +99,13 @@ class Mirror:
 
     def _journal_came(self, content: bytes, part: Part) -> bool:
         whole = content[: content.rfind(b"\n") + 1]
-        if whole:
-            _append(self.folder / journal.NAME, part.offset, whole)
+        too_long = part.offset + len(content) > LARGEST_JOURNAL
+        if whole and not too_long:
+            write_from(self.folder / journal.NAME, part.offset, whole)
             self.changed = True
             self._look_at_lines()
             self._journal_at_once = JOURNAL_AT_ONCE
-        elif len(content) > journal.LONGEST_LINE or part.offset > LARGEST_JOURNAL:
+        elif too_long or len(content) > journal.LONGEST_LINE:
             raise Problem(
                 "Its journal there has a line, or a length, that no run writes.", kept="What came before it is here."
             )
@@ -115,7 +116,7 @@ class Mirror:
     def _dataset_came(self, content: bytes | None, part: Part) -> bool:
         if not content:
             return False
-        _append(self.folder / DATASET, part.offset, content)
+        write_from(self.folder / DATASET, part.offset, content)
         self.changed = True
         return len(content) == part.most
 
@@ -123,7 +124,7 @@ class Mirror:
         size, digest = self._named[name]
         if content:
             self._lacking.discard(name)
-            _append(self.folder / (name + PART), part.offset, content)
+            write_from(self.folder / (name + PART), part.offset, content)
         elif part.most:  # others first
             self._lacking.add(name)
             self._named[name] = self._named.pop(name)
@@ -150,8 +151,9 @@ class Mirror:
             return
         with regular(path).open("rb") as file:
             file.seek(self._looked_at)
-            for line in _lines(file.read()):
-                self._look_at(line, begun)
+            for line in file:
+                if any(word in line for word in NAMING):
+                    self._look_at(line, begun)
             self._looked_at = file.tell()
 
     def _look_at(self, line: bytes, begun: bool) -> None:
@@ -197,23 +199,6 @@ class Mirror:
         return path.stat().st_size if path.is_file() else 0
 
 
-def _append(path: Path, at: int, content: bytes) -> None:
-    try:
-        with regular(path).open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(at)
-            file.seek(at)
-            file.write(content)
-    except OSError as error:
-        raise files.explain(error, path) from error
-
-
 def _is(path: Path, facts: tuple[int, str]) -> bool:
     """Whether the file has that size and hash."""
     return path.is_file() and path.stat().st_size == facts[0] and files.digest(path) == facts[1]
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """The lines that may name a file."""
-    return (
-        line for line in text.split(b"\n") if b'"evaluation"' in line or b'"checkpoint"' in line or b'"owner"' in line
-    )

@@ -198,7 +198,7 @@ class ComparePage(QStackedWidget):
         self.tabs.draw_groups()
 
     def _draw_table(self) -> None:
-        self.groups.table.show(self.model.rows, self.tabs.looks)
+        self.groups.table.show(self.model.rows, self.tabs.styles)
         self.groups.fit()
 
     # Two groups
