@@ -113,7 +113,12 @@ class RetrievalPage(QStackedWidget):
             action.triggered.connect(slot)
             self.addAction(action)
         steps = self.actions()[:2]  # K keeps a label in Label triage
-        self.views.currentChanged.connect(lambda view: [action.setEnabled(view == 0) for action in steps])
+
+        def enable_steps(view: int) -> None:
+            for action in steps:
+                action.setEnabled(view == 0)
+
+        self.views.currentChanged.connect(enable_steps)
 
     def _connect(self) -> None:
         session, result = self.session, self.result
