@@ -120,7 +120,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
     draft.set("dataset.name", "omniglot")
     draft.set("loss.name", "proxy_anchor")
     nothing, measured = defaults_told(draft.catalog, "proxy_anchor", "omniglot")
-    assert nothing == "Nothing is published for omniglot, but for cub, cars, inshop, sop."
+    assert nothing == "No values are published for omniglot; there are some for cub, cars, inshop, sop."
     assert measured == "Measured here on omniglot: loss.proxy_lr = 20.0, loss.alpha = 8.0 (docs/results.md)."
     assert draft.defaults_told(str.upper)[1].startswith("Measured here on DATASET/OMNIGLOT: LOSS.PROXY_LR = 20.0, ")
     assert draft.value("loss.alpha") == 32.0, "a measured value waits to be taken"
@@ -133,7 +133,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
 @pytest.mark.parametrize(
     ("batch", "each", "said"),
     [
-        (60, 8, "60 images cannot be dealt as 8 of each class."),
+        (60, 8, "60 images are no multiple of 8 images of each class."),
         (8, 8, "A batch of one class has no negatives"),
         (64, 8, ""),
     ],

@@ -29,7 +29,7 @@ class UmapParams(Params):
 class TsneParams(Params):
     """t-SNE (van der Maaten and Hinton, 2008), by openTSNE."""
 
-    perplexity: float = param(30.0, ge=2.0, le=200.0, help="About how many neighbours each point keeps near.")
+    perplexity: float = param(30.0, ge=2.0, le=200.0, help="Effective number of neighbours of each point.")
     metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
 
 

@@ -101,7 +101,7 @@ class MainWindow(QMainWindow):
         add("file.open-config", "Open a config…", self.opening.ask_config, "Ctrl+Shift+O", "file-text")
         add("file.open-images", "Use a folder of images…", self.opening.ask_images, "", "image")
         add("file.open-archive", "Use an archive of images…", self.opening.ask_archive, "", "image")
-        add("file.open-workspace", "Open or make a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
+        add("file.open-workspace", "Open or create a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
         self.undo = UndoCommands(self.commands, self, self.run_actions.undo_stack)
         add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")

@@ -47,9 +47,9 @@ class RunsDock(Dock):
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
-        self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
+        self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
         self._no_trash = EmptyHint(
-            "The trash is empty", "Runs that you move to the trash stand here.", "Back to the runs"
+            "The trash is empty", "Runs that you move to the trash appear here.", "Back to the runs"
         )
         self._stack = QStackedWidget()
         self._build()

@@ -86,7 +86,7 @@ class MapPage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "Nothing has been evaluated yet",
-            "The map of the test embeddings stands here after the first evaluation. Train a run, or choose one.",
+            "The map of the test embeddings appears here after the first evaluation. Train a run, or choose one.",
             "Go to Train",
         )
         loader = shared_loader(self.session)

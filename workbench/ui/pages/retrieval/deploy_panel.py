@@ -81,7 +81,7 @@ class DeployPanel(QStackedWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.ask = EmptyHint("Deployment what-if", WHY, "Measure")
+        self.ask = EmptyHint("Deployment", WHY, "Measure")
         self.measuring = EmptyHint("Measuring…", "Activity shows how far it is. You can go on working.", "Cancel")
         self.gallery = QSpinBox()
         self.gallery.setRange(100, 1_000_000_000)
@@ -101,7 +101,7 @@ class DeployPanel(QStackedWidget):
         self.sentence = label("", "muted", wrap=True)
         head = QHBoxLayout()
         head.setSpacing(8)
-        head.addWidget(label("Deployment what-if", "title"))
+        head.addWidget(label("Deployment", "title"))
         head.addStretch(1)
         head.addWidget(caption("Gallery, images", self.gallery))
         head.addWidget(self.gallery)
@@ -303,7 +303,7 @@ class DeployPanel(QStackedWidget):
         self.setCurrentIndex(MEASURING)
         fields = {"evaluation": self._evaluation, "stores": [], "rate": self.rate.value() / 100}
         self.work = ProcessWork(
-            self.session, self._process(), "Deployment what-if", "deploy", fields,
+            self.session, self._process(), "Deployment", "deploy", fields,
             self.show_measured, self._failed, self._not_measured, ends_process=True,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from workbench.config import KINDS, RunConfig, sections
 from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
 from workbench.entries.catalog import Catalog
+from workbench.settings.checks import WORDS
 from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
 
 Values = dict[str, Any]
@@ -285,7 +286,7 @@ class Draft:
     def _choice_errors(self, kind: str) -> dict[str, str]:
         name = self.values[kind]["name"]
         if f"{kind}/{name}" not in self.catalog:
-            return {f"{kind}.name": f"There is no {kind} named {name!r}."}
+            return {f"{kind}.name": f"There is no {WORDS.get(kind, kind)} named {name!r}."}
         model = catalogs.params_of(self.catalog, kind, name)
         values = {field: value for field, value in self.values[kind].items() if field != "name"}
         return {f"{kind}.{field}": sentence for field, sentence in catalogs.errors(model, values).items()}

@@ -18,7 +18,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
-OFFERS = {"published": "Use all that is published", "measured": "Use what was measured here"}
+OFFERS = {"published": "Use the published values", "measured": "Use the values measured here"}
 
 
 class FormGroups(QScrollArea):
@@ -153,7 +153,7 @@ class FormGroups(QScrollArea):
     def _tell_hidden(self, every: list[str], changed: set[str], hidden: int) -> None:
         differ = sum(path in changed for path in every)
         self.summary.setText(f"{counted(len(every), 'field')}, {differ} changed")
-        self.nothing.setText("No advanced field has these words." if self.search.text() else "")
+        self.nothing.setText("No advanced field contains these words." if self.search.text() else "")
         self.nothing.setVisible(bool(self.search.text()) and hidden == len(every))
 
     def _fold_or_unfold(self, on: bool) -> None:

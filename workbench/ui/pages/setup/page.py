@@ -99,7 +99,7 @@ class SetupPage(QWidget):
         self.beside.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
         self.card.data_asked.connect(self.look_at_data)
-        self.runner.waits.connect(partial(self.card.show_working, "Waiting for the last change"))
+        self.runner.waits.connect(partial(self.card.show_working, "Starts when you stop editing"))
         self.runner.began.connect(self.card.show_working)
         self.runner.doing.connect(self.card.show_working)
         self.runner.done.connect(self._take_preflight)
@@ -242,11 +242,11 @@ class SetupPage(QWidget):
     def _begin(self) -> None:
         """Fill the form once the catalog is known; a changed catalog keeps what was typed."""
         if not self.session.catalog:
-            self.summary.setText("Reading what is available…")
+            self.summary.setText("Reading the list of data sets, backbones and losses…")
             self.beside.show_verdict(NO_VERDICT)
             for needs_draft in (self.start, self.undo, self.redo):
                 needs_draft.setEnabled(False)
-            self.card.show_idle("Waiting for the list of what is available.")
+            self.card.show_idle("Waiting for the list of data sets, backbones and losses.")
             return
         before = self.draft
         self.chooser.learn(self.session.catalog)
@@ -306,7 +306,7 @@ class SetupPage(QWidget):
             self._refresh()
 
     def _preflight_held(self) -> None:
-        self.card.show_idle("A run is working. Preflight would slow it down.", offer_check=True)
+        self.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
 
     def _check_now(self) -> None:
         self._refused = None
