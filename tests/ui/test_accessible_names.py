@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from trained import trained_run
 
-from workbench.ui.main_window import MainWindow
+from tests.ui.started import shown_window
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (
@@ -44,12 +44,7 @@ def nameless(window: QWidget) -> list[str]:
 @pytest.fixture
 def window(qtbot, session, workspace, tmp_path):
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1440, 900)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown_window(qtbot, session)
 
 
 def test_a_control_without_a_name_is_found(window):
