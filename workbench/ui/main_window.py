@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         add("file.open-workspace", "Open or make a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
         self.undo = UndoCommands(self.commands, self, self.run_actions.undo_stack)
-        add("edit.find-run", "Find a run", self.runs.find, "Ctrl+F", "magnifying-glass")
+        add("edit.find-run", "Find a run", self.runs.ask_search, "Ctrl+F", "magnifying-glass")
         add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
         add("view.reset-layout", "Reset layout", self.reset_layout)

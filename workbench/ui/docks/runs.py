@@ -222,7 +222,7 @@ class RunsDock(Dock):
         selection.blockSignals(False)
         self.list.viewport().update()
 
-    def find(self) -> None:
+    def ask_search(self) -> None:
         """Show the list, ready for a search to be typed."""
         self.show()
         self.search.setFocus()
