@@ -1,7 +1,7 @@
 """Faults of a real Slurm: jobs cancelled behind our back, nodes and the controller down, answers lost, words of anyone.
 
     tests/clusters/setup slurm start
-    python -m tests.campaign.clusters [--rounds 10] [--seed 0]
+    python -m tests.campaign.clusters [--rounds 10] [--seed 0] [--only FAULT ...]
 
 A run is a small shell program that notes when it begins, is asked to save, and goes on. After each fault the launcher
 must say what happened, no run may have worked twice at a time, and none that was asked to save may have been killed.
@@ -181,12 +181,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    names = [fault.__name__ for fault in DRILLS]
+    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="FAULT", help=", ".join(names))
     args = parser.parse_args()
     os.environ["SLURM_CONF"] = there("slurm")["SLURM_CONF"]
     tried, lost, number = Counter[str](), Counter[str](), 0
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(args.rounds):
-            for fault in DRILLS:
+            for fault in (fault for fault in DRILLS if fault.__name__ in args.only):
                 number += 1
                 drill = Drill(Path(folder), number)
                 tried[fault.__name__] += 1

@@ -76,17 +76,17 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     """One workspace made hostile in one to four ways, and every action on it."""
     space, victim = folder / "space", folder / "victim"
     victim.mkdir()
-    _fill_victim(victim)
+    fill_victim(victim)
     runs = make_space(space)
     ways = [rng.choice(WAYS) for _ in range(rng.randint(1, 4))]
     did = "; ".join(_made_hostile(way, rng, space, victim) for way in ways)
-    before = _seen(folder, space)
+    before = seen(folder, space)
     actions = list(ACTIONS)
     rng.shuffle(actions)
     for action in [*actions, _empty_trash, _repair, _list]:
         what = f"{action.__name__.strip('_')} after {did}"
         try:
-            with _no_hang(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with no_hang(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
                 action(space, runs)
         except Problem:
             pass
@@ -98,9 +98,9 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
             place = f"{Path(frame.filename).name}:{frame.lineno}"
             yield Outcome("traceback", f"{what}: {type(error).__name__}: {str(error)[:150]} ({place})")
             continue
-        if _seen(folder, space) != before:
+        if seen(folder, space) != before:
             yield Outcome("lost", f"{what}: outside the workspace something changed")
-            before = _seen(folder, space)
+            before = seen(folder, space)
         else:
             yield Outcome("survived")
 
@@ -113,7 +113,7 @@ def _made_hostile(way: "Way", rng: random.Random, space: Path, victim: Path) -> 
         return f"{way.__name__} ({error})"
 
 
-def _fill_victim(victim: Path) -> None:
+def fill_victim(victim: Path) -> None:
     (victim / "letters").mkdir()
     (victim / "letters" / "one.txt").write_text("dear\n")
     (victim / "notes.txt").write_text("mine\n")
@@ -121,7 +121,7 @@ def _fill_victim(victim: Path) -> None:
     np.save(victim / "secret.npy", np.full((12, 6), 7, np.float32))
 
 
-def _seen(folder: Path, space: Path) -> dict[str, bytes | None]:
+def seen(folder: Path, space: Path) -> dict[str, bytes | None]:
     """Every file and folder outside the workspace, with its content."""
     found: dict[str, bytes | None] = {}
     for place in sorted(folder.rglob("*")):
@@ -419,10 +419,11 @@ def _repair(space: Path, runs: list[int]) -> None:
 ACTIONS: tuple[Callable[[Path, list[int]], None], ...] = (
     _list, _rename, _read, _resume, _export, _report, _delete, _empty_trash, _repair,
 )  # fmt: skip
+LOOKING = (_list, _read, _export, _report)  # what shows a workspace and changes nothing in it
 
 
 @contextlib.contextmanager
-def _no_hang() -> Iterator[None]:
+def no_hang() -> Iterator[None]:
     """A wait without end is told as TimeoutError, where the system can."""
     if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
         yield

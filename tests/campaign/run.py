@@ -41,6 +41,7 @@ DRILLS: tuple[str, ...] = (
     "repairs",
     "fuzz",
     "bombs",
+    "places",
 )
 
 

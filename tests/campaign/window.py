@@ -71,7 +71,8 @@ class Reader(QObject):
             self._window.close()
             return
         evaluations = session.workspace.evaluations(session.run_id)
-        session.show_evaluation(evaluations[self._turned // len(PAGES) % len(evaluations)].id)
+        if evaluations:
+            session.show_evaluation(evaluations[self._turned // len(PAGES) % len(evaluations)].id)
         session.show_page(PAGES[self._turned % len(PAGES)])
         self._turned += 1
 

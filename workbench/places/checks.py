@@ -17,6 +17,7 @@ PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
 LEAST_PYTHON = (3, 11)
 CLOCK_OFF = 300.0  # seconds
+LARGEST_NUMBER = 1e18  # of bytes or seconds that are believed
 PROBE = """
 import json, os, platform, shutil, sys, time
 folder, *data = sys.argv[1:]
@@ -72,7 +73,7 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
         facts = json.loads(lines[-1].removeprefix("facts "))
         if isinstance(facts, dict):
             return facts
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, RecursionError):
         pass
     raise _MissingPython(
         f"There is no Python at {place.python} ({last_line(answer.errors)}).",
@@ -86,8 +87,7 @@ def _of_facts(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
     yield _workbench(facts, place)
     yield _gpu(facts, place)
     yield _disk(facts, place)
-    clock = facts.get("clock")
-    off = abs((float(clock) if isinstance(clock, int | float) else 0.0) - datetime.now(UTC).timestamp())
+    off = abs(_number(facts.get("clock")) - datetime.now(UTC).timestamp())
     if off > CLOCK_OFF:
         yield Finding(
             "Clock", f"Its clock is {off / 60:,.0f} min off this one's; runs are followed all the same.", doubtful=True
@@ -149,8 +149,7 @@ def _gpu(facts: dict[str, Any], place: Place) -> Finding:
 
 
 def _disk(facts: dict[str, Any], place: Place) -> Finding:
-    free = facts.get("free")
-    room = float(free) if isinstance(free, int | float) else 0.0
+    room = _number(facts.get("free"))
     if facts.get("writable") is False:
         return Finding("Disk", f"The folder {place.folder} cannot be written there. Name another.", good=False)
     if room < LEAST_ROOM:
@@ -173,7 +172,14 @@ def _is_gpu(gpu: object) -> bool:
 
 
 def _gpu_name(gpu: list[Any]) -> str:
-    return f"{_word(gpu[0])}, {float(gpu[1]) / 1e9:.0f} GB"
+    return f"{_word(gpu[0])}, {_number(gpu[1]) / 1e9:.0f} GB"
+
+
+def _number(value: object) -> float:
+    """A number of another machine; 0 for what is none, or is too large to be one."""
+    if not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
+        return 0.0
+    return float(value)
 
 
 def _word(value: object) -> str:

@@ -5,7 +5,6 @@ the run's own folder has is not kept twice.
 """
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from workbench import files
@@ -24,6 +23,7 @@ LARGEST_JOURNAL = 4 << 30  # bytes
 MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
 DATASET = "dataset.json"
 PART = ".part"
+NAMING = (b'"evaluation"', b'"checkpoint"', b'"owner"')  # in the lines that may name a file
 
 
 class Mirror:
@@ -99,12 +99,13 @@ class Mirror:
 
     def _journal_came(self, content: bytes, part: Part) -> bool:
         whole = content[: content.rfind(b"\n") + 1]
-        if whole:
+        too_long = part.offset + len(content) > LARGEST_JOURNAL
+        if whole and not too_long:
             write_from(self.folder / journal.NAME, part.offset, whole)
             self.changed = True
             self._look_at_lines()
             self._journal_at_once = JOURNAL_AT_ONCE
-        elif len(content) > journal.LONGEST_LINE or part.offset > LARGEST_JOURNAL:
+        elif too_long or len(content) > journal.LONGEST_LINE:
             raise Problem(
                 "Its journal there has a line, or a length, that no run writes.", kept="What came before it is here."
             )
@@ -150,8 +151,9 @@ class Mirror:
             return
         with regular(path).open("rb") as file:
             file.seek(self._looked_at)
-            for line in _lines(file.read()):
-                self._look_at(line, begun)
+            for line in file:
+                if any(word in line for word in NAMING):
+                    self._look_at(line, begun)
             self._looked_at = file.tell()
 
     def _look_at(self, line: bytes, begun: bool) -> None:
@@ -200,10 +202,3 @@ class Mirror:
 def _is(path: Path, facts: tuple[int, str]) -> bool:
     """Whether the file has that size and hash."""
     return path.is_file() and path.stat().st_size == facts[0] and files.digest(path) == facts[1]
-
-
-def _lines(text: bytes) -> Iterator[bytes]:
-    """The lines that may name a file."""
-    return (
-        line for line in text.split(b"\n") if b'"evaluation"' in line or b'"checkpoint"' in line or b'"owner"' in line
-    )

@@ -2,7 +2,7 @@
 
 The orders of one call work one after another, in a shell that goes on without its caller. Beside what the run writes
 its folder holds `line` (process and name of that shell), `pid` (the run's process), `log` (what it printed),
-`withdrawn` (it was asked to end) and `exit` (its exit status, once it has ended).
+`withdrawn` (it was asked to end), `turn` (the shell that works in it) and `exit` (its exit status, once it has ended).
 """
 
 import re
@@ -30,39 +30,53 @@ ALIVE = (
 WORK = (
     ALIVE
     + """
+mine() { # folder: one shell at a time works in it; the turn of one that is gone is taken over
+  for _ in 1 2 3; do
+    echo "$$ ${0##*/}" >"$1/turn.$$"
+    if ln "$1/turn.$$" "$1/turn" 2>/dev/null; then rm -f "$1/turn.$$"; return 0; fi
+    read -r p w 2>/dev/null <"$1/turn" && [ -n "$w" ] && alive "$p" "$w" && { rm -f "$1/turn.$$"; return 1; }
+    mv -f "$1/turn" "$1/turn.$$" 2>/dev/null || continue
+    read -r p w <"$1/turn.$$" && [ -n "$w" ] && alive "$p" "$w" && ln "$1/turn.$$" "$1/turn" # it was faster
+  done
+  rm -f "$1/turn.$$" # a disk without links, or without room: the run's own lock decides
+}
 work() { # name, folder, words of the run
   name=$1 folder=$2; shift 2
   read -r line owner <"$folder/line"; [ -n "$owner" ] && [ "$owner" != "${0##*/}" ] && return # it was sent again since
   if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
+  mine "$folder" || return
   "$@" >>"$folder/log" 2>&1 </dev/null &
   run=$!
   echo $run >"$folder/pid"
   [ -e "$folder/withdrawn" ] && kill -TERM $run
   wait $run
   echo $? >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"
+  rm -f "$folder/turn"
 }
 """
 )
 # This call's script, its log; then the run folders. A second call with the same script starts nothing.
 START = (
-    'mkdir -- "$1.begun" 2>/dev/null || exit 0; script=$1 log=$2; shift 2; '
+    'mkdir -- "$1.begun" || { [ -d "$1.begun" ]; exit; }; script=$1 log=$2; shift 2; true >>"$log" || exit 4; '
     'for f in "$@"; do rm -f "$f/exit" "$f/withdrawn"; done; '
     'if command -v setsid >/dev/null 2>&1; then setsid nohup sh "$script" >>"$log" 2>&1 </dev/null & '
     'else nohup sh "$script" >>"$log" 2>&1 </dev/null & fi; '
-    'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done'
+    'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done; exit 0'
 )
-STATES = ALIVE + (
-    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; '
+STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thousand runs may wait in it
+    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; known=""; '
+    'waits() { [ "$1 $2" = "$known" ] || { known="$1 $2"; there=no; alive "$1" "$2" && there=yes; }; '
+    "[ $there = yes ]; }; "
     'for n in "$@"; do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
     'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
     'if [ -e "$n/withdrawn" ] && [ ! -e "$n/pid" ]; then echo withdrawn; '
     'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
-    'elif [ -n "$w" ] && alive "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
+    'elif [ -n "$w" ] && waits "$l" "$w"; then echo queued; elif [ -d "$n" ]; then echo lost; else echo none; fi; done'
 )
 STOP = ALIVE + (
     'cd -- "$1" && [ -d "$2" ] || exit 0; [ -e "$2/exit" ] && exit 0; '
-    '[ "$3" = USR1 ] && alive "$(cat "$2/pid" 2>/dev/null)" "$2" || : >"$2/withdrawn"; '
+    '[ "$3" = USR1 ] && alive "$(cat "$2/pid" 2>/dev/null)" "$2" || true >"$2/withdrawn"; '
     'p=$(cat "$2/pid" 2>/dev/null); alive "$p" "$2" && kill -s "$3" "$p"; exit 0'
 )
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from workbench.config import KINDS, Choice, RunConfig
 from workbench.entries import catalog as catalogs
-from workbench.places.contract import Launcher, Order
+from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
@@ -59,9 +59,11 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     try:
         jobs = launcher.submit(orders)
     except Problem as problem:
+        lost = isinstance(problem, Unreachable)
+        begun = "Whether it was started is not known; Resume finds out" if lost else "It was not started"
         with workspace.writing() as db:
             for placement in placed:
-                placements.end(db, placement.run_id, "failed", f"It was not started: {problem}")
+                placements.end(db, placement.run_id, "failed", f"{begun}: {problem}")
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):

@@ -83,7 +83,7 @@ class Slurm(ThroughHost[SlurmPlace]):
             version = self._call(["sbatch", "--version"])
             if version.status:
                 said = f"There is no sbatch ({last_line(version.errors)})."
-                return [Finding("Slurm", f"{said} Name its folder in the place's field commands.", good=False)]
+                return [Finding("Slurm", f"{said} Name its folder in Folder of sbatch.", good=False)]
             order = Order("check", {})
             trial = self._call(["sbatch", "--test-only"], script(self._place, [order], "check", "check").encode())
             waiting = self._call(self._waiting())
@@ -92,7 +92,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         name = last_line(version.out.decode("utf-8", "replace"))
         lines = waiting.out.decode("utf-8", "replace").splitlines()
         queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
-        taken = Finding("Queue", f"{last_line(trial.errors).removeprefix('sbatch: ')}.{queue}", good=not trial.status)
+        taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
         return [slurm, taken, *checks.look(self._host, self._place)]
 
@@ -158,6 +158,15 @@ class Slurm(ThroughHost[SlurmPlace]):
             if any(words in text for words in NO_ANSWER):
                 raise Unreachable(f"Slurm does not answer there: {last_line(text)}.")
         return answer
+
+
+def _said_of_trial(trial: Answer) -> str:
+    """Whether Slurm would take a run, and when it would begin."""
+    said = last_line(trial.errors).removeprefix("sbatch: ").removeprefix("error: ")
+    if trial.status:
+        return f"Slurm would refuse a run with these fields: {said}."
+    moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
+    return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
 
 
 def _number(job: str) -> Number:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
-from workbench.places import sending
+from workbench.places import mirror, sending
 from workbench.places.contract import JobState, Standing
 from workbench.places.following import Following
 from workbench.places.mirror import FOLDER
@@ -214,12 +214,22 @@ def test_a_line_without_an_end_is_refused(workspace, played):
     assert workspace.run(run_id).status == "queued"
 
 
+def test_a_journal_without_an_end_is_refused(made, workspace, played, monkeypatch):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    monkeypatch.setattr(mirror, "LARGEST_JOURNAL", 5000)
+    (there / "journal.jsonl").write_bytes(b'{"note": "again"}\n' * 1000)
+    assert "no run writes" in " ".join(Following(workspace, PLACE, played).look().problems)
+    assert (workspace.folder(run_id) / FOLDER / "journal.jsonl").exists() is False
+
+
 def test_a_place_that_refuses_leaves_runs_that_can_be_resumed(workspace, played):
     played.gone = "box is not reached."
     (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
     with pytest.raises(Problem, match="not reached"):
         sending.submit(workspace, [run_id], PLACE, played)
     assert workspace.run(run_id).status == "failed"
+    assert "Whether it was started is not known" in workspace.run(run_id).problem
     played.gone = ""
     sending.submit(workspace, [run_id], PLACE, played)
     assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("queued", "")

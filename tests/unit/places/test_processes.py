@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import subprocess
 from time import monotonic, sleep
 
 import psutil
@@ -218,6 +219,63 @@ def test_checks_say_what_is_missing(home, place):
     findings = Processes(Answering(lies), place).check()
     assert {finding.what: finding.good for finding in findings}["Disk"] is False
     assert all("\n" not in finding.said for finding in findings)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        b'{"free": 1' + b"0" * 400 + b', "clock": 1' + b"0" * 4000 + b"}",
+        b'{"free": Infinity, "clock": NaN, "gpus": [["H200", 1' + b"0" * 400 + b"]]}",
+        b"[" * 100_000,
+    ],
+)
+def test_numbers_that_no_machine_has_are_none(place, facts):
+    findings = Processes(Answering(b"facts " + facts), place).check()
+    assert not all(finding.good for finding in findings)
+
+
+def test_two_shells_do_not_work_in_one_folder(home, place, processes):
+    folder = home / place.folder / "a1"
+    folder.mkdir(parents=True)
+    other = subprocess.Popen(["sh", "-c", "sleep 60; :", "another.sh"])
+    try:
+        (folder / "turn").write_text(f"{other.pid} another.sh\n")
+        (job,) = processes.submit([order("a1")])
+        until(processes, job, JobState.LOST)
+        assert told(home, place, job) == ""
+    finally:
+        other.kill()
+        other.wait()
+    processes.submit([order("a1")])  # the turn of one that is gone is taken over
+    until(processes, job, JobState.RUNNING)
+    lets_go(home, place, job)
+    until(processes, job, JobState.FINISHED)
+    assert not list(folder.glob("turn*"))
+
+
+@pytest.fixture
+def full(home, monkeypatch):
+    """A disk that takes no more folders beside our scripts."""
+    (home / "bin").mkdir()
+    (home / "bin" / "mkdir").write_text(
+        '#!/bin/sh\ncase "$*" in *.begun) echo "mkdir: No space left on device" >&2; exit 1;; esac\n'
+        'exec /bin/mkdir "$@"\n'
+    )
+    (home / "bin" / "mkdir").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_runs_that_a_full_disk_keeps_from_starting_are_refused(processes, full):
+    with pytest.raises(Problem, match="cannot be started there: mkdir: No space left"):
+        processes.submit([order("a1")])
+
+
+def test_a_run_is_ended_also_where_nothing_can_be_written(home, place, processes):
+    (job,) = processes.submit([order("a1")])
+    until(processes, job, JobState.RUNNING)
+    (home / place.folder / job / "withdrawn").mkdir()  # in the place of the file
+    processes.stop(job, Ending.AT_ONCE)
+    assert until(processes, job, JobState.INTERRUPTED).words == "exit status 137"
 
 
 def test_a_record_is_written_and_read(tmp_path, monkeypatch):

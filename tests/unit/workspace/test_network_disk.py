@@ -56,6 +56,42 @@ def test_the_kind_of_disk_is_that_of_the_innermost_mount(monkeypatch, table, kin
     assert shared_kind("/data/runs/missing") == kind
 
 
+LINES = {  # as the kernel and the clients of these disks write them
+    "nfs": "server:/export {} nfs rw,relatime,vers=3,proto=tcp,addr=192.0.2.1 0 0",
+    "nfs4": "server:/export {} nfs4 rw,relatime,vers=4.2,sec=sys,local_lock=none 0 0",
+    "cifs": "//server/share {} cifs rw,relatime,vers=3.1.1,cache=strict,soft 0 0",
+    "smb3": "//server/share {} smb3 rw,relatime,vers=3.1.1 0 0",
+    "lustre": "192.0.2.1@tcp:/scratch {} lustre rw,flock,user_xattr 0 0",
+    "gpfs": "/dev/gpfs0 {} gpfs rw,relatime 0 0",
+    "fuse.sshfs": "me@server:/home {} fuse.sshfs rw,nosuid,nodev,user_id=1000 0 0",
+    "beegfs": "beegfs_nodev {} beegfs rw,cfgFile=/etc/beegfs/client.conf 0 0",
+    "ceph": "192.0.2.1:/ {} ceph rw,name=me,secret=<hidden>,acl 0 0",
+    "fuse.glusterfs": "server:/volume {} fuse.glusterfs rw,default_permissions 0 0",
+    "9p": "host {} 9p rw,trans=virtio 0 0",
+    "fuse.rclone": "remote: {} fuse.rclone rw,nosuid,nodev 0 0",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the table of mounts is Linux's")
+@pytest.mark.parametrize("kind", LINES)
+def test_the_kernels_own_lines_name_the_disk(monkeypatch, tmp_path, kind):
+    (tmp_path / "self").mkdir()
+    mount = "/net/group\\040one"  # a blank, as the kernel writes it
+    table = f"/dev/vda / ext4 rw 0 0\n{LINES[kind].format(mount)}\n/dev/vdb /net/group\\040one/own xfs rw 0 0\n"
+    (tmp_path / "self" / "mounts").write_text(table)
+    monkeypatch.setattr(mounts.psutil, "PROCFS_PATH", str(tmp_path))
+    assert shared_kind("/net/group one/runs") == kind
+    assert shared_kind("/net/group one/own/runs") == ""
+    assert shared_kind("/net/group") == ""
+
+
+@pytest.mark.parametrize("kind", sorted({*mounts.SHARED, *(f"fuse.{name}" for name in mounts.OF_FUSE)}))
+def test_every_kind_that_is_known_is_recognised(monkeypatch, kind):
+    parts = [Part("x", "/", "ext4", "rw"), Part("x", "/data", kind, "rw")]
+    monkeypatch.setattr(mounts.psutil, "disk_partitions", lambda all: parts)
+    assert shared_kind("/data/space") == kind
+
+
 def mode(workspace):
     with workspace.reading() as db:
         return db.execute("pragma journal_mode").fetchone()[0]

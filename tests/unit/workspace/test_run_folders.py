@@ -227,6 +227,26 @@ def test_the_command_line_runs_in_a_folder_goes_on_there_and_takes_it_in(tmp_pat
         assert len(workspace.artefacts(1, "checkpoint")) == 2
 
 
+def test_a_run_of_a_machine_whose_clock_is_behind_is_followed_while_it_grows(tmp_path, folder, monkeypatch, capsys):
+    lines = (folder / journal.NAME).read_text("utf-8").splitlines()
+    elsewhere = {"owner": {"pid": 5, "host": "elsewhere", "born": 1.0}}
+    begun = {"run": {"status": "running", "heartbeat": "2020-01-01T00:00:00+00:00"}}
+    (folder / journal.NAME).write_text(f"{json.dumps(elsewhere)}\n{json.dumps(begun)}\n", "utf-8")
+    looks = []
+
+    def sleep(seconds):
+        looks.append(seconds)
+        with (folder / journal.NAME).open("a", encoding="utf-8") as file:
+            file.write("".join(f"{line}\n" for line in (lines if len(looks) == 3 else [])))
+
+    monkeypatch.setattr("workbench.commands.ingest.sleep", sleep)
+    assert main(["ingest", str(folder), "-w", str(tmp_path / "space"), "--follow"]) == 0
+    assert "Run 1 (done)" in capsys.readouterr().out
+    monkeypatch.setattr("workbench.workspace.ownership.SILENT", -1.0)
+    (folder / journal.NAME).write_text(f"{json.dumps(elsewhere)}\n{json.dumps(begun)}\n", "utf-8")
+    assert main(["ingest", str(folder), "-w", str(tmp_path / "other"), "--follow"]) == 0  # silent: it ends
+
+
 def test_the_seeds_of_one_config_are_folders_of_one_experiment(tmp_path):
     (tmp_path / "tiny.toml").write_text(TINY.replace("epochs = 2", "epochs = 1").replace("name", "seeds = 2\nname", 1))
     assert main(["run", str(tmp_path / "tiny.toml"), "--folder", str(tmp_path / "runs"), "--quiet"]) == 0
