@@ -112,8 +112,12 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
-        steps = self.actions()[:2]  # K keeps a label in Label triage
-        self.views.currentChanged.connect(lambda view: [action.setEnabled(view == 0) for action in steps])
+        self.views.currentChanged.connect(self._view_shown)
+
+    def _view_shown(self, view: int) -> None:
+        """Step through the queries in the first view only: K keeps a label in Label triage."""
+        for action in self.actions()[:2]:
+            action.setEnabled(view == 0)
 
     def _connect(self) -> None:
         session, result = self.session, self.result
