@@ -29,7 +29,7 @@ class Doubt:
     outline: list[tuple[float, ...]]  # corners of its convex hull, in the map's coordinates
 
     def plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as a dictionary that JSON can hold."""
         return asdict(self)
 
 

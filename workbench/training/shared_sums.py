@@ -52,7 +52,7 @@ class SharedSums:
         """
         lines = self._lines
         self._lines.meet()
-        *vectors, together = self._rows.unbind()
+        vectors, together = self._rows[:-1], self._rows[-1]
         size = len(together)
         part = slice(size * lines.rank // lines.count, size * (lines.rank + 1) // lines.count)
         torch.add(vectors[0][part], vectors[1][part], out=together[part])

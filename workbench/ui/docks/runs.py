@@ -230,6 +230,12 @@ class RunsDock(Dock):
         selection.blockSignals(False)
         self.list.viewport().update()
 
+    def ask_search(self) -> None:
+        """Show the list, ready for a search to be typed."""
+        self.show()
+        self.search.setFocus()
+        self.search.selectAll()
+
     def _search(self, text: str) -> None:
         self.model.search(text)
         self._mark(self._session.run_id)

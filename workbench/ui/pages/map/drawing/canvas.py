@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.class_names import ClassNames
-from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
 from workbench.ui.pages.map.drawing.contours import Contours
+from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.map_box import PADDING, MapBox
 from workbench.ui.pages.map.drawing.marks import Marks

@@ -4,28 +4,29 @@ Up to CROWD points in view each is stamped; more become a picture of their densi
 the last picture is stretched, and drawn anew when it rests.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QRegion, QTransform
+from PySide6.QtCore import QRect, QRectF, QTimer
+from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
+from workbench.ui.pages.map.drawing.extent import bounds, box_of, diameter
+from workbench.ui.pages.map.drawing.shapes import paint_shapes
+from workbench.ui.pages.map.drawing.spatial import Box, PointIndex
 from workbench.ui.pages.map.drawing.stamps import (
     Ink,
     density,
     faded,
-    on_screen,
     painted,
     placed,
     splat,
     thinned,
-    unmultiplied,
     values_of,
 )
+from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
@@ -38,20 +39,6 @@ LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
 SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
 FAINTEST = 0.35  # times the opacity, at the back
 WHOLE = 1024  # px: longer side of the picture of all points that is drawn under a stretched one
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """What was drawn, and for which view."""
-
-    image: QImage
-    transform: QTransform  # from the map to its px on the screen
-    size: tuple[int, int]  # px of the screen that it covers
-    ratio: float
-    key: tuple[object, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "key", (values_of(self.transform), self.size, self.ratio))
 
 
 class Cloud(pg.GraphicsObject):
@@ -325,63 +312,6 @@ class Cloud(pg.GraphicsObject):
         return self._whole
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
-        """Discs by colour, then crosses: for drawings, which have no pixels."""
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        """Draw points as shapes, for drawings, which have no pixels."""
         for layer, larger, clear in self._layers(slots):
-            self._paint_layer(painter, self._faded(self._ink(QTransform(), layer), layer, clear), wide * larger)
-
-    def _paint_layer(self, painter: QPainter, ink: Ink, wide: float) -> None:
-        points = np.stack([ink.x, ink.y], 1)
-        for colour in dict.fromkeys(ink.colours.tolist()):
-            mine = ink.colours == colour
-            pen = QPen(QColor.fromRgba(unmultiplied(colour)), wide)
-            pen.setCosmetic(True)
-            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-            painter.setPen(pen)
-            painter.drawPoints(polygon_of(points[mine & ~ink.crosses]))
-            self._paint_crosses(painter, pen, points[mine & ink.crosses], wide)
-
-    def _paint_crosses(self, painter: QPainter, pen: QPen, points: np.ndarray, wide: float) -> None:
-        places = on_screen(painter.worldTransform(), points)
-        painter.save()
-        painter.resetTransform()
-        pen.setWidthF(1.5)
-        painter.setPen(pen)
-        for x, y in places.tolist():
-            painter.drawLine(QPointF(x - wide / 2, y - wide / 2), QPointF(x + wide / 2, y + wide / 2))
-            painter.drawLine(QPointF(x - wide / 2, y + wide / 2), QPointF(x + wide / 2, y - wide / 2))
-        painter.restore()
-
-
-def bounds(data: MapData, index: PointIndex) -> QRectF:
-    """The smallest box around all points and proxies; of three dimensions around them from whatever side."""
-    if data.space is not None:
-        reach = data.space.reach
-        return QRectF(-reach, -reach, 2 * reach, 2 * reach)
-    low, high = index.low, index.high
-    if data.proxies is not None:
-        stars = data.proxies[np.isfinite(data.proxies).all(1)]
-        if len(stars):
-            few = [stars] if not len(index.order) else [stars, low[None], high[None]]
-            low, high = np.concatenate(few).min(0), np.concatenate(few).max(0)
-    wide, tall = np.maximum(high - low, LEAST).tolist()
-    return QRectF(QPointF(*low.tolist()), QPointF(low[0] + wide, low[1] + tall))
-
-
-def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
-    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
-    seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
-    return (seen.left(), seen.top(), seen.right(), seen.bottom())
-
-
-def diameter(count: float) -> float:
-    """Px of a point on a map of so many."""
-    return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))
-
-
-def polygon_of(points: np.ndarray) -> QPolygonF:
-    """[n, 2] as Qt's own array, without a loop."""
-    polygon: QPolygonF = pg.functions.create_qpolygonf(len(points))
-    if len(points):
-        pg.functions.ndarray_from_qpolygonf(polygon)[:] = points
-    return polygon
+            paint_shapes(painter, self._faded(self._ink(QTransform(), layer), layer, clear), wide * larger)

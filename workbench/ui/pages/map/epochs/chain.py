@@ -55,7 +55,7 @@ class Chain:
 
     @property
     def end(self) -> int:
-        """The last time."""
+        """The position of the last epoch, from 0."""
         return max(0, len(self.frames) - 1)
 
     def nearest(self, time: float) -> int:

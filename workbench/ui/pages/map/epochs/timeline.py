@@ -27,7 +27,7 @@ class Timeline:
 
     @property
     def end(self) -> int:
-        """The last time."""
+        """The position of the last epoch, from 0."""
         return max(0, len(self.epochs) - 1)
 
     @property
