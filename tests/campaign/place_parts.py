@@ -56,6 +56,25 @@ echo ended >>"{traces}/${{folder##*/}}"
 """
 
 
+# For PYTHONPATH: the clock of a whole Python is off by the seconds in a file. libfaketime breaks the waits of threads.
+WRONG_CLOCK = """
+import datetime, os, time
+true_time, true_moment = time.time, datetime.datetime
+def off():
+    with open(os.environ["CLOCK_OFF"]) as file:
+        return float(file.read() or 0)
+class Kind(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, true_moment)
+class Moment(true_moment, metaclass=Kind):
+    @classmethod
+    def now(cls, tz=None):
+        return true_moment.now(tz) + datetime.timedelta(seconds=off())
+time.time = lambda: true_time() + off()
+datetime.datetime = Moment
+"""
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A real tiny run of Digits in a folder, and all that a workspace says of it."""
