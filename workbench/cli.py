@@ -244,12 +244,12 @@ fair.add_to(benchmark, workspace_option, default_workspace)
 
 def _say_once() -> Progress:
     """A Progress that prints a text when it is new."""
-    told = ""
+    last_text = ""
 
     def say(text: str, done: int, total: int) -> None:
-        nonlocal told
-        if text != told:
-            told = text
+        nonlocal last_text
+        if text != last_text:
+            last_text = text
             click.echo(f"{text}, {total} s", err=True)
 
     return say

@@ -23,6 +23,7 @@ import numpy as np
 from torch.nn import functional as F
 from torchvision.io import ImageReadMode, decode_image, read_file
 
+from workbench.datasets import kept_images
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import picture, square
 from workbench.datasets.keeping import Wanted, keep
@@ -86,9 +87,12 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=3030)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--form", default="pixels", choices=("pixels", "encoded"))
+    parser.add_argument("--beyond", type=int, help="threads more than cores; the product's number by default")
     parser.add_argument("--half", type=int, choices=(0, 1), help=argparse.SUPPRESS)
     args = parser.parse_args()
     images = image_set(args.folder, args.side, args.images)
+    if args.beyond is not None:
+        kept_images.THREADS_BEYOND_CORES = args.beyond
     if args.half is not None:
         images = replace(images, paths=images.paths[args.half :: 2], labels=images.labels[args.half :: 2])
         print(reading(images, lambda path: square(picture(path, 3, args.side), args.side, 3)))

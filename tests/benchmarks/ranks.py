@@ -24,6 +24,7 @@ from workbench.control import Control
 from workbench.datasets.augment import Shift, ShiftParams
 from workbench.jobs import RankProcesses, serve_rank
 from workbench.losses import build_loss
+from workbench.training import lines
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.ranks import OneRank, Ranks
@@ -73,6 +74,7 @@ def speed(args: dict[str, Any], ranks: OneRank) -> tuple[float, float]:
 def beside(order: dict[str, Any]) -> None:
     """Another rank: trains whenever rank 0 does."""
     torch.set_num_threads(1)
+    lines.LOOKING = order["looking"]
     ranks = Ranks(Path(order["folder"]) / "meeting", order["rank"], order["ranks"], CPU)
     while ranks.same(False):
         speed(order, ranks)
@@ -88,8 +90,10 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--looking", type=float, default=lines.LOOKING, help="seconds a rank looks for an answer awake")
     args = vars(parser.parse_args())
     torch.set_num_threads(1)
+    lines.LOOKING = args["looking"]
     speeds: dict[int, list[tuple[float, float]]] = {1: [], args["ranks"]: []}
     print(f"load before {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder:

@@ -57,7 +57,7 @@ class HungError(BaseException):
 def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     """Some inputs for every importer, mutated from true ones."""
     kinds = {**corpus(), "run folders": _run_folders(), "paths": [{"path": b""}]}
-    with patch("workbench.datasets.place.cache_folder", lambda: folder / "cache"), warnings.catch_warnings():
+    with patch("workbench.datasets.data_folder.cache_folder", lambda: folder / "cache"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a library's warning is no traceback
         for kind, seeds in kinds.items():
             for number in range(EACH):

@@ -292,6 +292,20 @@ def machine_places(name: str, text: str) -> list[str]:
     ]
 
 
+VAGUE = {"each", "found", "told", "given", "it"}
+
+
+def vague_names(source: Source) -> list[str]:
+    """Variables and parameters whose name does not say what they hold."""
+    named = [
+        (node.lineno, node.id)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    named += [(node.lineno, node.arg) for node in ast.walk(source.tree) if isinstance(node, ast.arg)]
+    return [f"{source.name}:{line} names {name!r}" for line, name in sorted(named) if name in VAGUE]
+
+
 CALLBACKS = re.compile(r"[A-Z]|^handle_|^forward(_checked)?$")
 
 

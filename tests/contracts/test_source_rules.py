@@ -19,6 +19,7 @@ RULES = (
     rules.unsafe_loading,
     rules.too_long,
     rules.banned_name,
+    rules.vague_names,
     rules.inverted_ownership,
 )
 
@@ -82,6 +83,9 @@ PLANTED = [
     (rules.banned_name, "workbench.run_manager", ""),
     (rules.banned_name, "workbench.ui.widgets.plot_utils", ""),
     (rules.banned_name, "workbench.misc", ""),
+    (rules.vague_names, "workbench.cli", "for each in runs:\n    print(each)"),
+    (rules.vague_names, "workbench.cli", "names = [found for found in runs]"),
+    (rules.vague_names, "workbench.cli", "def f(given: bytes) -> None: ..."),
 ]
 
 ALLOWED = [
@@ -107,6 +111,7 @@ ALLOWED = [
         "workbench.ui.live",
         '"""Does not insert into runs."""\nask = "Update the run set in the list?"; say = "Select a run from it."',
     ),
+    (rules.vague_names, "workbench.cli", "class A:\n    def told(self) -> int:\n        return self.each.found(1)"),
     (rules.unsafe_loading, "workbench.files", "np.load(path, allow_pickle=False, mmap_mode='r')"),
     (rules.too_long, "workbench.ui.live", "x = 1\n" * 450),
     (rules.banned_name, "workbench.ui.miscount", ""),

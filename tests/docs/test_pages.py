@@ -107,7 +107,7 @@ def _in_own_process(program: str, words: list[str]) -> tuple[int, str]:
     paths = os.pathsep.join((str(DOCS.parent), os.environ.get("PYTHONPATH", "")))
     env = os.environ | {"PYTHONPATH": paths}
     command = [sys.executable, "-m", MODULES.get(program, program), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=HANG)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=2 * HANG)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Digits at a machine behind a real sshd: from command line and window, ended, resumed, followed to the end."""
+"""Digits at a machine behind a real sshd: ended, resumed, followed to the end. Windows: test_window_at_places.py."""
 
 import json
 import os
@@ -14,14 +14,11 @@ from tests.waits import HANG
 from workbench.cli import main
 from workbench.commands.place import POLL
 from workbench.config import RunConfig
-from workbench.entries import catalog
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending
 from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
-from workbench.ui.main_window import MainWindow
-from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
 FIGURES = os.environ.get("WORKBENCH_FIGURES")  # a file for what was measured
@@ -43,7 +40,6 @@ def place(tmp_path, monkeypatch):
     """This machine behind the sshd of tests/clusters/setup, with this Python."""
     env = there("ssh")
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
-    monkeypatch.setenv("WORKBENCH_SETTINGS", str(tmp_path / "window.ini"))
     made = SshPlace(
         name="box", host=env["HOST"], ssh_config=env["CONFIG"], python=sys.executable, folder=f"{tmp_path}/there"
     )
@@ -105,43 +101,3 @@ def test_a_run_over_ssh_is_ended_resumed_and_brought_home(tmp_path, place, capsy
         assert workspace.artefacts(run_id, "checkpoint") == []
     assert main(["place", "fetch", str(run_id), "-w", str(tmp_path / "space")]) == 0
     assert "last.pt" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.qt_log_ignore("propagateSizeHints")
-@pytest.mark.filterwarnings("ignore::RuntimeWarning:numba")
-def test_the_window_starts_a_run_over_ssh_is_closed_and_follows_it_again(qtbot, tmp_path, place):
-    session = Session(Workspace(tmp_path / "space", create=True))
-    session.set_catalog(catalog.current())
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    window.show()
-    page = window.pages.page("setup")
-    qtbot.waitUntil(lambda: [known.name for known in session.places] == ["box"])
-    page.take_config(tiny(6))
-    page.beside.where.set_value("box")
-    page.beside.where.edited.emit()
-    qtbot.waitUntil(page.start.isEnabled)
-    assert page.start.text() == "Start at box"
-    began = monotonic()
-    page.start.click()
-    qtbot.waitUntil(lambda: session.run_id is not None)
-    points = []
-    session.scalars_arrived.connect(points.extend)
-    qtbot.waitUntil(lambda: bool(points))
-    note("window", first_point=monotonic() - began)
-    session.close()
-    window.close()
-    again = Session(Workspace(tmp_path / "space"))
-    qtbot.waitUntil(lambda: bool(again.runs()) and len(again.runs()[0].best) > 0)
-    again.show_run(again.runs()[0].id)
-    control = again.control(again.run_id)
-    if control is not None:
-        control.interrupt()
-    qtbot.waitUntil(lambda: not again.run().placement.open)
-    if again.run().status != "done":
-        assert again.can_resume()
-        again.resume_run(again.run_id)
-        qtbot.waitUntil(lambda: again.run().status == "done")
-    assert again.run().epoch == 6
-    again.close()

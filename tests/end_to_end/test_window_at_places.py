@@ -19,7 +19,9 @@ from workbench.ui import placed_runs
 from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import RUN_ROLE
+from workbench.ui.pages.setup.preflight import PreflightRunner
 from workbench.ui.session import Session
+from workbench.ui.sweeps.panel import SweepsPanel
 from workbench.workspace import Workspace
 
 FIGURES = os.environ.get("WORKBENCH_FIGURES")  # a file for what was measured
@@ -35,14 +37,14 @@ WAITS = {"ssh": "Queued · at there", "slurm": "Queued · at there, ", "ray": "Q
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.qt_log_ignore("propagateSizeHints"),
+    pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
 ]
 
 
 @pytest.fixture(params=["ssh", "slurm", "ray"])
 def place(request, tmp_path, monkeypatch):
-    """A real place of that kind; Slurm by a login node over SSH."""
+    """A real place of that kind."""
     kind, fields = request.param, {}
     values = there(kind)
     if kind == "ray":
@@ -205,3 +207,40 @@ def test_seeds_are_sent_left_alone_ended_resumed_and_brought_home(qtbot, place, 
                    "load": os.getloadavg()}  # fmt: skip
         with Path(FIGURES).open("a") as file:
             file.write(json.dumps(figures) + "\n")
+
+
+@pytest.mark.parametrize("place", ["slurm"], indirect=True)
+def test_a_sweep_is_started_at_a_cluster_from_its_dialog(qtbot, place, opened, monkeypatch):
+    """Its settings are one array job, two at a time."""
+    monkeypatch.setattr(PreflightRunner, "look", lambda *_, **__: None)  # it would load torch here, too
+    records.store(place.model_copy(update={"at_once": 2}))
+    window = opened()
+    session, page = window.session, window.pages.page("setup")
+    qtbot.waitUntil(lambda: [known.name for known in session.places] == ["there"])
+    page.take_config(
+        CONFIG.model_copy(update={"seeds": 1, "training": CONFIG.training.model_copy(update={"epochs": 1})})
+    )
+    page.beside.where.set_value("there")
+    qtbot.waitUntil(page.sweep.isEnabled)
+    page.ask_sweep()
+    dialog = page.sweep_dialog
+    assert dialog.where.value() == "there"
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.01, 0.001")
+    qtbot.waitUntil(dialog.start.isEnabled)
+    dialog.start.click()
+    qtbot.waitUntil(lambda: bool(window.findChildren(SweepsPanel)))
+    (panel,) = window.findChildren(SweepsPanel)
+    jobs = set()
+
+    def is_done():
+        placed = [run.placement for run in session.runs() if run.placement is not None]
+        jobs.update(placement.job.partition("_")[0] for placement in placed if placement.job)
+        return panel.model.shown is not None and panel.model.shown.sweep.state == "done"
+
+    qtbot.waitUntil(is_done)
+    assert len(jobs) == 1, "one array"
+    assert "Its runs train at there." in panel.words.text()
+    assert [trial.state for trial in panel.model.shown.trials] == ["done"] * 3
+    assert len({trial.objective for trial in panel.model.shown.trials}) == 3
+    panel.close()

@@ -12,8 +12,8 @@ from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.compare.group_styles import short_title, styles
 from workbench.ui.pages.compare.group_table import significant
-from workbench.ui.pages.compare.looks import looks, short_title
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_GROUP
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
@@ -444,11 +444,11 @@ def test_long_titles_lose_their_middle():
 
 
 def test_looks_are_stable_and_never_the_same():
-    found = looks(list(range(24)))
+    found = styles(list(range(24)))
     assert len({(each.colour, each.pen) for each in found}) == 24
-    assert [each.colour for each in looks([5, 5])] == [found[5].colour] * 2
-    assert len(set(looks([3] * 24))) == 24
-    assert looks([7])[0] == found[7]
+    assert [each.colour for each in styles([5, 5])] == [found[5].colour] * 2
+    assert len(set(styles([3] * 24))) == 24
+    assert styles([7])[0] == found[7]
 
 
 def test_groups_keep_the_colour_of_their_oldest_run(workspace):

@@ -165,3 +165,19 @@ def test_an_index_is_built_in_the_background_and_rows_lead_from_one_to_the_next(
     assert "The index misses" in panel.said.text()
     session.show_run(None)
     qtbot.waitUntil(lambda: page.currentWidget() is page.hint)
+
+
+def test_index_and_exact_search_can_be_given_up_on_the_page(qtbot, page):
+    panel = page.gallery
+    qtbot.mouseClick(panel.make, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(panel.bar.isVisible)
+    qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(panel.make.isVisible)
+    assert not panel.model.has_index
+    assert not panel.bar.isVisible()
+    qtbot.mouseClick(panel.exact, Qt.MouseButton.LeftButton)
+    assert panel.exact.text() == "Cancel"
+    assert "Activity shows how far it is" in panel.said.text()
+    qtbot.mouseClick(panel.exact, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: panel.exact.text() == "Search exactly")
+    assert panel.model.answer is None

@@ -37,6 +37,14 @@ def test_beside_a_run_there_is_a_turn_between_two_steps(turns, qtbot):
     assert done == [True, False]
 
 
+def test_long_work_has_turns_without_a_run_too(turns, session, qtbot):
+    session.busy, done = False, []
+    turns.begin(lambda: done.append(turns.busy), lambda: done.append(turns.busy), long=True)
+    assert done == []
+    qtbot.waitUntil(lambda: len(done) == 2)
+    assert done == [True, False]
+
+
 def test_a_later_call_takes_the_place_of_what_is_left(turns, qtbot):
     done = []
     turns.begin(lambda: done.append("old"), lambda: done.append("old"))

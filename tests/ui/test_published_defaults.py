@@ -158,6 +158,12 @@ def test_a_recipe_and_what_its_loss_declares_say_the_same(draft, recipe):
     assert other == set()
 
 
+@pytest.mark.parametrize(("key", "images", "longest"), [("sop-ccp", 59_551, 124_000), ("inshop-ccp", 25_882, 131_000)])
+def test_a_recipe_that_stops_by_itself_may_train_as_long_as_the_paper_did(key, images, longest):
+    training = next(preset for preset in presets() if preset.key == key).config.training
+    assert training.epochs * (images * 3 // 4 // training.batch_size) > longest, "supplement, Table 5"
+
+
 def test_a_recipe_names_paper_and_section_of_each_field(draft):
     recipe = next(preset for preset in presets() if preset.key == "cub-ce")
     draft.load(recipe.config, sources=recipe.sources)

@@ -173,8 +173,8 @@ def test_sections_move_by_keyboard_and_come_back_with_the_workspace(page, sessio
 def test_a_comparison_asks_for_runs_and_offers_their_metrics(page, session, workspace, qtbot, tmp_path):
     other = trained_run(workspace, tmp_path / "cache", name="other")
     qtbot.waitUntil(lambda: len(session.runs()) == 2)
-    page.template_box.setCurrentIndex(page.template_box.findData("comparison"))
-    page.template_box.activated.emit(1)
+    page.templates.box.setCurrentIndex(page.templates.box.findData("comparison"))
+    page.templates.box.activated.emit(1)
     assert page.runs_button.isVisible()
     assert page.model.runs == [1, other]
     qtbot.waitUntil(lambda: page.numbers.metric_box.count() > 3)
@@ -238,7 +238,7 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     assert not templates.rename_action.isEnabled(), "those that are brought keep their names"
     tick_only(page, "map")
     templates.save_action.trigger()
-    assert (page.template_box.currentText(), page.choices.sections()) == ("mine", ["map"])
+    assert (page.templates.box.currentText(), page.choices.sections()) == ("mine", ["map"])
     key = templates.current().key
     qtbot.waitUntil(lambda: key in arrangements(session.workspace))
     templates.rename_action.trigger()
@@ -248,13 +248,13 @@ def test_templates_of_ones_own_are_saved_renamed_and_deleted(page, session, qtbo
     again = ReportPage(session)
     qtbot.addWidget(again)
     qtbot.waitUntil(lambda: again.ready)
-    assert again.template_box.findText("Yours") == again.template_box.count() - 1
+    assert again.templates.box.findText("Yours") == again.templates.box.count() - 1
     page.choices.again.click()
     assert page.choices.sections() == list(template("one-run").sections)
     templates.delete_action.trigger()
     box = page.findChild(QMessageBox)
     next(each for each in box.buttons() if each.text() == "Delete").click()
-    assert (templates.current().key, page.template_box.findText("Yours")) == ("one-run", -1)
+    assert (templates.current().key, page.templates.box.findText("Yours")) == ("one-run", -1)
     qtbot.waitUntil(lambda: key not in arrangements(session.workspace))
 
 

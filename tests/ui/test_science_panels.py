@@ -12,6 +12,7 @@ from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel, rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
+from workbench.ui.pages.train.page import TrainPage
 from workbench.workspace.label_decisions import all_decisions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -65,6 +66,17 @@ def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
     assert "Binary" in plot.describe()
 
 
+def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, workspace, run):
+    deployment(workspace, session.evaluation_id, ["int8", "binary"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.resize(760, 560)
+    qtbot.deliver()
+    assert panel.table.columnWidth(0) > panel.table.fontMetrics().horizontalAdvance("float32")
+    rows_in_sight = panel.class_table.viewport().height() // panel.class_table.rowHeight(0)
+    assert rows_in_sight >= 3
+
+
 def test_without_a_measurement_the_panel_offers_one(qtbot, session, run):
     panel = shown(qtbot, DeployPanel(session))
     assert panel.currentWidget() is panel.ask
@@ -90,6 +102,20 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     panel.filter.setCurrentIndex(1)
     panel.filter.activated.emit(1)
     assert first.sample_id not in {one.sample_id for one in panel.model.listed}
+
+
+def test_the_keys_answer_on_the_page_too_where_k_and_j_walk_through_the_queries(qtbot, session, workspace, run):
+    page = shown(qtbot, RetrievalPage(session))
+    page.views.setCurrentIndex(1)
+    panel = page.views.make(1)
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    asked, dataset = panel.model.current, panel.model.triage.dataset_id
+    qtbot.keyClick(panel.table, Qt.Key.Key_K)
+    assert all_decisions(workspace, dataset)[asked.sample_id].decision == "keep"
+    page.views.setCurrentIndex(0)
+    first = page.browsing.query
+    qtbot.keyClick(page.queries.table, Qt.Key.Key_J)
+    assert page.browsing.query != first
 
 
 def test_decisions_are_exported_and_read_back(qtbot, session, workspace, run, tmp_path):
@@ -126,5 +152,29 @@ def test_the_geometry_of_all_epochs_is_shown(qtbot, session, workspace, run):
     for plot in panel.plots:
         assert not plot.image().isNull()
         assert plot.title in plot.describe()
+    last = panel.watched.looks[-1].numbers
+    assert panel.tiles.norm.number.text() == f"{last['mean_norm']:.3g}"
+    assert panel.tiles.margin.number.text() == f"{last['foreign_margin']:.3g}".replace("-", "−")
+    assert panel.tiles.hub.number.text() == f"{last['largest_hub']:.3g}"
     session.show_run(None)
     assert panel.watched is None
+
+
+def test_what_has_no_room_scrolls_and_is_not_cut(qtbot, session, run):
+    panel = shown(qtbot, GeometryPanel(session))
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    panel.resize(740, 360)
+    qtbot.deliver()
+    for plot in panel.plots:
+        assert plot.rect().contains(plot.picture.geometry()), plot.title
+
+
+def test_the_geometry_tab_has_tiles_of_its_own(qtbot, session, run):
+    page = shown(qtbot, TrainPage(session))
+    page.views.setCurrentWidget(page.geometry_panel)
+    qtbot.waitUntil(lambda: page.geometry_panel.watched is not None)
+    assert page.geometry_panel.tiles.isVisible()
+    assert not page.tiles.isVisible()
+    page.views.setCurrentWidget(page.curves)
+    assert page.tiles.isVisible()
+    assert not page.geometry_panel.tiles.isVisible()

@@ -487,12 +487,13 @@ def test_after_its_end_a_session_begins_nothing(qtbot, tmp_path):
 
 def test_a_run_trains_in_a_process_of_its_own_where_that_was_chosen(qtbot, tmp_path, monkeypatch):
     from workbench.running import launch, own_process
+    from workbench.running.spare import Spare
     from workbench.ui.preferences import Preferences
     from workbench.ui.run_jobs import OWN_PROCESS, chosen_job
 
     preferences = Preferences(tmp_path / "window.ini")
     monkeypatch.setattr(launch, "make_job", lambda *job, **options: "thread")
     monkeypatch.setattr(own_process, "make_job", lambda *job, **options: "process")
-    assert chosen_job(preferences, None, 1, Control(), lambda event: None, False) == "thread"
+    assert chosen_job(preferences, Spare(), None, 1, Control(), lambda event: None, False) == "thread"
     preferences.set_flag(OWN_PROCESS, True)
-    assert chosen_job(preferences, None, 1, Control(), lambda event: None, False) == "process"
+    assert chosen_job(preferences, Spare(), None, 1, Control(), lambda event: None, False) == "process"

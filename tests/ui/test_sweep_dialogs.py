@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButton
 
 from workbench.entries import catalog
+from workbench.places.place import SshPlace
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
@@ -27,6 +28,14 @@ def started(monkeypatch):
     """Sweeps for which a worker was asked for; none is started."""
     asked = []
     monkeypatch.setattr(starting, "work_apart", lambda workspace, number, place="": asked.append(number) or True)
+    return asked
+
+
+@pytest.fixture
+def started_at(monkeypatch):
+    """The places of sweeps for which a worker was asked for."""
+    asked = []
+    monkeypatch.setattr(starting, "work_apart", lambda workspace, number, place="": asked.append(place) or True)
     return asked
 
 
@@ -72,8 +81,52 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     assert len(sweeps.trials(session.workspace, 1)) == 6
     assert sweeps.one(session.workspace, 1).parameters == ("training.lr=0.1,0.2,0.3",)
     assert dialog.result() == SweepDialog.DialogCode.Accepted
-    for panel in (each for each in QApplication.topLevelWidgets() if isinstance(each, SweepsPanel)):
+    _forget_panels(qtbot)
+
+
+def _forget_panels(qtbot):
+    for panel in (widget for widget in QApplication.topLevelWidgets() if isinstance(widget, SweepsPanel)):
         qtbot.addWidget(panel)
+
+
+def test_a_sweep_is_started_at_the_place_that_is_chosen(qtbot, session, dialog, started_at):
+    box = SshPlace(name="box", host="box")
+    session.places = [box]
+    session.places_changed.emit()
+    assert [dialog.where.itemText(row) for row in range(dialog.where.count())] == ["This machine", "box"]
+    dialog.rows[0].field.set_value("training.lr")
+    qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2")
+    settled(qtbot, dialog)
+    dialog.take_preflight(SimpleNamespace(seconds=100.0, device="CPU"))
+    assert "They train at" not in dialog.summary.text()
+    dialog.where.set_value("box")
+    dialog.where.edited.emit()
+    assert " one after the other on CPU here, " in dialog.summary.text()
+    assert dialog.summary.text().endswith(" They train at box.")
+    dialog.start.click()
+    qtbot.waitUntil(lambda: started_at == ["box"])
+    qtbot.waitUntil(lambda: not dialog.isVisible())
+    _forget_panels(qtbot)
+
+
+def test_data_that_the_place_has_elsewhere_are_asked_for_before_a_sweep_starts(qtbot, session, started, tmp_path):
+    box = SshPlace(name="box", host="box")
+    session.places = [box]
+    config = read_config("sample-digits", ("dataset.name=folder", f"dataset.folder={tmp_path}"))
+    dialog = SweepDialog(session, config, place="box")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    asked = []
+    session.data_asked.connect(lambda path, place: asked.append((path, place.name)))
+    dialog.rows[0].field.set_value("training.lr")
+    dialog.rows[0].values.setText("0.1, 0.2")
+    settled(qtbot, dialog)
+    dialog.start.click()
+    qtbot.waitUntil(lambda: asked == [(str(tmp_path), "box")])
+    assert sweeps.every(session.workspace) == []
+    qtbot.waitUntil(dialog.start.isEnabled)
+    dialog.reject()
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_presets_are_read_in_order():
 
 def test_the_papers_recipes_say_where_their_fields_come_from():
     recipes = [preset for preset in presets() if preset.sources]
-    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 37
+    assert len(recipes) == sum(preset.title.startswith("Paper: ") for preset in presets()) == 64
     for preset in recipes:
         values = {"seed": preset.config.seed, **preset.config.model_dump()}
         for path in preset.sources:
@@ -145,6 +145,14 @@ def test_a_preset_lays_its_fields_over_those_of_its_base(tmp_path):
     own.write_text('base = "paper"\n[loss]\nname = "a"\nscale = 5\n')
     assert read(own)["loss"] == {"name": "a", "scale": 5}
     assert "loss.scale" not in read(own)["sources"]
+    (tmp_path / "shared" / "paper-birds.toml").write_text(
+        'base = "paper"\n[training]\nepochs = 9\n[sources]\n"training.epochs" = "Table 5"\n'
+    )
+    own.write_text('base = "paper-birds"\n[loss]\nscale = 7\n')
+    assert (read(own)["loss"], read(own)["training"]) == ({"name": "a", "scale": 7}, {"lr": 0.1, "epochs": 9})
+    assert read(own)["sources"] == {
+        "loss.name": "Table 1", "training.lr": "Table 3", "training.epochs": "Table 5",
+    }  # fmt: skip
 
 
 def test_a_run_of_before_a_field_was_added_is_still_of_its_config():

@@ -79,10 +79,11 @@ def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evalua
 
 def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     """The measurement as a table and sentences."""
-    some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
+    of_all = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
     lines = [
-        f"Run {run_id}, epoch {epoch}: {measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, "
-        f"{measured['dim']} dimensions. {fitted_sentence(measured['fitted_on'])}",
+        f"Run {run_id}, epoch {epoch}: {measured['queries']:,}{of_all} queries, "
+        f"{measured['gallery']:,} images searched, {measured['dim']} dimensions. "
+        f"{fitted_sentence(measured['fitted_on'])}",
         "",
         f"{'store':16} {'bytes':>8} {'ms':>8} {'MAP@R %':>8} {'95%':>13} {'less':>7} {'R@1 %':>7} {'10 kept':>8}",
     ]

@@ -93,17 +93,17 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         with Workspace(folder or default_workspace(), create=True) as workspace:
             line = ProgressLine(1)
 
-            def told(text: str, done: int, total: int) -> None:
+            def report(text: str, done: int, total: int) -> None:
                 line(Status(text, done, total))
 
             if search_only:
                 if images is not None:
                     raise click.UsageError("--search-only takes no images.")
-                run_id = import_gallery(workspace, embeddings, labels, name, distance, told)
+                run_id = import_gallery(workspace, embeddings, labels, name, distance, report)
                 line(Ended("done"))
                 click.echo(f"Run {run_id} done. `workbench index {run_id}` makes its search fast.")
                 return
-            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, told)
+            run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, report)
             line(Ended("done"))
             run = workspace.run(run_id)
             scores = f"MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%}"

@@ -54,18 +54,18 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
                 click.echo(
                     f"{stored:,} decisions were stored; {unknown:,} are about images of another data set.", err=True
                 )
-            found = read_triage(workspace, evaluation.id, LEAST if least is None else least)
-            dataset, samples = workspace.dataset(found.dataset_id), workspace.samples(found.dataset_id)
+            triage = read_triage(workspace, evaluation.id, LEAST if least is None else least)
+            dataset, samples = workspace.dataset(triage.dataset_id), workspace.samples(triage.dataset_id)
             paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
             if out is not None:
-                count = export_decisions(workspace, found.dataset_id, out)
+                count = export_decisions(workspace, triage.dataset_id, out)
                 click.echo(f"{count:,} decisions were written to {out}.", err=True)
         rows = [
-            asdict(one) | {
-                "path": paths.get(one.sample_id, ""),
-                "decision": found.decisions[one.sample_id].decision if one.sample_id in found.decisions else "",
+            asdict(suspect) | {
+                "path": paths.get(suspect.sample_id, ""),
+                "decision": decided.decision if (decided := triage.decisions.get(suspect.sample_id)) else "",
             }
-            for one in found.suspects
+            for suspect in triage.suspects
         ]  # fmt: skip
         if as_json:
             click.echo(json.dumps(rows, indent=2))
@@ -78,7 +78,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             if row["across"]:
                 line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
             click.echo("".join(sign if sign.isprintable() else " " for sign in line.rstrip()))
-        judged = precision(found.suspects, found.decisions)
+        judged = precision(triage.suspects, triage.decisions)
         if judged.answered:
             click.echo(
                 f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: "

@@ -79,7 +79,7 @@ def metrics_table(overview: Overview) -> str:
                 *cost(summary),
             ]
         )
-    return _table(head, rows)
+    return _markdown_table(head, rows)
 
 
 def differences_table(overview: Overview) -> str:
@@ -87,7 +87,7 @@ def differences_table(overview: Overview) -> str:
     if not overview.differences:
         return "The settings are the same but for seed and fold."
     head = ["setting", *(group.title for group in overview.groups)]
-    return _table(head, [[row.field, *map(written, row.values)] for row in overview.differences])
+    return _markdown_table(head, [[row.field, *map(written, row.values)] for row in overview.differences])
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -112,7 +112,7 @@ def comparison_table(comparison: Comparison) -> str:
     seeds = f"{total.n} {'seed' if total.n == 1 else 'seeds'}"
     middle = number(total.mean, metric, signed=True)
     rows.append(["all seeds", "", "", middle, over_seeds(total, metric, signed=True), seeds])
-    return _table(head, rows)
+    return _markdown_table(head, rows)
 
 
 def queries_told(comparison: Comparison) -> str:
@@ -123,7 +123,7 @@ def queries_told(comparison: Comparison) -> str:
     return f"Queries: {better:,} better in “{comparison.second.title}”, {worse:,} worse, {equal:,} equal."
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     safe = [[cell.replace("|", "\\|") for cell in row] for row in (head, *rows)]
     lines = ["| " + " | ".join(row) + " |" for row in safe]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])

@@ -112,7 +112,7 @@ def tables() -> tuple[Table, ...]:
     every: list[Table] = []
     for path in sorted((resources() / "tables").glob("*.toml")):
         stored = tomllib.loads(path.read_text("utf-8"))
-        every += [_table(stored["paper"], entry) for entry in stored["table"]]
+        every += [_table_of(stored["paper"], entry) for entry in stored["table"]]
     return tuple(every)
 
 
@@ -151,7 +151,7 @@ def _same_protocol(table: Table, config: RunConfig) -> bool:
     return ratio == asked
 
 
-def _table(paper: str, stored: dict[str, Any]) -> Table:
+def _table_of(paper: str, stored: dict[str, Any]) -> Table:
     rows = tuple(
         Published(**{**row, "values": tuple(nan if value == "" else float(value) for value in row["values"])})
         for row in stored["rows"]

@@ -65,7 +65,7 @@ class Lines:
 
 def fields(overview: Overview) -> list[str]:
     """The settings in which the groups differ, numbers first; of those that always change together the first."""
-    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _told(overview)]
+    rows = [(not all(_is_number(value) for value in row.values), row.field) for row in _settings_of(overview)]
     return [field for _, field in sorted(rows, key=lambda row: row[0])]
 
 
@@ -102,7 +102,9 @@ def lines(overview: Overview) -> Lines:
         for run in summary.group.runs
         if run.id in summary.values
     ]
-    axes = [_axis(row.field, [row.values[index] for index, _ in chosen]) for row in _told(overview)[:MOST_SETTINGS]]
+    axes = [
+        _axis(row.field, [row.values[index] for index, _ in chosen]) for row in _settings_of(overview)[:MOST_SETTINGS]
+    ]
     others = [name for name in METRICS if name in overview.metrics and name != overview.metric]
     for name in [*others, overview.metric][-MOST_METRICS:]:
         unit = 100 if is_share(name) else 1
@@ -116,7 +118,7 @@ def lines(overview: Overview) -> Lines:
     )
 
 
-def _told(overview: Overview) -> list[Any]:
+def _settings_of(overview: Overview) -> list[Any]:
     """Differences without redundant ones, such as the parameters of a loss where its name differs too."""
     seen: set[tuple[str, ...]] = set()
     kept = []

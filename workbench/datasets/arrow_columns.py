@@ -103,7 +103,7 @@ class Column:
 
     def _row_groups(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
         file = _parquet_file(self.file)
-        held = _Groups(self.file, image)
+        groups = _Groups(self.file, image)
         named = _is_struct(self.schema.field(image).type) and "path" in _fields(self.schema.field(image).type)
         for number in range(file.metadata.num_row_groups):
             if file.metadata.row_group(number).total_byte_size > MOST_GROUP:
@@ -112,7 +112,7 @@ class Column:
             names = [""] * len(labels)
             if named:
                 names = _names(file.read_row_group(number, [f"{image}.path"]).column(image).combine_chunks())
-            yield held.giving(number), names, labels
+            yield groups.giving(number), names, labels
 
     def _refused(self, why: str) -> Problem:
         kind = "Parquet" if self._packed else "Arrow"

@@ -6,8 +6,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from workbench.datasets.data_folder import find_place, with_folder
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, skipped_numbers
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from workbench.datasets.data_folder import DEEPEST, open_place
 from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images import picture
-from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from workbench.datasets import published
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register

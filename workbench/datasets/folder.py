@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.datasets.data_folder import open_place, without_wrapping
 from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images import display_name, on_disk, picture
-from workbench.datasets.place import open_place, without_wrapping
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files.archive_names import is_archive

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.datasets.arrow_columns import ARROW, PARQUET, Column, Features, Images, is_image, is_label
+from workbench.datasets.data_folder import DEEPEST, open_place
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.packed_records import (
     PackedParams,
@@ -20,7 +21,6 @@ from workbench.datasets.packed_records import (
     packed_set,
     plain_name,
 )  # fmt: skip
-from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS
 from workbench.files.unreadable import opened_text, refusing
 from workbench.params import param
@@ -63,14 +63,14 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
             said = f"{root} has no split {params.split!r}; there are {known}."
             raise Problem(said, kept=KEPT, todo="Name one of them.")
         splits = {params.split: splits[params.split]}
-    files = [file for those in splits.values() for file in those]
+    files = [file for files_of_split in splits.values() for file in files_of_split]
     first = Column(files[0])
     image, label, names = _columns(first, params)
     images, records = Images(), []
     done = 0
-    for split, those in splits.items():
+    for split, files_of_split in splits.items():
         records.append(Records(split))
-        for file in those:
+        for file in files_of_split:
             progress("Reading the data set", done, len(files))
             column = first if file == files[0] else _same_columns(Column(file), first, image, label)
             _add(records[-1], column, image, label, names, images)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.fields import side_of_square, stored_at
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.files.archive_names import archives_named
 from workbench.files.unreadable import refusing

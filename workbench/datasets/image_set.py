@@ -149,11 +149,11 @@ def sample_id(path: str) -> int:
 
 def numbered(classes: Iterable[str]) -> tuple[np.ndarray, list[str]]:
     """The class of every image as a number [n] int64, and the class names in the order of the numbers, sorted."""
-    met: dict[str, int] = {}
-    numbers = np.fromiter((met.setdefault(name, len(met)) for name in classes), np.int64)
-    names = sorted(met)
-    sorted_number = np.empty(len(met), np.int64)
-    sorted_number[[met[name] for name in names]] = np.arange(len(names))
+    number_of: dict[str, int] = {}
+    numbers = np.fromiter((number_of.setdefault(name, len(number_of)) for name in classes), np.int64)
+    names = sorted(number_of)
+    sorted_number = np.empty(len(number_of), np.int64)
+    sorted_number[[number_of[name] for name in names]] = np.arange(len(names))
     return sorted_number[numbers], names
 
 

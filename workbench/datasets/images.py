@@ -17,6 +17,7 @@ FORMATS = ("JPEG", "PNG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
+READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would hand the interpreter on each time
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
@@ -53,21 +54,38 @@ def picture(path: Path | str | bytes, channels: int = 3, size: int = 0) -> Image
 
 
 def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
+    """The image of a file, whose bytes are read by as few calls as can be: in each another thread may go before."""
     try:
-        facts = os.stat(path)
+        descriptor = os.open(path, READ_ONLY)
     except OSError as error:
-        raise BadImage(f"cannot be opened ({error.strerror})") from None
-    if not stat.S_ISREG(facts.st_mode):
-        raise BadImage("is not a regular file")
-    if facts.st_size == 0:
-        raise BadImage("is empty (0 bytes)")
-    if facts.st_size > MOST_BYTES:
-        raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
+        raise BadImage(_why_closed(path, error)) from None
     try:
-        with open(path, "rb") as file:  # our own handle: Pillow leaks it on errors
-            return _decoded(BytesIO(file.read()) if facts.st_size <= READ_AT_ONCE else file, channels, size, made)
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise BadImage("is not a regular file")
+        if facts.st_size == 0:
+            raise BadImage("is empty (0 bytes)")
+        if facts.st_size > MOST_BYTES:
+            raise BadImage(f"is over {MOST_BYTES >> 20} MiB")
+        if facts.st_size <= READ_AT_ONCE and len(content := os.read(descriptor, facts.st_size)) == facts.st_size:
+            file: BinaryIO = BytesIO(content)
+        else:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            file = os.fdopen(descriptor, "rb", closefd=False)  # our own handle: Pillow leaks it on errors
+        return _decoded(file, channels, size, made)
     except OSError as error:
         raise BadImage(f"cannot be read ({error.strerror or error})") from None
+    finally:
+        os.close(descriptor)
+
+
+def _why_closed(path: Path | str | bytes, error: OSError) -> str:
+    """Why a file could not be opened: a folder and a pipe are told apart from what is missing."""
+    try:
+        regular = stat.S_ISREG(os.stat(path).st_mode)
+    except OSError as gone:
+        return f"cannot be opened ({gone.strerror})"
+    return f"cannot be read ({error.strerror or error})" if regular else "is not a regular file"
 
 
 def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.datasets.published import AGAIN, Counts, Line, PublishedParams, from_lines, lines_of, wrong
 from workbench.datasets.scan import Problems
 from workbench.files.archive_names import archives_named

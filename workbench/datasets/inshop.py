@@ -3,8 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from workbench.datasets.data_folder import find_place, with_folder
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place, with_folder
 from workbench.datasets.published import Counts, Line, PublishedParams, from_lines, lines_of, whole_number, wrong
 from workbench.files.archive_names import archives_named
 from workbench.problem import Problem

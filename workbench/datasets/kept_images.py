@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -16,7 +16,7 @@ from workbench.datasets import unfinished
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage, Picture
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
-from workbench.datasets.unfinished import Facts
+from workbench.datasets.unfinished import Facts, Rows
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
@@ -24,6 +24,7 @@ from workbench.progress import Progress
 
 TELL_EVERY = 0.1  # seconds
 FILES_AT_ONCE = 8  # that one thread takes: one alone costs a tenth of the speed of two threads
+THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter
 AT_ONCE = 64  # images of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
@@ -53,15 +54,6 @@ class Form(Protocol[Reader]):
 
     def opened(self, path: Path, count: int) -> Reader:
         """The images of a file. Raises ValueError, with what is there instead, and OSError."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """One image as it goes into the file, or why it does not."""
-
-    payload: bytes = b""
-    facts: Facts = ()
-    bad: str = ""
 
 
 def kept_images(
@@ -149,15 +141,11 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
     reported = float("-inf")
     with unfinished.going_on(path, form.head(count)) as going:
         with contextlib.closing(_read(image_set, form, going.rows)) as images:
-            for row in range(going.rows, count):
+            while going.rows < count:
                 if monotonic() - reported >= TELL_EVERY:
-                    progress("Decoding images", row, count)
+                    progress("Decoding images", going.rows, count)
                     reported = monotonic()
-                image = next(images)
-                if image.bad:
-                    going.leave_out(image.bad)
-                else:
-                    going.add(image.payload, image.facts)
+                going.add(next(images))
         if not going.kept:
             row, said = next(iter(going.bad.items()))
             raise Problem(
@@ -169,26 +157,30 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
     return going.bad
 
 
-def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[_Read, None, None]:
+def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows, None, None]:
     """Images from a row on, in their order, read by all cores; whoever is on one when this is closed ends with it."""
     given_up = Event()
     at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
 
-    def read_range(first: int) -> list[_Read]:
-        rows = range(first, min(first + at_once, len(image_set.paths)))
-        return [_Read() if given_up.is_set() else _one(image_set, form, row) for row in rows]
+    def read_range(first: int) -> Rows:
+        kept: list[bytes] = []
+        rows = Rows(b"", [], {})
+        for at, row in enumerate(range(first, min(first + at_once, len(image_set.paths)))):
+            if given_up.is_set():
+                break
+            try:
+                payload, facts = form.kept(image_set.read(row))
+            except BadImage as reason:
+                rows.bad[at] = str(reason)
+            else:
+                kept.append(payload)
+                rows.facts.append(facts)
+        return replace(rows, payload=b"".join(kept))
 
     ranges = range(start, len(image_set.paths), at_once)
-    with contextlib.closing(jobs.in_threads(read_range, ranges, jobs.cores(), ahead=4)) as batches:
+    threads = jobs.cores() + THREADS_BEYOND_CORES
+    with contextlib.closing(jobs.in_threads(read_range, ranges, threads, ahead=4)) as batches:
         try:
-            for images in batches:
-                yield from images
+            yield from batches
         finally:
             given_up.set()
-
-
-def _one(image_set: ImageSet, form: Form[Reader], row: int) -> _Read:
-    try:
-        return _Read(*form.kept(image_set.read(row)))
-    except BadImage as reason:
-        return _Read(bad=str(reason))

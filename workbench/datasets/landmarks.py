@@ -2,8 +2,8 @@
 
 import re
 
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, Line, PublishedParams, from_lines, lines_of, whole_number, wrong
 from workbench.progress import Progress
 from workbench.registry import register

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.datasets.data_folder import open_place
 from workbench.datasets.fields import side_of_square, stored_at
 from workbench.datasets.image_set import ImageSet, numbered
 from workbench.datasets.images import MOST_BYTES, BadImage, decode, load, on_disk
-from workbench.datasets.place import open_place
 from workbench.datasets.published import Counts, count_differences
 from workbench.datasets.scan import Problems, find_images
 from workbench.files import archives

@@ -1,8 +1,8 @@
 """Stanford Online Products: photographs of 22,634 products, in the layout as published."""
 
 from workbench.datasets import published
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.files.archive_names import archives_named
 from workbench.progress import Progress
 from workbench.registry import register

@@ -89,17 +89,17 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
             kept="Nothing was started.",
             todo="Use a data set of two classes or more, or another share.",
         )
-    held = max(1, round(first * params.validation)) if params.validation else 0
-    if held == first:
+    held_out = max(1, round(first * params.validation)) if params.validation else 0
+    if held_out == first:
         raise Problem(
             f"A share of {params.validation:g} of {first} training classes leaves none to train.",
             kept="Nothing was started.",
             todo="Hold out a smaller share.",
         )
-    note = f"{first - held} of the classes train, {len(order) - first} are searched"
+    note = f"{first - held_out} of the classes train, {len(order) - first} are searched"
     trains = np.isin(image_set.labels, order[:first])
     halves = Split(np.flatnonzero(trains), np.flatnonzero(~trains), True)
-    return _with_validation(image_set, halves, order[first - held : first], note)
+    return _with_validation(image_set, halves, order[first - held_out : first], note)
 
 
 @register(
@@ -126,9 +126,9 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
             kept="Nothing was started.",
             todo="Choose fewer folds.",
         )
-    held = np.array_split(trained, params.folds)[params.fold - 1]
-    note = f"fold {params.fold}: {len(trained) - len(held)} classes train, {halves.note}"
-    return _with_validation(image_set, halves, held, note)
+    held_out = np.array_split(trained, params.folds)[params.fold - 1]
+    note = f"fold {params.fold}: {len(trained) - len(held_out)} classes train, {halves.note}"
+    return _with_validation(image_set, halves, held_out, note)
 
 
 def _class_disjoint_halves(image_set: ImageSet) -> Split:
@@ -143,12 +143,12 @@ def _class_disjoint_halves(image_set: ImageSet) -> Split:
     return Split(np.flatnonzero(trains), np.flatnonzero(~trains), True, note)
 
 
-def _with_validation(image_set: ImageSet, halves: Split, held: np.ndarray, note: str) -> Split:
+def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, note: str) -> Split:
     """These halves, with the training images of the held-out classes (may be none) for choosing the best epoch."""
-    kept = np.isin(image_set.labels[halves.train], held)
+    kept = np.isin(image_set.labels[halves.train], held_out)
     validation = halves.train[kept]
-    if len(held):
-        note += f"; the best epoch is chosen on {len(held)} others"
+    if len(held_out):
+        note += f"; the best epoch is chosen on {len(held_out)} others"
         if np.bincount(image_set.labels[validation]).max() < 2:
             raise Problem(
                 f"No class held out of {image_set.name} has two images, so no epoch can be chosen on them.",
@@ -156,7 +156,7 @@ def _with_validation(image_set: ImageSet, halves: Split, held: np.ndarray, note:
                 todo="Hold out more classes.",
             )
     train = halves.train[~kept]
-    validated = validation if len(held) else None
+    validated = validation if len(held_out) else None
     return _checked(image_set, Split(train, halves.test, True, note, halves.is_query, validated))
 
 

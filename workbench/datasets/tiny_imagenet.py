@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.datasets.published import Counts, Line, PublishedParams, from_lines, lines_of, wrong
 from workbench.files.archive_names import archives_named
 from workbench.params import param

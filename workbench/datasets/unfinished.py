@@ -9,6 +9,7 @@ import json
 import os
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic, time
@@ -24,6 +25,15 @@ NOTED = 4 << 20  # bytes between two notes of what is whole
 NOTED_EVERY = 2.0  # seconds
 FORGOTTEN = 30 * 86_400.0  # seconds after which nobody comes back for it
 Facts = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some neighbouring rows: the bytes of those that are kept, what is said of each, and why others are not."""
+
+    payload: bytes
+    facts: list[Facts]
+    bad: dict[int, str]  # by place among these rows
 
 
 class Unfinished:
@@ -59,19 +69,19 @@ class Unfinished:
         """What was said of each row that is kept: [kept, numbers of a row] int64."""
         return np.array(self._numbers, np.int64).reshape(self.kept, len(self._numbers) // max(1, self.kept))
 
-    def add(self, payload: bytes, facts: Facts) -> None:
-        """The next row, kept."""
-        self.file.write(payload)
-        self._part.update(payload)
-        self._part_bytes += len(payload)
-        self._not_noted.append(facts)
-        self._keep(facts)
-        self._next()
-
-    def leave_out(self, reason: str) -> None:
-        """The next row, of which nothing is kept."""
-        self.bad[self.rows] = reason
-        self._next()
+    def add(self, rows: Rows) -> None:
+        """The rows that follow, written and hashed together: each time another thread may have the interpreter."""
+        if rows.payload:
+            self.file.write(rows.payload)
+            self._part.update(rows.payload)
+            self._part_bytes += len(rows.payload)
+        for facts in rows.facts:
+            self._not_noted.append(facts)
+            self._keep(facts)
+        self.bad |= {self.rows + at: reason for at, reason in rows.bad.items()}
+        self.rows += len(rows.facts) + len(rows.bad)
+        if self._part_bytes >= NOTED or monotonic() - self._noted_at >= NOTED_EVERY:
+            self.note()
 
     def note(self) -> None:
         """Say in the journal that all rows so far are whole."""
@@ -90,11 +100,6 @@ class Unfinished:
     def _keep(self, facts: Facts) -> None:
         self._numbers.extend(facts)
         self.kept += 1
-
-    def _next(self) -> None:
-        self.rows += 1
-        if self._part_bytes >= NOTED or monotonic() - self._noted_at >= NOTED_EVERY:
-            self.note()
 
     def _begin_part(self) -> None:
         self._noted_rows, self._not_noted, self._noted_at = self.rows, [], monotonic()

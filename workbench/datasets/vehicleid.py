@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from workbench.datasets.data_folder import find_place
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.place import find_place
 from workbench.datasets.published import (
     Counts,
     Line,

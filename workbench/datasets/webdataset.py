@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from workbench.datasets.data_folder import DEEPEST, open_place
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage
 from workbench.datasets.packed_records import PackedParams, Records, half_of, packed_set, plain_name
-from workbench.datasets.place import DEEPEST, open_place
 from workbench.datasets.split import WORDS
 from workbench.datasets.tar_index import Shard, Wanted, shard_index
 from workbench.entries.catalog import cache_folder

@@ -115,7 +115,7 @@ def measure(
         between = partial(progress, wanted.title, number, len(ordered))
         table, first = _ranked(built, search, ks, between)
         exact = exact or (table, first)
-        measured.append(_told(built, search, ks, table, first, exact))
+        measured.append(_measured(built, search, ks, table, first, exact))
     return measured
 
 
@@ -124,7 +124,7 @@ def plain(measured: Sequence[Measured]) -> list[dict[str, object]]:
     return [asdict(store) for store in measured]
 
 
-def _told(
+def _measured(
     built: Built, search: Search, ks: Sequence[int], table: np.ndarray, first: np.ndarray,
     exact: tuple[np.ndarray, np.ndarray],
 ) -> Measured:  # fmt: skip

@@ -17,6 +17,7 @@ POINT = 0.98  # mean cosine of pairs of two classes from which all images are on
 OVERLAP = 0.25  # of both histograms: above it positives and negatives do not part
 HUB_TIMES = 10  # times the mean: from there on an image is in too many lists
 NORM_SPREAD = 0.5  # standard deviation of the norms over their mean
+NORM_GROWTH = 100.0  # times the first mean norm: from there on lengths carry the loss down
 CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and how far MAP@R stays below it
 PREFIX = "geometry/"
 
@@ -88,7 +89,8 @@ def stored_numbers(seen: Look) -> dict[str, float]:
 
 def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = None, accuracy: float | None = None,
            score: float | None = None) -> list[Alarm]:  # fmt: skip
-    """What the numbers of a look say of collapse, dead dimensions, positives and negatives, hubs and confidence.
+    """What the numbers of a look say of collapse, dead dimensions, positives and negatives, and hubs; then, where they
+    say something, of norms, nearest foreign images and confidence.
 
     Args:
         numbers: of this evaluation. before: of the first one, for comparison.
@@ -96,7 +98,7 @@ def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = No
     """
     return [
         _collapse(numbers, before), _dead(numbers), _parting(numbers, before), _hubs(numbers),
-        *_confidence(accuracy, score),
+        *_norms(numbers, before), *_margins(numbers), *_confidence(accuracy, score),
     ]  # fmt: skip
 
 
@@ -201,6 +203,25 @@ def _hubs(numbers: Mapping[str, float]) -> Alarm:
     if hub > 10 * HUB_TIMES:
         return Alarm(NOTE, "An image is near everything", f"One is in {hub:.0f} lists of ten nearest; the mean is 10.")
     return Alarm(OK, "No large hub", f"The largest is in {hub:.0f} lists of ten nearest; the mean is 10.")
+
+
+def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> list[Alarm]:
+    norm, spread = numbers["mean_norm"], numbers["norm_spread"]
+    if before is not None and norm > NORM_GROWTH * before["mean_norm"] > 0:
+        words = f"Their mean is {norm:.3g}, it was {before['mean_norm']:.3g} untrained: longer embeddings are surer."
+        return [Alarm(NOTE, "The norms have grown", words)]
+    if spread > NORM_SPREAD:
+        words = f"They differ by {100 * spread:.0f} % of their mean, {norm:.3g}; a cosine leaves that out."
+        return [Alarm(NOTE, "The norms differ widely", words)]
+    return []
+
+
+def _margins(numbers: Mapping[str, float]) -> list[Alarm]:
+    margin = numbers["foreign_margin"]
+    if not margin < 0:
+        return []
+    words = f"Median of the nearest own cosine less the nearest foreign one: {margin:.3f}.".replace("-", "−")
+    return [Alarm(NOTE, "Most images are nearest to another class", words)]
 
 
 def _confidence(accuracy: float | None, score: float | None) -> list[Alarm]:

@@ -40,7 +40,7 @@ def import_gallery(
     if workspace.read_only:
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings, labels = embeddings.absolute(), None if labels is None else labels.absolute()
-    vectors = _table(embeddings)
+    vectors = _vectors_of(embeddings)
     progress("Reading the labels", 0, 0)
     numbers, names = (None, None) if labels is None else _labels(labels, len(vectors), embeddings)
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, None, distance)
@@ -50,7 +50,7 @@ def import_gallery(
     return recorder.run_id
 
 
-def _table(path: Path) -> np.ndarray:
+def _vectors_of(path: Path) -> np.ndarray:
     """A map of the embeddings. Raises Problem for anything but numbers [n, d]."""
     array = mapped_array(path, MOST_ROWS)
     if array.dtype.kind not in "fiu" or array.ndim != 2 or not array.size:

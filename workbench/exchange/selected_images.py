@@ -37,7 +37,7 @@ def write_table(path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarr
         Problem: the place cannot be written, or the data set is gone.
     """
     with files.atomic_write(path) as file:
-        file.write(_table(workspace, dataset_id, ids, evaluation_id).encode())
+        file.write(_csv_of(workspace, dataset_id, ids, evaluation_id).encode())
 
 
 def write_links(
@@ -60,7 +60,7 @@ def write_links(
     try:
         with parts.part_folder(folder) as part:
             result = _fill(part, workspace, dataset_id, ids, progress)
-            (part / TABLE).write_bytes(_table(workspace, dataset_id, ids, evaluation_id).encode())
+            (part / TABLE).write_bytes(_csv_of(workspace, dataset_id, ids, evaluation_id).encode())
             if folder.exists():
                 folder.rmdir()
             part.rename(folder)
@@ -105,7 +105,7 @@ def safe(name: str) -> str:
     return kept.strip(" .")[-LONGEST:].strip(" .") or "unnamed"
 
 
-def _table(workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> str:
+def _csv_of(workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> str:
     names, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
     scores: dict[int, tuple[object, int, int]] = {}
     if evaluation_id is not None:

@@ -17,7 +17,7 @@ TELL_EVERY = 2000  # points
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 
 
-def _table() -> list[int]:
+def _remainders() -> list[int]:
     table = []
     for value in range(256):
         for _ in range(8):
@@ -26,7 +26,7 @@ def _table() -> list[int]:
     return table
 
 
-TABLE = _table()
+TABLE = _remainders()
 
 
 def crc32c(data: bytes) -> int:

@@ -80,25 +80,28 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 class ToldProcess:
     """`python -m MODULE WORDS`, which is told things, and tells things, as JSON lines. It sees when this one ends.
 
+    It stays in this one's session, because Linux compares the niceness of processes within a session alone; Ctrl+C
+    does not reach it.
+
     Args:
         module: what runs there; it reads its input and writes its output line by line.
         words: its arguments.
-        log: gets what it prints as errors.
+        log: gets what it prints as errors; None for nowhere.
         variables: of its environment, beside this one's.
 
     Raises:
         Problem: the log cannot be written or the process cannot be started.
     """
 
-    def __init__(self, module: str, words: list[str], log: Path, variables: dict[str, str]) -> None:
+    def __init__(self, module: str, words: list[str], log: Path | None, variables: dict[str, str]) -> None:
         self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._heard_all = threading.Event()
         try:
-            with log.open("ab") as errors:
+            with Path(log or os.devnull).open("ab") as errors:
                 self._process = subprocess.Popen(
                     [sys.executable, "-m", module, *words],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **variables},
-                    start_new_session=os.name == "posix",
+                    process_group=0 if os.name == "posix" else None,
                 )  # fmt: skip
         except OSError as error:
             raise Problem(f"The run's process cannot be started ({error.strerror}).") from None
@@ -118,13 +121,15 @@ class ToldProcess:
 
     def answers(self) -> list[Answer]:
         """What it has told since the last call."""
-        told = []
+        answers = []
         while not self._answers.empty():
-            told.append(self._answers.get())
-        return told
+            answers.append(self._answers.get())
+        return answers
 
     def join(self, timeout: float) -> int | None:
         """Wait for its end and its last answer; its exit status, negative for a signal, None while it works."""
+        if not self._heard_all.wait(timeout) and self._process.poll() is None:  # one wake-up; Popen.wait has many
+            return None
         try:
             status = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -139,6 +144,11 @@ class ToldProcess:
             self._process.stdin.close()
         self._process.wait()
         self._heard_all.wait(GRACE)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self.close()
 
     def _listen(self) -> None:
         assert self._process.stdout is not None

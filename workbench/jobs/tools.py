@@ -40,7 +40,7 @@ def call_tool(words: list[str]) -> bool:
 
 
 def run_tool(
-    words: Sequence[str], given: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
+    words: Sequence[str], stdin: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
     folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False,
 ) -> Done:  # fmt: skip
     """Run a program to its end.
@@ -58,7 +58,7 @@ def run_tool(
     """
     # Files, not pipes: OpenSSH's shared connection keeps the pipe of errors open after its caller has ended.
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
-        source.write(given)
+        source.write(stdin)
         source.seek(0)
         process = subprocess.Popen(list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
         ended, cut = threading.Event(), list[str]()

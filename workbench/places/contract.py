@@ -133,7 +133,7 @@ class Answer:
 class Host(Protocol):
     """A machine that takes commands: this one, or one behind OpenSSH. Commands begin in the person's home folder."""
 
-    def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """Run a command to its end, with `given` as its input; it may print `most` bytes.
 
         Raises:

@@ -30,10 +30,10 @@ class LocalHost:
     def __init__(self, home: Path | None = None, cancelled: Asked = lambda: False) -> None:
         self._home, self._cancelled = home or Path.home(), cancelled
 
-    def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
         shell = ["sh", "-c", 'exec "$@"', "sh", *words]  # a program that is missing is an exit status, as elsewhere
-        return _called(shell, given, seconds, most, "This machine", self._home, self._cancelled)
+        return _called(shell, stdin, seconds, most, "This machine", self._home, self._cancelled)
 
 
 class OpenSshHost:
@@ -48,10 +48,10 @@ class OpenSshHost:
     def __init__(self, host: str, config: Path | None = None, cancelled: Asked = lambda: False) -> None:
         self._host, self._config, self._cancelled = host, config, cancelled
 
-    def call(self, words: Sequence[str], given: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
+    def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """As `Host.call`."""
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
-        answer = _called(command, given, seconds, most, self._host, None, self._cancelled)
+        answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
             raise Unreachable(f"{self._host} is not reached: {last_line(answer.errors)}.")
         return answer
@@ -74,10 +74,10 @@ class OpenSshHost:
 
 
 def _called(
-    words: list[str], given: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
+    words: list[str], stdin: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
 ) -> Answer:
     try:
-        done = run_tool(words, given, seconds=seconds, most=most, folder=folder, cancelled=cancelled)
+        done = run_tool(words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled)
     except OSError as error:
         raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo="Is it installed?") from None
     match done.cut:

@@ -12,13 +12,13 @@ from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
 from workbench.workspace import journal, travelling
+from workbench.workspace.arriving_files import LARGEST_FILE
 from workbench.workspace.dataset_copy import LARGEST_COPY
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import regular, write_from
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
 FILE_AT_ONCE = 4 << 20  # bytes of another file in one request
-LARGEST_FILE = 64 << 30  # bytes, as `ingest` takes them
 LARGEST_JOURNAL = 4 << 30  # bytes
 MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
 DATASET = "dataset.json"
@@ -101,7 +101,7 @@ class Mirror:
         whole = content[: content.rfind(b"\n") + 1]
         too_long = part.offset + len(content) > LARGEST_JOURNAL
         if whole and not too_long:
-            _append(self.folder / journal.NAME, part.offset, whole)
+            write_from(self.folder / journal.NAME, part.offset, whole)
             self.changed = True
             self._look_at_lines()
             self._journal_at_once = JOURNAL_AT_ONCE
@@ -116,7 +116,7 @@ class Mirror:
     def _dataset_came(self, content: bytes | None, part: Part) -> bool:
         if not content:
             return False
-        _append(self.folder / DATASET, part.offset, content)
+        write_from(self.folder / DATASET, part.offset, content)
         self.changed = True
         return len(content) == part.most
 
@@ -124,7 +124,7 @@ class Mirror:
         size, digest = self._named[name]
         if content:
             self._lacking.discard(name)
-            _append(self.folder / (name + PART), part.offset, content)
+            write_from(self.folder / (name + PART), part.offset, content)
         elif part.most:  # others first
             self._lacking.add(name)
             self._named[name] = self._named.pop(name)
@@ -197,16 +197,6 @@ class Mirror:
     def _size(self, name: str) -> int:
         path = self.folder / name
         return path.stat().st_size if path.is_file() else 0
-
-
-def _append(path: Path, at: int, content: bytes) -> None:
-    try:
-        with regular(path).open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(at)
-            file.seek(at)
-            file.write(content)
-    except OSError as error:
-        raise files.explain(error, path) from error
 
 
 def _is(path: Path, facts: tuple[int, str]) -> bool:

@@ -3,12 +3,26 @@
 import shlex
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 NAME = r"^[A-Za-z0-9]([A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$"
 OPTION = r"^[A-Za-z0-9_.,:=*@/+-]*$"  # what one value of an option of sbatch is made of
 FOLDER = "workbench-runs"
 PYTHON = "workbench-place/bin/python"  # where `workbench place install` puts it
+
+
+def checked_host(host: str) -> str:
+    """The host, as `ssh HOST` takes it. Raises ValueError for an option or for several words."""
+    if host.startswith("-") or any(not letter.isprintable() or letter.isspace() for letter in host):
+        raise ValueError("Name a host as `ssh HOST` takes it.")
+    return host
+
+
+SshHost = Annotated[str, AfterValidator(checked_host)]
+SshConfig = Annotated[
+    str, Field(title="SSH config", max_length=1000, description="Another file than your own SSH config.")
+]
+Devices = Annotated[str, Field(max_length=100, description="GPUs that train each run together, such as 0,1.")]
 
 
 class Place(BaseModel):
@@ -44,31 +58,22 @@ class SshPlace(Place):
     """A machine that `ssh HOST` reaches."""
 
     kind = "ssh"
-    host: str = Field(min_length=1, max_length=255, description="As in `ssh HOST`: an alias, or user@machine.")
-    ssh_config: str = Field(
-        "", title="SSH config", max_length=1000, description="Another file than your own SSH config."
-    )
-    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
-
-    @field_validator("host")
-    @classmethod
-    def _is_host(cls, host: str) -> str:
-        return checked_host(host)
+    host: SshHost = Field(min_length=1, max_length=255, description="As in `ssh HOST`: an alias, or user@machine.")
+    ssh_config: SshConfig = ""
+    devices: Devices = ""
 
 
 class SlurmPlace(Place):
     """A cluster with Slurm, by its login node."""
 
     kind = "slurm"
-    host: str = Field(
+    host: SshHost = Field(
         "",
         max_length=255,
         title="Host",
         description="Login node as in `ssh HOST`; empty where this machine has sbatch itself.",
     )
-    ssh_config: str = Field(
-        "", max_length=1000, title="SSH config", description="Another file than your own SSH config."
-    )
+    ssh_config: SshConfig = ""
     partition: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --partition; several by commas.")
     account: str = Field("", max_length=200, pattern=OPTION, description="Of sbatch --account.")
     gres: str = Field("", max_length=200, pattern=OPTION, title="GRES", description="Of sbatch --gres, such as gpu:1.")
@@ -108,11 +113,6 @@ class SlurmPlace(Place):
         description="Folder of sbatch there, where it is not on the path.",
     )
 
-    @field_validator("host")
-    @classmethod
-    def _is_host(cls, host: str) -> str:
-        return checked_host(host) if host else host
-
     @field_validator("folder")
     @classmethod
     def _can_be_quoted(cls, path: str) -> str:
@@ -140,16 +140,14 @@ class RayPlace(Place):
         max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
         description="Address of its dashboard, such as http://127.0.0.1:8265.",
     )  # fmt: skip
-    host: str = Field(
+    host: SshHost = Field(
         "",
         max_length=255,
         title="Host",
         description="Machine, as in `ssh HOST`, that sees the folder; empty where this one does.",
     )
-    ssh_config: str = Field(
-        "", max_length=1000, title="SSH config", description="Another file than your own SSH config."
-    )
-    devices: str = Field("", max_length=100, description="GPUs that train each run together, such as 0,1.")
+    ssh_config: SshConfig = ""
+    devices: Devices = ""
     at_once: int = Field(
         4,
         ge=1,
@@ -160,11 +158,6 @@ class RayPlace(Place):
     cpus: float = Field(1, ge=0, le=1024, title="Cores", description="Cores that a run asks for.")
     gpus: float = Field(0, ge=0, le=64, title="GPUs", description="GPUs that a run asks for.")
 
-    @field_validator("host")
-    @classmethod
-    def _is_host(cls, host: str) -> str:
-        return checked_host(host) if host else host
-
     @field_validator("folder", "python")
     @classmethod
     def _is_absolute(cls, path: str) -> str:
@@ -172,10 +165,3 @@ class RayPlace(Place):
         if not path.startswith("/"):
             raise ValueError("Name a whole path, from / on, that every node of the cluster has.")
         return path
-
-
-def checked_host(host: str) -> str:
-    """The host, as `ssh HOST` takes it. Raises ValueError for an option or for several words."""
-    if host.startswith("-") or any(not letter.isprintable() or letter.isspace() for letter in host):
-        raise ValueError("Name a host as `ssh HOST` takes it.")
-    return host

@@ -11,10 +11,11 @@ import uuid
 from collections.abc import Sequence
 
 from workbench.places import checks, host_files
-from workbench.places.contract import Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places.contract import Ending, Finding, JobState, Order, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import Place
-from workbench.places.words import run_folder, run_words
+from workbench.places.run_command import run_folder, run_words
+from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
 TRIES = 3  # to submit, where the connection ends meanwhile
@@ -80,28 +81,19 @@ STOP = ALIVE + (
 )
 
 
-class Processes:
-    """Launcher of plain processes. A job's number is the name of its run folder.
-
-    Args:
-        host: where they work.
-        place: its record.
-    """
-
-    def __init__(self, host: Host, place: Place) -> None:
-        self._host, self._place = host, place
+class Processes(ThroughHost[Place]):
+    """Launcher of plain processes. A job's number is the name of its run folder."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """As `Launcher.submit`: one after another."""
         number = uuid.uuid4().hex
         script = f"jobs/{number}.sh"
-        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
-        contents[script] = self._script(orders).encode()
+        text = self._script(orders).encode()
         base = self._place.folder
         names = [order.name for order in orders]
         for tries_left in reversed(range(TRIES)):
             try:
-                host_files.write_all(self._host, base, contents)
+                self._write(orders, {script: text})
                 folders = [run_folder(self._place, name) for name in names]
                 refused = self._call(START, f"{base}/{script}", f"{base}/jobs/{number}.log", *folders)
             except Unreachable:
@@ -128,14 +120,6 @@ class Processes:
     def stop(self, job: str, how: Ending) -> None:
         """As `Launcher.stop`."""
         self._call(STOP, self._place.folder, host_files.checked(job), SIGNALS[how])
-
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
-        """As `Launcher.read`."""
-        return host_files.read(self._host, self._place.folder, parts)
-
-    def put(self, path: str, content: bytes) -> None:
-        """As `Launcher.put`."""
-        host_files.write_all(self._host, self._place.folder, {path: content})
 
     def check(self) -> list[Finding]:
         """As `Launcher.check`."""

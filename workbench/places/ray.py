@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from http.client import HTTPException
 from typing import Any, NamedTuple
 
-from workbench.places import checks, host_files
-from workbench.places.contract import Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places import checks
+from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import RayPlace
-from workbench.places.words import run_folder, run_words
+from workbench.places.run_command import run_folder, run_words
+from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
 JOB = re.compile(r"^(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})$")
@@ -57,23 +58,13 @@ class Number(NamedTuple):
     name: str
 
 
-class Ray:
-    """Launcher of a cluster.
-
-    Args:
-        host: a machine that sees the folder of the runs.
-        place: its record.
-    """
-
-    def __init__(self, host: Host, place: RayPlace) -> None:
-        self._host, self._place = host, place
+class Ray(ThroughHost[RayPlace]):
+    """Launcher of a Ray cluster, by a machine that sees the folder of the runs."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """As `Launcher.submit`: spread over `at_once` jobs."""
-        folder = self._place.folder
-        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
-        host_files.write_all(self._host, folder, contents)
-        self._host.call(["sh", "-c", FRESH, "sh", folder, *(order.name for order in orders)])
+        self._write(orders)
+        self._host.call(["sh", "-c", FRESH, "sh", self._place.folder, *(order.name for order in orders)])
         numbers: dict[str, str] = {}
         for first in range(min(self._place.at_once, len(orders))):
             line = orders[first :: self._place.at_once]
@@ -81,9 +72,9 @@ class Ray:
             script = f"jobs/{submission}.sh"
             own = {f"{order.name}/job": f"{submission}\n".encode() for order in line}
             own[script] = self._script(submission, line).encode()
-            host_files.write_all(self._host, folder, own)
+            self._write((), own)
             asked: dict[str, Any] = {
-                "entrypoint": shlex.join(["sh", f"{folder}/{script}"]),
+                "entrypoint": shlex.join(["sh", f"{self._place.folder}/{script}"]),
                 "submission_id": submission,
                 "metadata": {"name": line[0].title[:200] or line[0].name},
                 "entrypoint_num_cpus": self._place.cpus,
@@ -97,14 +88,14 @@ class Ray:
     def states(self, jobs: Sequence[str]) -> list[Standing]:
         """As `Launcher.states`: of the runs' exit statuses, else of their jobs in Ray."""
         numbers = [_number(job) for job in jobs]
-        told = {str(job.get("submission_id")): job for job in self._jobs()}
+        jobs_by_id = {str(job.get("submission_id")): job for job in self._jobs()}
         standings: list[Standing] = []
         for start in range(0, len(numbers), AT_ONCE):
             some = numbers[start : start + AT_ONCE]
             parts = [Part(f"{number.name}/{name}", most=8) for number in some for name in ("exit", "begun", "ask")]
             written = iter(self.read(parts))
             standings += [
-                _standing(told.get(number.submission), status, begun is not None, bool(asked))
+                _standing(jobs_by_id.get(number.submission), status, begun is not None, bool(asked))
                 for number, status, begun, asked in zip(some, written, written, written, strict=True)
             ]
         return standings
@@ -116,14 +107,6 @@ class Ray:
         self.put(f"{number.name}/ask", ASKED[how].encode())
         if waits and self._last_of(number):
             self._request(f"/api/jobs/{number.submission}/stop", {})
-
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
-        """As `Launcher.read`."""
-        return host_files.read(self._host, self._place.folder, parts)
-
-    def put(self, path: str, content: bytes) -> None:
-        """As `Launcher.put`."""
-        host_files.write_all(self._host, self._place.folder, {path: content})
 
     def check(self) -> list[Finding]:
         """Whether the dashboard answers, and what the machine has that sees the folder."""

@@ -10,11 +10,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from workbench.places import checks, host_files
-from workbench.places.contract import Answer, Ending, Finding, Host, JobState, Order, Part, Standing, Unreachable
+from workbench.places.contract import Answer, Ending, Finding, JobState, Order, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import SlurmPlace
 from workbench.places.slurm_script import quoted, script
-from workbench.places.slurm_states import Told, from_sacct, from_scontrol, of_exit_status, of_task
+from workbench.places.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
+from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
 JOB = re.compile(r"^([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})$")
@@ -39,23 +40,14 @@ class Number(NamedTuple):
     name: str
 
 
-class Slurm:
-    """Launcher of a cluster.
-
-    Args:
-        host: its login node.
-        place: its record.
-    """
-
-    def __init__(self, host: Host, place: SlurmPlace) -> None:
-        self._host, self._place = host, place
+class Slurm(ThroughHost[SlurmPlace]):
+    """Launcher of a cluster with Slurm, by its login node."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """As `Launcher.submit`: an array job, in parts where the cluster takes no array as long."""
         if not orders:
             return []
-        contents = {f"{order.name}/{name}": text for order in orders for name, text in order.files.items()}
-        host_files.write_all(self._host, self._place.folder, contents)
+        self._write(orders)
         longest = self._longest_array() if len(orders) > 1 else 1
         parts = [orders[first : first + longest] for first in range(0, len(orders), longest)]
         return [number for part in parts for number in self._submit_array(part)]
@@ -63,15 +55,15 @@ class Slurm:
     def states(self, jobs: Sequence[str]) -> list[Standing]:
         """As `Launcher.states`: of scontrol, then sacct, then the exit status that the task wrote."""
         numbers = [_number(job) for job in jobs]
-        told = self._scontrol(sorted({number.array for number in numbers}, key=int))
-        missing = [number for number in numbers if of_task(told, number.array, number.task) is None]
+        standings = self._scontrol(sorted({number.array for number in numbers}, key=int))
+        missing = [number for number in numbers if of_task(standings, number.array, number.task) is None]
         if missing:
-            told |= self._sacct(sorted({number.array for number in missing}, key=int))
-        missing = [number for number in numbers if of_task(told, number.array, number.task) is None]
+            standings |= self._sacct(sorted({number.array for number in missing}, key=int))
+        missing = [number for number in numbers if of_task(standings, number.array, number.task) is None]
         if missing:
-            told |= self._exits(missing)
+            standings |= self._exits(missing)
         forgotten = Standing(JobState.LOST, "Slurm does not know the job any more, and its task wrote no exit status")
-        return [of_task(told, number.array, number.task) or forgotten for number in numbers]
+        return [of_task(standings, number.array, number.task) or forgotten for number in numbers]
 
     def stop(self, job: str, how: Ending) -> None:
         """As `Launcher.stop`; a task that waits leaves the line, whatever the way."""
@@ -85,21 +77,13 @@ class Slurm:
         if answer.status and not any(words in answer.errors for words in over):
             raise Problem(f"Slurm refused to end job {task}: {last_line(answer.errors)}.", kept="It goes on.")
 
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
-        """As `Launcher.read`."""
-        return host_files.read(self._host, self._place.folder, parts)
-
-    def put(self, path: str, content: bytes) -> None:
-        """As `Launcher.put`."""
-        host_files.write_all(self._host, self._place.folder, {path: content})
-
     def check(self) -> list[Finding]:
         """Whether sbatch is there, answers, and would take a run with the fields of this place."""
         try:
             version = self._call(["sbatch", "--version"])
             if version.status:
                 said = f"There is no sbatch ({last_line(version.errors)})."
-                return [Finding("Slurm", f"{said} Name its folder in the place's field commands.", good=False)]
+                return [Finding("Slurm", f"{said} Name its folder in Folder of sbatch.", good=False)]
             order = Order("check", {})
             trial = self._call(["sbatch", "--test-only"], script(self._place, [order], "check", "check").encode())
             waiting = self._call(self._waiting())
@@ -108,7 +92,7 @@ class Slurm:
         name = last_line(version.out.decode("utf-8", "replace"))
         lines = waiting.out.decode("utf-8", "replace").splitlines()
         queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
-        taken = Finding("Queue", f"{last_line(trial.errors).removeprefix('sbatch: ')}.{queue}", good=not trial.status)
+        taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
         return [slurm, taken, *checks.look(self._host, self._place)]
 
@@ -129,7 +113,7 @@ class Slurm:
         text = script(self._place, orders, batch, job_name)
         own = {f"{batch}/orders": names.encode(), f"{batch}/script": text.encode()}
         host_files.write_all(self._host, self._place.folder, own)
-        answer = self._shell(SUBMIT, job_name, given=text.encode())
+        answer = self._shell(SUBMIT, job_name, stdin=text.encode())
         number = answer.out.decode("utf-8", "replace").strip().partition(";")[0]
         if answer.status or not re.fullmatch(r"[0-9]{1,12}", number):
             said = last_line(answer.errors).removeprefix("sbatch: error: ")
@@ -139,11 +123,11 @@ class Slurm:
             )  # fmt: skip
         return [f"{number}_{task}:{order.name}" for task, order in enumerate(orders)]
 
-    def _scontrol(self, arrays: Sequence[str]) -> Told:
+    def _scontrol(self, arrays: Sequence[str]) -> Standings:
         answer = self._shell(LOOK, *arrays, most=MOST_LOOK)
         return from_scontrol(answer.out.decode("utf-8", "replace"))
 
-    def _sacct(self, arrays: Sequence[str]) -> Told:
+    def _sacct(self, arrays: Sequence[str]) -> Standings:
         """Nothing where the cluster keeps no accounts."""
         words = ["sacct", "-n", "-X", "-P", "-o", "JobID,State,ExitCode,Elapsed", "-j", ",".join(arrays)]
         try:
@@ -152,7 +136,7 @@ class Slurm:
             return {}
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
-    def _exits(self, numbers: Sequence[Number]) -> Told:
+    def _exits(self, numbers: Sequence[Number]) -> Standings:
         contents = self.read([Part(f"{number.name}/exit", most=8) for number in numbers])
         said = zip(numbers, contents, strict=True)
         return {
@@ -160,13 +144,13 @@ class Slurm:
             for number, text in said if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text)
         }  # fmt: skip
 
-    def _shell(self, line: str, *values: str, given: bytes = b"", most: int = 1 << 20) -> Answer:
+    def _shell(self, line: str, *values: str, stdin: bytes = b"", most: int = 1 << 20) -> Answer:
         """A line of the shell there with values as $1, $2, ..."""
         path = f"PATH={quoted(self._place.commands)}:$PATH; " if self._place.commands else ""
-        return self._told(self._host.call(["sh", "-c", path + line, "sh", *values], given, seconds=SLOW, most=most))
+        return self._told(self._host.call(["sh", "-c", path + line, "sh", *values], stdin, seconds=SLOW, most=most))
 
-    def _call(self, words: Sequence[str], given: bytes = b"", most: int = 1 << 20) -> Answer:
-        return self._shell('exec "$@"', *words, given=given, most=most)
+    def _call(self, words: Sequence[str], stdin: bytes = b"", most: int = 1 << 20) -> Answer:
+        return self._shell('exec "$@"', *words, stdin=stdin, most=most)
 
     def _told(self, answer: Answer) -> Answer:
         """The answer, if Slurm's controller gave one. Raises Unreachable."""
@@ -174,6 +158,15 @@ class Slurm:
             if any(words in text for words in NO_ANSWER):
                 raise Unreachable(f"Slurm does not answer there: {last_line(text)}.")
         return answer
+
+
+def _said_of_trial(trial: Answer) -> str:
+    """Whether Slurm would take a run, and when it would begin."""
+    said = last_line(trial.errors).removeprefix("sbatch: ").removeprefix("error: ")
+    if trial.status:
+        return f"Slurm would refuse a run with these fields: {said}."
+    moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
+    return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
 
 
 def _number(job: str) -> Number:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from workbench.places.contract import Order
 from workbench.places.place import SlurmPlace
-from workbench.places.words import run_words
+from workbench.places.run_command import run_words
 
 BODY = """\
 name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})

@@ -4,7 +4,7 @@ import re
 
 from workbench.places.contract import JobState, Standing
 
-Told = dict[tuple[str, int], Standing]  # by array and task
+Standings = dict[tuple[str, int], Standing]  # by array and task
 QUEUED = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
 RUNNING = {"RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED"}
 INTERRUPTED = {
@@ -26,9 +26,9 @@ WAITS_FOR = {
 }  # fmt: skip
 
 
-def from_scontrol(text: str) -> Told:
+def from_scontrol(text: str) -> Standings:
     """Of `scontrol -o show job`: a line a task, or one for all tasks that wait."""
-    told: Told = {}
+    standings: Standings = {}
     for line in text.splitlines():
         facts: dict[str, str] = {}
         for name, value in FIELD.findall(line):
@@ -37,25 +37,25 @@ def from_scontrol(text: str) -> Told:
             standing = _standing(facts)
             named = facts.get("ArrayTaskId", "")
             for task in [REST] if named == NO_TASK else tasks(named):
-                told[facts["ArrayJobId"], task] = standing
-    return told
+                standings[facts["ArrayJobId"], task] = standing
+    return standings
 
 
-def of_task(told: Told, array: str, task: int) -> Standing | None:
+def of_task(standings: Standings, array: str, task: int) -> Standing | None:
     """What is told of one task; None where nothing is."""
-    return told.get((array, task), told.get((array, REST)))
+    return standings.get((array, task), standings.get((array, REST)))
 
 
-def from_sacct(text: str) -> Told:
+def from_sacct(text: str) -> Standings:
     """Of `sacct -nXP -o JobID,State,ExitCode,Elapsed`: a line a task, or one for all that never began."""
-    told: Told = {}
+    standings: Standings = {}
     for line in text.splitlines():
         match = re.fullmatch(r"([0-9]{1,12})_\[?([0-9,:%-]+)\]?\|([A-Z_]+)[^|]*\|([0-9]+:[0-9]+)\|([0-9:-]+)", line)
         if match is not None:
             standing = _standing({"JobState": match[3], "ExitCode": match[4], "RunTime": match[5]})
             for task in tasks(match[2]):
-                told[match[1], task] = standing
-    return told
+                standings[match[1], task] = standing
+    return standings
 
 
 def of_exit_status(status: int) -> Standing:

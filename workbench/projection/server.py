@@ -35,7 +35,7 @@ def project(request: Message, progress: Progress) -> Message:
     evaluation, wanted = field(request, "evaluation", int), Wanted(*_wanted(request), _only(request), _most(request))
     with Workspace(field(request, "workspace", str)) as workspace:
         number, projected = draw(workspace, evaluation, wanted, latest_before(workspace, evaluation, wanted), progress)
-    return {"projection": number, **_told(projected, started)}
+    return {"projection": number, **_answer_of(projected, started)}
 
 
 def project_epochs(request: Message, progress: Progress) -> Message:
@@ -58,7 +58,7 @@ def project_arrays(request: Message, progress: Progress) -> Message:
     proxies = _array(field(request, "proxies", str)) if request.get("proxies") is not None else None
     folder = Path(field(request, "out", str))
     projected = make_map(embeddings, proxies, method, params, seed, progress)
-    answer = _told(projected, started)
+    answer = _answer_of(projected, started)
     for name, array in (("points", projected.points), ("proxies", projected.proxies)):
         if array is not None:
             answer[name] = _save(folder / f"{name}.npy", array)
@@ -133,7 +133,7 @@ def _save(path: Path, array: np.ndarray) -> str:
     return str(path)
 
 
-def _told(projected: Map, started: float) -> Message:
+def _answer_of(projected: Map, started: float) -> Message:
     measured = projected.trust
     return {
         "trustworthiness": measured and measured.trustworthiness,

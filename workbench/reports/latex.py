@@ -135,7 +135,7 @@ class _Writer:
             case Bullets():
                 return self._list(block, depth)
             case Table():
-                return _table(block)
+                return _table_lines(block)
             case Plot():
                 return self._figure(block.name, block.caption)
             case Cards():
@@ -174,7 +174,7 @@ def fitted(natural: Sequence[float], room: float) -> list[float]:
     return [min(width, low) for width in natural]
 
 
-def _table(table: Table) -> list[str]:
+def _table_lines(table: Table) -> list[str]:
     natural = [LETTER * max(map(len, column)) + 0.02 for column in zip(table.head, *table.rows, strict=True)]
     widths = fitted(natural, FULL - GAP * len(natural))
     cut = [width < wanted for wanted, width in zip(natural, widths, strict=True)]

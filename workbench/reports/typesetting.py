@@ -146,7 +146,7 @@ class _Writer:
                 items = [self._blocks(item) for item in block.items]
                 return {"kind": "bullets", "ordered": block.ordered, "first": block.first, "items": items}
             case Table():
-                return _table(block)
+                return _table_fields(block)
             case Plot():
                 return self._plots([block])
             case Cards():
@@ -187,7 +187,7 @@ class _Writer:
         return {"file": name, "scaling": scaling, "words": [words, _short(_plain(class_name))]}
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table_fields(table: Table) -> dict[str, Any]:
     """A table as the template reads it: `widths` says which columns take the room that is left."""
     head, rows, numbers, strong = table.head, table.rows, table.numbers, table.strong
     texts = [column for column in range(len(head)) if column not in numbers]

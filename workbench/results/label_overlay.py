@@ -4,14 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from workbench import files
 from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
-from workbench.evaluation.conventions import VOTERS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.results.leaving_out import LeftOut
 from workbench.results.stored import Stored, read_stored
 from workbench.results.triage import LEAST, Suspect, queue
 from workbench.workspace import Workspace
@@ -66,34 +62,6 @@ def precision(suspects: Sequence[Suspect], decisions: dict[int, Decision]) -> Pr
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     half = z * (share * (1 - share) / count + z * z / (4 * count * count)) ** 0.5 / (1 + z * z / count)
     return Precision(right, count, max(0.0, middle - half), min(1.0, middle + half))
-
-
-def decided_score(stored: Stored, decisions: dict[int, Decision], whole: float) -> LeftOut:
-    """MAP@R of the stored embeddings with the decisions; takes as long as an evaluation.
-
-    Args:
-        whole: MAP@R without them.
-
-    Raises:
-        Problem: fewer than two samples would be left.
-    """
-    from workbench.evaluation import retrieve  # loads torch
-
-    labels, stays = stored.labels.copy(), np.ones(len(stored.labels), bool)
-    rows = {number: row for row, number in enumerate(stored.sample_ids.tolist())}
-    for number, decision in decisions.items():
-        if number in rows and decision.decision == DROP:
-            stays[rows[number]] = False
-        elif number in rows and decision.decision == RELABEL:
-            labels[rows[number]] = decision.label
-    if stays.sum() < 2:
-        raise Problem("Fewer than two samples would be left.", kept="Nothing was changed.")
-    searched = stored.searched()
-    score = retrieve(
-        stored.embeddings[stays], labels[stays], stored.sample_ids[stays], k=VOTERS,
-        distance="l2" if stored.distance == "l2" else "cosine", is_query=None if searched.all() else ~searched[stays],
-    ).metrics["MAP@R"]  # fmt: skip
-    return LeftOut(whole, score, int((~stays).sum()))
 
 
 def export_decisions(workspace: Workspace, dataset_id: int, path: Path) -> int:

@@ -1,6 +1,7 @@
 """The process of one run: `python -m workbench.running.one_run WORKSPACE RUN [--resume] [--attended] [--device=NAME]`.
 
 It is told what is asked of the run as JSON lines, and ends with a checkpoint when the process that started it is gone.
+With `--spare` alone it loads torch and the engine first and is told its words then, in a line {"words", "log"}.
 """
 
 import json
@@ -9,13 +10,15 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from workbench.control import Control
-from workbench.events import Ended, Event, Waiting
+from workbench.events import Ended, Event, Progress, Waiting
 from workbench.jobs import let_the_window_go_first, start_daemon
 from workbench.problem import Problem
 from workbench.running import launch
+from workbench.running.spare import WAITING
 from workbench.workspace import Workspace
 
 Tell = Callable[[dict[str, Any]], None]
@@ -23,16 +26,24 @@ Tell = Callable[[dict[str, Any]], None]
 
 def main(words: list[str]) -> int:
     """Train the run that the words name; returns the exit status."""
+    tell = _own_output()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
+    if words == [WAITING]:
+        words = wait_for_run(sys.stdin.buffer, tell)
     folder, number, *options = words
     device = next((option.partition("=")[2] for option in options if option.startswith("--device=")), "")
-    tell = _own_output()
     control = Control(attended="--attended" in options)
     if control.attended:
         let_the_window_go_first()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
     signal.signal(signal.SIGTERM, lambda *_: control.interrupt())
 
+    begun = False
+
     def listen(event: Event) -> None:
+        nonlocal begun
+        if isinstance(event, Progress) and not begun:
+            begun = True
+            tell({"event": "training"})
         if isinstance(event, Waiting) and event.reason:  # of its own accord: who asked for a pause knows
             tell({"event": "waiting", "reason": event.reason})
         elif isinstance(event, Ended):
@@ -50,6 +61,32 @@ def main(words: list[str]) -> int:
         tell({"event": "ended", "status": "failed", "problem": str(problem)})
         return 1
     return 0
+
+
+def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
+    """Load what a run needs, then wait for its words; the process ends where the one that started it is gone."""
+    lines: SimpleQueue[bytes] = SimpleQueue()
+
+    def hear() -> None:
+        line = orders.readline()
+        if not line.endswith(b"\n"):
+            os._exit(0)  # in the middle of loading, too: nothing is held
+        lines.put(line)
+
+    start_daemon("the run's words", hear)
+    let_the_window_go_first()
+    from workbench.entries import catalog
+    from workbench.running import engine  # noqa: F401
+    from workbench.training import device
+
+    catalog.current()
+    device.choose("auto")
+    tell({"event": "ready"})
+    order = json.loads(lines.get())
+    with open(order["log"], "ab") as errors:
+        os.dup2(errors.fileno(), 2)
+        os.dup2(errors.fileno(), 1)
+    return [str(word) for word in order["words"]]
 
 
 def obey(orders: BinaryIO, control: Control) -> None:

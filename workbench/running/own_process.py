@@ -11,9 +11,9 @@ from workbench.control import Cancelled, Control
 from workbench.events import Emit
 from workbench.jobs import Job, ToldProcess
 from workbench.problem import Problem
+from workbench.running.spare import MODULE, Spare
 from workbench.workspace import Workspace
 
-MODULE = "workbench.running.one_run"
 LOG = "process.log"
 LOOK = 0.05  # seconds between two looks at what is asked
 LONGEST_LINE = 200  # letters of a log's last line
@@ -21,23 +21,25 @@ LONGEST_LINE = 200  # letters of a log's last line
 
 def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
-    device: str = "", threads: int = 0,
+    device: str = "", threads: int = 0, spare: Spare | None = None,
 ) -> Job:  # fmt: skip
     """As `launch.make_job`; of the run's events `listen` hears the last one alone, the others are in the workspace.
 
-    `threads` is how many threads torch may use on the CPU, 0 for as many as it likes.
+    `threads` is how many threads torch may use on the CPU, 0 for as many as it likes. `spare` may have a process that
+    waits for a run; the next one is started when this run trains.
     """
 
     def work(control: Control, emit: Emit) -> None:
         control.standing_back = True  # no window waits for this thread
-        follow(workspace, run_id, control, resume=resume, device=device, threads=threads)
+        follow(workspace, run_id, control, resume=resume, device=device, threads=threads, spare=spare)
 
     return Job(f"run {run_id}", work, listen or (lambda event: None), control)
 
 
 def follow(
-    workspace: Workspace, run_id: int, control: Control, *, resume: bool, device: str = "", threads: int = 0
-) -> None:
+    workspace: Workspace, run_id: int, control: Control, *, resume: bool, device: str = "", threads: int = 0,
+    spare: Spare | None = None,
+) -> None:  # fmt: skip
     """Start the process of a run that is this process's, and return when the run has ended.
 
     Raises:
@@ -50,7 +52,8 @@ def follow(
     words += ["--attended"] if control.attended else []
     variables = {"OMP_NUM_THREADS": str(threads)} if threads else {}
     log = workspace.file(run_id, LOG)
-    process = ToldProcess(MODULE, words, log, variables)
+    process = spare.take(words, log) if spare is not None and not threads else None
+    process = process or ToldProcess(MODULE, words, log, variables)
     ended: dict[str, Any] = {}
     try:
         before, status = asked_of(Control()), None
@@ -66,8 +69,12 @@ def follow(
                     control.pause()
                 elif answer.get("event") == "ended":
                     ended = answer
+                elif answer.get("event") == "training" and spare is not None:
+                    spare.prepare()
     finally:
         process.close()
+        if spare is not None:
+            spare.prepare()  # of a run that ended before its first step
     _conclude(workspace, run_id, control, ended, status)
 
 

@@ -49,6 +49,7 @@ class Preflight:
     bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
+    spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
     gpus: list[str] = field(default_factory=list)  # of this machine, each in words
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]

@@ -40,7 +40,7 @@ class Stages:
     progress: Progress
     costs: dict[str, float]
     done: float = 0.0
-    told: int = 0
+    reported: int = 0
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[Callable[[int, int], None]]:
@@ -50,8 +50,8 @@ class Stages:
 
         def tell(done: int, total: int) -> None:
             part = self.done + cost * min(1.0, done / max(1, total))
-            self.told = max(self.told, round(PARTS * part / whole))  # what is tried again takes none of it back
-            self.progress(name, self.told, PARTS)
+            self.reported = max(self.reported, round(PARTS * part / whole))  # what is tried again takes none of it back
+            self.progress(name, self.reported, PARTS)
 
         tell(0, 1)
         yield tell

@@ -55,10 +55,10 @@ def described(folder: Path) -> Plain:
     Raises:
         Problem: the gallery cannot be opened.
     """
-    found = opened(folder)
-    note = found.gallery.note
+    opening = opened(folder)
+    note = opening.gallery.note
     return {
-        "count": note.count, "dim": note.dim, "distance": note.distance, "kind": str(found.gallery.vectors.dtype),
-        "labels": note.labels is not None, "why": found.why,
-        "index": None if found.note is None else found.note.model_dump(exclude={"files", "gallery"}),
+        "count": note.count, "dim": note.dim, "distance": note.distance, "kind": str(opening.gallery.vectors.dtype),
+        "labels": note.labels is not None, "why": opening.why,
+        "index": None if opening.note is None else opening.note.model_dump(exclude={"files", "gallery"}),
     }  # fmt: skip

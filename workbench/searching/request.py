@@ -42,13 +42,13 @@ class Searcher:
         Raises:
             Problem: there is no such row, or no index that could be used.
         """
-        found = self._open(folder)
-        gallery = found.gallery
+        opened = self._open(folder)
+        gallery = opened.gallery
         if not 0 <= row < gallery.note.count:
             raise Problem(f"There is no row {row + 1:,}: there are {gallery.note.count:,}.")
-        if found.index is None and not exact:
+        if opened.index is None and not exact:
             raise Problem(
-                f"There is no index to search through{': ' + found.why if found.why else ''}.",
+                f"There is no index to search through{': ' + opened.why if opened.why else ''}.",
                 todo="Build it, or search exactly.",
             )
         began, query, missed = perf_counter(), gallery.vectors[row], None
@@ -56,11 +56,11 @@ class Searcher:
             asked = gallery.vectors[row : row + 1]
             rows, similarities = exact_nearest(gallery, asked, k, np.array([row]), progress)[0]
             seconds = perf_counter() - began
-            if found.index is not None:
-                missed = len(set(rows.tolist()) - set(found.index.nearest(query, k, row)[0].tolist()))
+            if opened.index is not None:
+                missed = len(set(rows.tolist()) - set(opened.index.nearest(query, k, row)[0].tolist()))
         else:
-            assert found.index is not None
-            rows, similarities = found.index.nearest(query, k, row)
+            assert opened.index is not None
+            rows, similarities = opened.index.nearest(query, k, row)
             seconds = perf_counter() - began
         labels = gallery.labels
         return {

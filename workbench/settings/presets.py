@@ -1,7 +1,8 @@
 """Ready runs from resources/presets. What a file shares with others is stored once, in a file below presets/shared.
 
-`base = "ccp"` takes shared/ccp.toml and lays the file's own fields over it. A part that names another entry replaces
-the base's part whole. A field that is set anew keeps nothing of the base's source: the file says its own.
+`base = "ccp"` takes shared/ccp.toml, which may have a base of its own, and lays the file's own fields over it. A part
+that names another entry replaces the base's part whole. A field that is set anew keeps nothing of the base's source:
+the file says its own.
 """
 
 import json
@@ -16,6 +17,7 @@ from workbench.config import RunConfig
 from workbench.files.resources import resources
 
 Values = dict[str, Any]
+SHARED = "shared"  # the folder of what presets have in common
 SHIPPED = "presets.json"  # among the resources: what the files hold, written by packaging/catalog.py
 UNSAID = "The paper does not say; Workbench's choice"
 
@@ -78,7 +80,8 @@ def read(path: Path) -> Values:
     own = tomllib.loads(path.read_text("utf-8"))
     if "base" not in own:
         return own
-    base = _shared(path.parent / "shared" / f"{own.pop('base')}.toml")
+    shared = path.parent if path.parent.name == SHARED else path.parent / SHARED
+    base = _shared(shared / f"{own.pop('base')}.toml")
     sources = base.get("sources", {})
     values = base | own
     for part, value in own.items():
@@ -93,7 +96,7 @@ def read(path: Path) -> Values:
 @cache
 def _shared(path: Path) -> Values:
     """What presets have in common; not to be changed."""
-    return tomllib.loads(path.read_text("utf-8"))
+    return read(path)
 
 
 def fields_set(values: Values) -> list[str]:

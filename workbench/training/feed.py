@@ -105,7 +105,7 @@ class Feed:
     def training(
         self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1, share: Share = EVERY
     ) -> Callable[[int, int], Generator[tuple[Tensor, Tensor], None, None]]:
-        """`batches(epoch, skip)` for the Trainer; the same batch again for the same seed, epoch and place.
+        """`batches(epoch, skip)` for `train`; the same batch again for the same seed, epoch and place.
 
         With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew. Threads make batches
         ahead until the generator is closed. `share(n)` is the part of a batch of n images that is given, with the

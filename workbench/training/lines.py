@@ -1,14 +1,17 @@
 """Sockets between the ranks of one machine, for what is small and sent often: gloo takes ten times as long for it."""
 
 import os
+import select
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 
 import torch
 from torch import Tensor
 
 LONGEST = 48 << 10  # bytes of a message: two of them fit into a socket, so that all ranks may send before they read
+LOOKING = 0.0002  # seconds
 ROOM = 256 << 10  # bytes asked for each socket's buffers
 
 
@@ -28,7 +31,7 @@ class Lines:
     def __init__(
         self, meeting: Path, rank: int, count: int, meet: Callable[[], object], patience: float | None
     ) -> None:
-        self._rank = rank
+        self.rank, self.count = rank, count
         self._others: dict[int, socket.socket] = {}
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(f"{meeting}-{rank}")
@@ -54,23 +57,46 @@ class Lines:
             OSError: another rank has ended; TimeoutError: it does not answer.
         """
         parts = own.new_empty((len(self._others) + 1, *own.shape))
-        parts[self._rank] = own
+        parts[self.rank] = own
         rows = parts.view(len(parts), -1).view(torch.uint8).numpy()
         for line in self._others.values():
-            line.sendall(rows[self._rank])
+            line.sendall(rows[self.rank])
         for other, line in self._others.items():
             _read(line, memoryview(rows[other]))
         return parts
 
     def flag(self, value: bool) -> bool:
         """Rank 0's value, on every rank; rank 0 does not wait. Raises as `of_each`."""
-        if self._rank == 0:
+        if self.rank == 0:
             for line in self._others.values():
                 line.sendall(bytes([value]))
             return value
         letter = bytearray(1)
         _read(self._others[0], memoryview(letter))
         return bool(letter[0])
+
+    def meet(self) -> None:
+        """Return when all ranks have called it. Raises as `of_each`."""
+        for line in self._others.values():
+            line.sendall(b"m")
+        letter = memoryview(bytearray(1))
+        for line in self._others.values():
+            _read(line, letter)
+
+    def shared_file(self, own: int | None) -> int:
+        """Descriptor of a file that rank 0 has opened, `own`, on every rank; whoever gets it closes it.
+
+        Raises:
+            OSError: another rank has ended, or this process may not open more files.
+        """
+        if own is not None:
+            for line in self._others.values():
+                socket.send_fds(line, [b"f"], [own])
+            return own
+        _, descriptors, _, _ = socket.recv_fds(self._others[0], 1, 1)
+        if not descriptors:
+            raise ConnectionError("its connection was closed")
+        return descriptors[0]
 
     def close(self) -> None:
         """Close all of them; the others then hear that this rank has ended."""
@@ -79,6 +105,12 @@ class Lines:
 
 
 def _read(line: socket.socket, into: memoryview) -> None:
+    """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
+    until = perf_counter() + LOOKING
+    looking = select.poll()
+    looking.register(line, select.POLLIN)
+    while not looking.poll(0) and perf_counter() < until:
+        pass  # yielding would cost a turn of all others on a busy machine, sleeping the time to wake up on an idle one
     while into:
         count = line.recv_into(into)
         if not count:

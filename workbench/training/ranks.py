@@ -19,6 +19,7 @@ from workbench.problem import Problem
 from workbench.training.lines import LONGEST, Lines
 from workbench.training.rank_network import Lost, keep_memory, losing, patience, stay_on_this_machine, talk_to
 from workbench.training.shared_norm import SharedNorm
+from workbench.training.shared_sums import SharedSums
 
 FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
 Value = TypeVar("Value")
@@ -110,6 +111,7 @@ class Ranks(OneRank):
         self.device: torch.device = device
         self._lines: Lines | None = None
         self._flat: dict[torch.dtype, Tensor] = {}  # all gradients, one after another
+        self._sums: dict[torch.dtype, SharedSums] = {}  # where the ranks have memory in common
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         if isinstance(meeting, str):
             where = meeting
@@ -169,18 +171,33 @@ class Ranks(OneRank):
             alike = [weight for weight in with_gradients if weight.dtype == dtype]
             orders = [_memory_order(weight) for weight in alike]
             own = [cast(Tensor, one.grad).permute(order).reshape(-1) for one, order in zip(alike, orders, strict=True)]
-            flat = self._flat.get(dtype)
-            if flat is None or len(flat) != sum(map(len, own)):
-                flat = self._flat[dtype] = torch.cat(own)
-            else:
-                torch.cat(own, out=flat)
-            with losing():
-                dist.all_reduce(flat, group=self._data)
-            flat /= self.count
+            flat = self._averaged(own)
             parts = flat.split([len(gradient) for gradient in own])
             for weight, order, part in zip(alike, orders, parts, strict=True):
                 back = sorted(range(weight.ndim), key=order.__getitem__)
                 weight.grad = part.view([weight.shape[dim] for dim in order]).permute(back)
+
+    def _averaged(self, own: list[Tensor]) -> Tensor:
+        """The mean over all ranks of these vectors of one kind, one after another; it holds until the next call."""
+        dtype, size = own[0].dtype, sum(map(len, own))
+        flat = self._flat.get(dtype)
+        if flat is None or len(flat) != size:
+            flat = self._flat[dtype] = own[0].new_empty(size)
+            self._sums.pop(dtype, None)
+            if self._lines is not None:
+                with losing():
+                    sums = SharedSums(self._lines, flat)
+                if sums.there:
+                    self._sums[dtype] = sums
+                    self._flat[dtype] = sums.own
+                    flat = sums.own
+        torch.cat(own, out=flat)
+        with losing():
+            if dtype in self._sums:
+                return self._sums[dtype].mean()
+            dist.all_reduce(flat, group=self._data)
+        flat /= self.count
+        return flat
 
     def same(self, value: Value) -> Value:
         """Rank 0's value; Lost where rank 0 does not hear the others."""

@@ -19,9 +19,12 @@ class InTurns(QObject):
         self._timer = QTimer(self, interval=BETWEEN, singleShot=True)
         self._timer.timeout.connect(self._next)
 
-    def begin(self, *steps: Callable[[], object]) -> None:
-        """Do these steps: at once when no run works, otherwise from the next turn on. Earlier steps are dropped."""
-        if self._session.busy:
+    def begin(self, *steps: Callable[[], object], long: bool = False) -> None:
+        """Do these steps: at once when no run works, otherwise from the next turn on. Earlier steps are dropped.
+
+        `long` ones are never done at once.
+        """
+        if self._session.busy or long:
             self._steps = list(steps)
             self._timer.start()
         else:

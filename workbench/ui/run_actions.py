@@ -78,9 +78,12 @@ class RunActions(QObject):
         self.show_trash = add("run.show-trash", "Show the trash", None, checkable=True)
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
         self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
-        self.apart.setToolTip("For runs that start from now on: a crash of torch or CUDA then ends the run alone.")
+        self.apart.setToolTip(
+            "For runs that start from now on: a crash of torch or CUDA then ends the run alone. "
+            "A process with torch loaded waits for the next run."
+        )
         self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
-        self.apart.toggled.connect(partial(session.preferences.set_flag, OWN_PROCESS))
+        self.apart.toggled.connect(self._train_apart)
         self.devices = add("run.devices", "GPUs for the queue…", self._choose_devices)
         self.devices.setToolTip("Runs in line then train at once, one on each of these devices.")
         self.of_menu = [
@@ -199,6 +202,11 @@ class RunActions(QObject):
         if text:
             parse_devices(text)
         self._session.preferences.set_text(DEVICES, text)
+        self._session.keep_spare()
+
+    def _train_apart(self, on: bool) -> None:
+        self._session.preferences.set_flag(OWN_PROCESS, on)
+        self._session.keep_spare()
 
     def _colours(self) -> QMenu:
         menu = QMenu(self._window)

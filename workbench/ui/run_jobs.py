@@ -8,6 +8,7 @@ from workbench.config import BadConfig, RunConfig
 from workbench.control import Control
 from workbench.events import Emit, Ended
 from workbench.problem import Problem
+from workbench.running.spare import Spare
 from workbench.running.together import parse_devices
 from workbench.ui.preferences import Preferences
 from workbench.workspace import Workspace
@@ -41,15 +42,20 @@ def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: 
 
 
 def chosen_job(
-    preferences: Preferences, workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool,
-    device: str = "",
+    preferences: Preferences, spare: Spare, workspace: Workspace, run_id: int, control: Control, listen: Emit,
+    resume: bool, device: str = "",
 ) -> Startable:  # fmt: skip
     """As `experiment_job`, in a process of its own where the person chose that or gave the queue its devices."""
     if not device and not preferences.flag(OWN_PROCESS):
         return experiment_job(workspace, run_id, control, listen, resume)
     from workbench.running import own_process
 
-    return own_process.make_job(workspace, run_id, control, listen, resume=resume, device=device)
+    return own_process.make_job(workspace, run_id, control, listen, resume=resume, device=device, spare=spare)
+
+
+def wants_spare(preferences: Preferences) -> bool:
+    """Whether runs of this window train in processes of their own, the next of which may wait with torch loaded."""
+    return preferences.flag(OWN_PROCESS) or bool(preferences.text(DEVICES))
 
 
 def chosen_devices(preferences: Preferences) -> tuple[str, ...]:

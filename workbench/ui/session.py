@@ -19,11 +19,12 @@ from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running import folds_and_seeds
+from workbench.running.spare import Spare
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
-from workbench.ui.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several
+from workbench.ui.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
 from workbench.ui.run_queue import RunQueue
 from workbench.ui.shown import Shown
 from workbench.ui.tasks import Task
@@ -79,7 +80,8 @@ class Session(Shown):
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
         self.places: list[Place] = []  # beside this machine, as they were read last
-        self._make_job = make_job or partial(chosen_job, self.preferences)
+        self.spare = Spare()
+        self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
@@ -228,6 +230,10 @@ class Session(Shown):
         self.queue.add(run_id, resume=True, alone=several)
         self.show_run(run_id)
 
+    def keep_spare(self) -> None:
+        """Have a process with torch loaded wait for the next run, or none, as the person chose where runs train."""
+        self.spare.want(wants_spare(self.preferences))
+
     def control(self, run_id: int) -> Control | None:
         """The control (pause, resume, stop) of a run that this window started or that works at a place; else None."""
         return self.queue.control(run_id) or self.placed.control(self.run(run_id))
@@ -306,6 +312,7 @@ class Session(Shown):
             for run_id in self._discarded:
                 with suppress(Problem):  # it has not ended yet: it stays in the list of runs
                     self.workspace.trash(run_id)
+        self.spare.close()
         self._wait_for_tasks()
         self.placed.release()
         for client in self.findChildren(AnalysisClient):

@@ -39,6 +39,7 @@ class WarmUp(QObject):
         catalog, device = loaded
         self._session.set_catalog(catalog)
         self._window.status.show_device(device)
+        self._session.keep_spare()
         QTimer.singleShot(SETTLED, self._garbage.settle)
 
     def _failed(self, problem: Problem) -> None:

@@ -16,7 +16,7 @@ from workbench.workspace import arrivals, dataset_copy, journal, sealing, travel
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import regular, write_from
 from workbench.workspace.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.run_folders import next_number
 from workbench.workspace.runs import add_note, forget_after
@@ -113,7 +113,7 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
             return False
-        _put(here, arrival.read, lines)
+        write_from(here, arrival.read, lines)
         for line in lines.split(b"\n"):
             if line.strip():
                 _line(db, line, arrival, taken)
@@ -151,17 +151,6 @@ def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:
             kept="What comes before it was taken in.",
         )
     return b""
-
-
-def _put(path: Path, at: int, lines: bytes) -> None:
-    """Write whole lines at a place of the journal here; what a killed program wrote there is written again."""
-    try:
-        with regular(path).open("r+b" if path.exists() else "w+b") as file:
-            file.truncate(at)
-            file.seek(at)
-            file.write(lines)
-    except OSError as error:
-        raise files.explain(error, path) from error
 
 
 def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:

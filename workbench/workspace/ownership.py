@@ -159,8 +159,8 @@ def release(token: str) -> None:
 
 def taken(run_id: int, owner: Owner | None) -> RunTaken:
     """The sentence for a run that is not, or no longer, this process's."""
-    who = "is gone from its workspace" if owner is None else f"was taken over: {owner} has it"
-    return RunTaken(f"Run {run_id} {who}.", kept="What was recorded before is kept; nothing was written since.")
+    event = "is gone from its workspace" if owner is None else f"was taken over: {owner} has it"
+    return RunTaken(f"Run {run_id} {event}.", kept="What was recorded before is kept; nothing was written since.")
 
 
 def beat(db: Connection) -> None:

@@ -5,6 +5,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from workbench import files
 from workbench.entries.catalog import cache_folder
 from workbench.problem import Problem
 
@@ -63,6 +64,20 @@ def is_file(path: Path) -> bool:
         return regular(path).exists()
     except Problem:
         return False
+
+
+def write_from(path: Path, at: int, content: bytes) -> None:
+    """Write bytes from a place of a file on, which ends behind them; the file is made where it is missing.
+
+    What a killed program wrote there is written again. Raises Problem for a link, and where the disk refuses it.
+    """
+    try:
+        with regular(path).open("r+b" if path.exists() else "w+b") as file:
+            file.truncate(at)
+            file.seek(at)
+            file.write(content)
+    except OSError as error:
+        raise files.explain(error, path) from error
 
 
 def remove_folder(folder: Path, name: str) -> None:

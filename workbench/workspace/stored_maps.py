@@ -91,8 +91,8 @@ def start_epoch(workspace: Workspace, projection: Projection) -> int | None:
 
 def same_course(workspace: Workspace, evaluation_id: int) -> list[Evaluation]:
     """The evaluations of the same run with the same distance, by epoch."""
-    this = workspace.evaluation(evaluation_id)
-    return [evaluation for evaluation in workspace.evaluations(this.run_id) if evaluation.distance == this.distance]
+    evaluation = workspace.evaluation(evaluation_id)
+    return [other for other in workspace.evaluations(evaluation.run_id) if other.distance == evaluation.distance]
 
 
 def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:

@@ -16,7 +16,7 @@ from workbench.problem import Problem
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.datasets.place.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("workbench.datasets.data_folder.cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache" / "unpacked"
 
 

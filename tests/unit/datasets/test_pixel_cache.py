@@ -127,6 +127,7 @@ def test_a_slow_set_can_be_given_up_within_an_image(tmp_path, in_memory, monkeyp
     """Ten times a second by the clock, not after so many images."""
     clock = iter(range(10_000))
     monkeypatch.setattr(module, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(module, "AT_ONCE", 1)
     told = []
     decoded(in_memory([0] * 20), tmp_path, lambda text, done, total: told.append(done))
     assert told == [*range(20), 20]

@@ -55,6 +55,18 @@ def test_a_healthy_embedding_raises_no_alarm():
     assert set(levels(healthy()).values()) == {OK}
 
 
+def test_norms_that_grew_or_differ_and_images_nearest_to_another_class_are_said():
+    vectors = healthy()
+    before, longer = look(vectors, LABELS).numbers, look(200 * vectors, LABELS).numbers
+    grown = [alarm for alarm in alarms(longer, before) if alarm.level != OK]
+    assert [(alarm.level, alarm.title) for alarm in grown] == [(NOTE, "The norms have grown")]
+    assert f"Their mean is {longer['mean_norm']:.3g}, it was {before['mean_norm']:.3g}" in grown[0].words
+    lengths = np.where(np.arange(len(vectors)) % 2, 0.1, 3.0)[:, None]
+    assert levels(vectors * lengths)["The norms differ widely"] == NOTE
+    mixed = np.random.default_rng(0).normal(size=(90, 10))
+    assert levels(mixed)["Most images are nearest to another class"] == NOTE
+
+
 def test_a_point_and_a_line_have_collapsed():
     rng = np.random.default_rng(0)
     point = np.ones(10) + 1e-3 * rng.normal(size=(90, 10))

@@ -27,7 +27,7 @@ class Played:
     def __init__(self, **facts):
         self.facts = {"clock": datetime.now(UTC).timestamp(), **WHOLE, **facts}
 
-    def call(self, words, given=b"", *, seconds=60.0, most=1 << 20):
+    def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
         facts = {name: value for name, value in self.facts.items() if value is not None}
         return Answer(0, b"a greeting\nfacts " + json.dumps(facts).encode(), "")
 

@@ -184,7 +184,7 @@ class Answering:
     def __init__(self, out: bytes, status: int = 0) -> None:
         self.answer = Answer(status, out, "why")
 
-    def call(self, words, given=b"", *, seconds=60.0, most=1 << 20):
+    def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
         return self.answer
 
 

@@ -207,3 +207,27 @@ def test_whatever_is_printed_is_a_known_state_or_nothing(text):
 @given(st.from_regex(r"[0-9,:%-]{0,30}", fullmatch=True))
 def test_tasks_are_few_whatever_range_is_named(text):
     assert len(tasks(text)) <= 100_000
+
+
+@pytest.mark.parametrize(
+    ("sbatch", "good", "said"),
+    [
+        ("echo 'sbatch: Job 15 to start at 2026-11-23T05:27:43 using 1 processors on nodes n1' >&2", True,
+         "A run with these fields would begin at 2026-11-23 05:27. 2 jobs wait there."),
+        ("echo 'sbatch: error: Invalid account or account/partition' >&2; exit 1", False,
+         "Slurm would refuse a run with these fields: Invalid account or account/partition. 2 jobs wait there."),
+    ],
+)  # fmt: skip
+def test_a_check_says_whether_slurm_takes_a_run(played, sbatch, good, said):
+    played.program("sbatch", f'[ "$1" = --version ] && echo slurm-wlm 22.05.8 && exit; {sbatch}')
+    played.program("squeue", "echo 1; echo 2")
+    slurm, queue, *_ = played.slurm(python="none").check()
+    assert (slurm.said, slurm.good) == ("slurm-wlm 22.05.8 answers.", True)
+    assert (queue.said, queue.good) == (said, good)
+
+
+def test_a_login_node_without_sbatch_is_one_sentence(played):
+    played.program("sbatch", "echo 'sbatch: not found' >&2; exit 127")
+    (slurm,) = played.slurm().check()
+    assert slurm.said == "There is no sbatch (sbatch: not found). Name its folder in Folder of sbatch."
+    assert not slurm.good

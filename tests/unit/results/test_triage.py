@@ -176,13 +176,3 @@ def test_the_command_lists_exports_and_imports(space, tmp_path):
     told = CliRunner().invoke(cli, [*words, "--import", str(file)])
     assert told.exit_code == 1
     assert "has no class named" in told.output
-
-
-def test_the_score_with_decisions_is_that_of_the_right_labels():
-    vectors, labels, wrong = planted(0.1)
-    stored = evaluation(labels, vectors)
-    decisions = {int(stored.sample_ids[row]): Decision(int(stored.sample_ids[row]), "relabel", int(TRUE[row]))
-                 for row in np.flatnonzero(wrong)}  # fmt: skip
-    score = label_overlay.decided_score(stored, decisions, 0.5)
-    assert score.without == retrieve(vectors, TRUE, stored.sample_ids, k=1).metrics["MAP@R"]
-    assert (score.whole, score.count) == (0.5, 0)

@@ -8,6 +8,7 @@ from tests.travelling_runs import in_folder
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.entries import catalog
+from workbench.places import sending
 from workbench.places.contract import Ending, JobState, Standing
 from workbench.places.place import SlurmPlace
 from workbench.problem import Problem
@@ -112,6 +113,20 @@ def test_a_place_that_does_not_answer_is_asked_again(workspace, there):
     assert PlaceWorker(workspace, number, PLACE, there, say).run() == "done"
     assert said[0] == "The cluster is not reached."
     assert states(workspace, number) == ["done"] * 3
+
+
+def test_data_that_the_place_has_elsewhere_pause_the_sweep_with_its_sentence(workspace, there, monkeypatch):
+    number = sweep_of(workspace)
+
+    def translated(config, place):
+        raise sending.UnknownData("/birds", place.name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sending, "translated", translated)
+        assert PlaceWorker(workspace, number, PLACE, there).run() == "paused"
+    assert "workbench place data cluster" in sweeps.one(workspace, number).problem
+    starting.resume(workspace, number)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
 
 
 def test_a_place_that_refuses_pauses_the_sweep_with_its_sentence(workspace, there):

@@ -1,11 +1,16 @@
 """Where to run: this machine, or one of the person's places."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from workbench.places.place import Place
 from workbench.ui.widgets.editors import ChoiceEditor
+
+if TYPE_CHECKING:  # the window is painted before it needs a place
+    from workbench.places.place import Place
 
 HERE = ""  # the value of this machine
 WHERE = "Where to run"

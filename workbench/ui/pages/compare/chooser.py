@@ -8,7 +8,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from workbench.comparing.groups import Group
-from workbench.ui.pages.compare.looks import SWATCH, looks, swatch
+from workbench.ui.pages.compare.group_styles import SWATCH, styles, swatch
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -64,8 +64,8 @@ class RunChooser(QWidget):
         gone, unfolded = self._model.take_groups(groups), self._unfolded()
         self._building = True
         self.tree.clear()
-        for group, look in reversed(list(zip(groups, looks([group.colour for group in groups]), strict=True))):
-            self.tree.addTopLevelItem(self._row(group, swatch(look)))
+        for group, style in reversed(list(zip(groups, styles([group.colour for group in groups]), strict=True))):
+            self.tree.addTopLevelItem(self._row(group, swatch(style)))
         self._building = False
         for item in self._tops():
             item.setExpanded(item.data(0, TEXT_ROLE) in unfolded)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.pages.compare.group_styles import GroupStyle, short_title
 from workbench.ui.pages.compare.plots import CostPlot, symbol
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.flow import FlowLayout
@@ -35,27 +35,27 @@ class CostPanel(QWidget):
         words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
         column.addWidget(label(words, "muted", wrap=True))
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
-        """Show other groups with their looks, in the same order."""
+    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
+        """Show other groups with their styles, in the same order."""
         title = metric_title(overview.metric)
         unit = 100 if is_share(overview.metric) else 1
         pairs = list(zip(overview.summaries, shown_as, strict=True))
         self.legend.clear()
-        for summary, look in pairs[:MOST_NAMED]:
-            self.legend.addWidget(LegendEntry(summary.group.title, look))
+        for summary, style in pairs[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(summary.group.title, style))
         for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
             plot.show_groups(
-                [(summary.group.title, look, _points(summary, of, unit)) for summary, look in pairs], title
+                [(summary.group.title, style, _points(summary, of, unit)) for summary, style in pairs], title
             )
 
 
 class LegendEntry(QWidget):
     """A group's symbol and title."""
 
-    def __init__(self, title: str, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, style: GroupStyle, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         picture = QLabel()
-        picture.setPixmap(symbol(look))
+        picture.setPixmap(symbol(style))
         in_row(picture, label(short_title(title)), on=self, spacing=4)
 
 

@@ -16,7 +16,7 @@ from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
-from workbench.ui.pages.compare.looks import Look, short_title
+from workbench.ui.pages.compare.group_styles import GroupStyle, short_title
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -40,21 +40,21 @@ class SeedCurves(QWidget):
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
-        self._waiting: list[tuple[Curve, Look]] = []
+        self._waiting: list[tuple[Curve, GroupStyle]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._factor = 1
         self._dots = True
         self._turn = QTimer(self, interval=TURN_MS)
         self._turn.timeout.connect(self._draw_next)
 
-    def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[Look], metric: str) -> None:
-        """Draw curves with their looks, in the same order; shares are drawn in percent."""
+    def show_curves(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], metric: str) -> None:
+        """Draw curves with their styles, in the same order; shares are drawn in percent."""
         self._factor, self._dots = 100 if is_share(metric) else 1, True
         self._begin(curves, shown_as, f"{metric_title(metric)} over epochs, mean over seeds", "epoch")
         self._tell(curves)
 
-    def show_training(self, training: TrainingCurves, shown_as: Sequence[Look]) -> None:
-        """Draw a scalar over steps as it was logged, with the looks of its curves in the same order."""
+    def show_training(self, training: TrainingCurves, shown_as: Sequence[GroupStyle]) -> None:
+        """Draw a scalar over steps as it was logged, with the styles of its curves in the same order."""
         self._factor, self._dots = 1, False
         self._begin(training.curves, shown_as, f"{scalar_title(training.name)} over steps, mean over seeds", "step")
         self.note.setText(in_sentences(training))
@@ -70,7 +70,7 @@ class SeedCurves(QWidget):
         self.behind, self._waiting, self._last = {}, [], []
         self.plot.drop_series()
 
-    def _begin(self, curves: Sequence[Curve], shown_as: Sequence[Look], title: str, x_title: str) -> None:
+    def _begin(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], title: str, x_title: str) -> None:
         self._clear()
         self.plot.rename(title, x_title)
         self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
@@ -88,15 +88,15 @@ class SeedCurves(QWidget):
         if not self._waiting:
             self._finish()
             return
-        curve, look = self._waiting.pop(0)
+        curve, style = self._waiting.pop(0)
         name = str(len(self.behind))
-        solid = look.pen == Qt.PenStyle.SolidLine
+        solid = style.pen == Qt.PenStyle.SolidLine
         title = f"{short_title(curve.group.title)} (n = {curve.n})"
         series = Series(
-            name, title, look.colour, dots=self._dots, dashed=not solid, pen=look.pen, may_be_undefined=not self._dots
+            name, title, style.colour, dots=self._dots, dashed=not solid, pen=style.pen, may_be_undefined=not self._dots
         )
         self.plot.add_series(series)
-        self._draw(self.plot, name, curve, look, self._factor)
+        self._draw(self.plot, name, curve, style, self._factor)
 
     def _finish(self) -> None:
         """Pass the numbers, compute their range and paint: each in its own event-loop turn."""
@@ -106,16 +106,16 @@ class SeedCurves(QWidget):
         self._turn.stop()
         self.plot.canvas.setUpdatesEnabled(True)
 
-    def _draw(self, plot: CurvePlot, name: str, curve: Curve, look: Look, factor: int) -> None:
+    def _draw(self, plot: CurvePlot, name: str, curve: Curve, style: GroupStyle, factor: int) -> None:
         items: list[pg.GraphicsObject] = []
-        faint = blended(QColor(look.colour), QColor(theme.current().plot_background))
+        faint = blended(QColor(style.colour), QColor(theme.current().plot_background))
         if len(curve.runs) > 1:
             x, y = _joined(curve)
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():
             low, high = (factor * limit[known] for limit in (curve.low, curve.high))
-            colour = QColor(look.colour)
+            colour = QColor(style.colour)
             colour.setAlpha(BAND)
             items.append(Band(curve.places[known], low, high, colour))
         for item in items:

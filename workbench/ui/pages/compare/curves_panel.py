@@ -12,7 +12,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
@@ -30,7 +30,7 @@ class CurvesPanel(QWidget):
         super().__init__(parent)
         self._session = session
         self._overview: Overview | None = None
-        self._shown_as: list[Look] = []
+        self._shown_as: list[GroupStyle] = []
         self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
         self._reading = Newest(session, self)
         self.choice = QComboBox()
@@ -48,8 +48,8 @@ class CurvesPanel(QWidget):
         """Whether curves are being read or are still to be drawn."""
         return self._reading.busy or self.seeds.drawing
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
-        """Show other groups with their looks, in the same order; the choice stays if the runs have it."""
+    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
+        """Show other groups with their styles, in the same order; the choice stays if the runs have it."""
         self._overview, self._shown_as = overview, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()

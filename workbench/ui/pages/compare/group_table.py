@@ -14,14 +14,14 @@ from workbench.comparing.comparison_text import cost, limits, metric_title, numb
 from workbench.comparing.measures import is_share
 from workbench.files.spreadsheet import pasted
 from workbench.ui import theme
-from workbench.ui.pages.compare.looks import Look, swatch
+from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import LEFT, RIGHT
 from workbench.ui.widgets.labels import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 CELL_ROLE = Qt.ItemDataRole.UserRole + 1  # Cell of a column of a metric
-LOOK_ROLE = CELL_ROLE + 1  # Look of the row's group
-BASELINE_ROLE = LOOK_ROLE + 1  # whether the row is the baseline
+STYLE_ROLE = CELL_ROLE + 1  # GroupStyle of the row's group
+BASELINE_ROLE = STYLE_ROLE + 1  # whether the row is the baseline
 
 
 class Kind(Enum):
@@ -53,14 +53,14 @@ class GroupTable(QAbstractTableModel):
         super().__init__(parent)
         self.rows: list[BaselineRow] = []
         self.columns: list[Column] = []
-        self._looks: dict[str, Look] = {}
+        self._styles: dict[str, GroupStyle] = {}
         self._icons: dict[str, QIcon] = {}
 
-    def show(self, rows: Sequence[BaselineRow], looks: dict[str, Look]) -> None:
-        """Show other rows; `looks` are by the group's title."""
+    def show(self, rows: Sequence[BaselineRow], styles: dict[str, GroupStyle]) -> None:
+        """Show other rows; `styles` are by the group's title."""
         self.beginResetModel()
-        self.rows, self._looks = list(rows), looks
-        self._icons = {title: swatch(look) for title, look in looks.items()}
+        self.rows, self._styles = list(rows), styles
+        self._icons = {}  # made when they are seen: there may be a thousand
         self.columns = _columns([cell.metric for cell in rows[0].cells], len(rows) > 1) if rows else []
         self.endResetModel()
 
@@ -73,6 +73,12 @@ class GroupTable(QAbstractTableModel):
         head = "\t".join(column.title for column in self.columns)
         rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
         return [head, *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
+
+    def _icon(self, title: str) -> QIcon | None:
+        """The swatch of a group, drawn once."""
+        if title not in self._icons and (look := self._styles.get(title)) is not None:
+            self._icons[title] = swatch(look)
+        return self._icons.get(title)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else len(self.rows)
@@ -95,7 +101,7 @@ class GroupTable(QAbstractTableModel):
             case Qt.ItemDataRole.TextAlignmentRole:
                 return LEFT if column.kind is Kind.GROUP else RIGHT
             case Qt.ItemDataRole.DecorationRole if column.kind is Kind.GROUP:
-                return self._icons.get(title)
+                return self._icon(title)
             case Qt.ItemDataRole.FontRole if column.kind is Kind.VALUE and row.cells[column.cell].best:
                 bold = QFont()
                 bold.setBold(True)
@@ -104,8 +110,8 @@ class GroupTable(QAbstractTableModel):
                 return QColor(theme.current().window)
         if role == CELL_ROLE and column.kind in (Kind.VALUE, Kind.INTERVAL, Kind.DIFFERENCE):
             return row.cells[column.cell]
-        if role == LOOK_ROLE:
-            return self._looks.get(title)
+        if role == STYLE_ROLE:
+            return self._styles.get(title)
         return row.is_baseline and len(self.rows) > 1 if role == BASELINE_ROLE else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from workbench.comparing.baseline import Cell
 from workbench.ui import theme
-from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, LOOK_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, STYLE_ROLE, GroupTable, Kind, significant
 from workbench.ui.pages.compare.tables import table_view
 
 Index = QModelIndex | QPersistentModelIndex
@@ -140,8 +140,8 @@ class GroupDelegate(QStyledItemDelegate):
             painter.drawLine(QPointF(x(baseline), rect.top()), QPointF(x(baseline), rect.bottom()))
         if not isfinite(interval.mean):
             return
-        look = index.data(LOOK_ROLE)
-        colour = QColor(look.colour if look is not None else theme.current().text)
+        style = index.data(STYLE_ROLE)
+        colour = QColor(style.colour if style is not None else theme.current().text)
         painter.setPen(QPen(colour, 2))
         if interval.known:
             painter.drawLine(QPointF(x(interval.low), middle), QPointF(x(interval.high), middle))

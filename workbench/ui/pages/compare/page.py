@@ -10,6 +10,7 @@ from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.problem import Problem
+from workbench.ui.in_turns import InTurns
 from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.fair_panel import FairPanel
@@ -26,6 +27,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import PictureLoader
 
+MANY = 100  # groups, from which on the window works between the parts of the page
 SETTLE = 150  # ms without another tick before the runs are read
 
 
@@ -38,6 +40,7 @@ class ComparePage(QStackedWidget):
         self.model = CompareModel()
         self._grouping, self._reading, self._pairing = (Newest(session, self) for _ in range(3))
         self._ranking = Newest(session, self)
+        self._turns = InTurns(session, self)
         self._fair = FairComparisons()
         self._signature: object = None
         self._offered: list[int] = []
@@ -162,6 +165,7 @@ class ComparePage(QStackedWidget):
         question = self.model.question(self.session.runs())
         if question is None:
             self._show_unticked()
+            self._turns.stop()
             self._reading.cancel()
             self._pairing.cancel()
             self.tabs.curves.forget()
@@ -194,17 +198,17 @@ class ComparePage(QStackedWidget):
         self.tabs.draw_groups()
 
     def _draw_table(self) -> None:
-        self.groups.table.show(self.model.rows, self.tabs.looks)
+        self.groups.table.show(self.model.rows, self.tabs.styles)
         self.groups.fit()
 
     # Two groups
 
     def _show_pair(self) -> None:
         """Redraw after another baseline, another group beside it, or other numbers of both."""
-        self.head.refresh()
-        self.tabs.difference.show_groups()
-        self._draw()
-        self._compare()
+        self._turns.begin(
+            self.head.refresh, self.tabs.difference.show_groups, self._draw_table, self.tabs.draw_groups, self._compare,
+            long=self.model.overview is not None and len(self.model.overview.groups) > MANY,
+        )  # fmt: skip
 
     def _compare(self) -> None:
         self._pairing.cancel()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
-from workbench.ui.pages.compare.looks import Look, swatch
+from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
@@ -43,9 +43,9 @@ class PapersPanel(QWidget):
         head.addWidget(self.box, 1)
         in_column(self.hint, head, (self.view, 1), self.notes, 0, on=self, margins=8)
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
-        """Show other groups with their looks, in the same order."""
-        self._icons = {group.title: swatch(look) for group, look in zip(overview.groups, shown_as, strict=True)}
+    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
+        """Show other groups with their styles, in the same order."""
+        self._icons = {group.title: swatch(style) for group, style in zip(overview.groups, shown_as, strict=True)}
         self._where = at_title(overview.at)
         self.tables = overview.papers
         before = self.box.currentText()

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.settings_space import Axis, Lines
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.heat import mixed
@@ -30,7 +30,7 @@ class ParallelPlot(PaintedPlot):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Parallel coordinates", parent)
         self.lines = Lines((), (), (), ())  # as shown
-        self._looks: list[Look] = []
+        self._looks: list[GroupStyle] = []
         self._brushes: dict[str, tuple[float, float]] = {}  # by title of the axis: low and high, 0..1
         self._drag: tuple[int, float] | None = None  # axis and where it began
         self.clear = button("Clear brushes", kind="quiet")
@@ -41,8 +41,8 @@ class ParallelPlot(PaintedPlot):
         self.picture.setToolTip("Drag along an axis to keep the runs that pass there; a click takes that away")
         self._tell()
 
-    def show_lines(self, lines: Lines, shown_as: Sequence[Look]) -> None:
-        """Show other runs; `shown_as` are the looks of the groups. Brushes stay on axes that both have."""
+    def show_lines(self, lines: Lines, shown_as: Sequence[GroupStyle]) -> None:
+        """Show other runs; `shown_as` are the styles of the groups. Brushes stay on axes that both have."""
         self.lines, self._looks = lines, list(shown_as)
         titles = {axis.title for axis in lines.axes}
         self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
@@ -176,8 +176,8 @@ class ParallelPlot(PaintedPlot):
         faint = mixed(tokens.plot_background, tokens.plot_axis, FAINT)
         for wanted in (False, True):
             for line in np.flatnonzero(kept == wanted).tolist():
-                look = self._looks[self.lines.group_of[line]]
-                pen = QPen(QColor(look.colour), 1.6, look.pen) if few else QPen(QColor(look.colour), 1)
+                style = self._looks[self.lines.group_of[line]]
+                pen = QPen(QColor(style.colour), 1.6, style.pen) if few else QPen(QColor(style.colour), 1)
                 painter.setPen(pen if wanted else QPen(faint, 1))
                 painter.drawPolyline(self._line(line, area, spots))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
 from workbench.ui import theme
-from workbench.ui.pages.compare.looks import Look
+from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.one_by_one import OneByOne
@@ -146,13 +146,13 @@ class CostPlot(StillPlot):
     """Runs as small symbols and the mean of each group as a great one, cost to the right and quality up."""
 
     def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
-        self._groups: list[tuple[str, Look, list[tuple[float, float]]]] = []
+        self._groups: list[tuple[str, GroupStyle, list[tuple[float, float]]]] = []
         super().__init__(title, parent)
         self._name = title
         self.plot.setLabel("bottom", x_title)
 
-    def show_groups(self, groups: Sequence[tuple[str, Look, list[tuple[float, float]]]], y_title: str) -> None:
-        """Show groups of title, look and the (cost, quality) of each run."""
+    def show_groups(self, groups: Sequence[tuple[str, GroupStyle, list[tuple[float, float]]]], y_title: str) -> None:
+        """Show groups of title, style and the (cost, quality) of each run."""
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
@@ -167,8 +167,8 @@ class CostPlot(StillPlot):
         shown = theme.current()
         self.plot.clear()
         spots, means = [], []
-        for title, look, points in (group for group in self._groups if group[2]):
-            spot = {"symbol": look.symbol, "brush": QColor(look.colour), "data": title}
+        for title, style, points in (group for group in self._groups if group[2]):
+            spot = {"symbol": style.symbol, "brush": QColor(style.colour), "data": title}
             spots += [{**spot, "pos": point, "size": RUN_PX} for point in points]
             middle = tuple(fmean(column) for column in zip(*points, strict=True))
             means.append({**spot, "pos": middle, "size": MEAN_PX})
@@ -181,13 +181,13 @@ def _tip(x: float, y: float, data: str) -> str:
     return f"<qt>{escape(data)}: {x:.4g}, {y:.4g}</qt>"
 
 
-def symbol(look: Look) -> QPixmap:
-    """The symbol of a look, for a legend."""
+def symbol(style: GroupStyle) -> QPixmap:
+    """The symbol of a style, for a legend."""
     pixmap = QPixmap(MEAN_PX + 2, MEAN_PX + 2)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(pixmap.width() / 2, pixmap.height() / 2)
-    drawSymbol(painter, look.symbol, MEAN_PX - 2, pg.mkPen(None), pg.mkBrush(look.colour))
+    drawSymbol(painter, style.symbol, MEAN_PX - 2, pg.mkPen(None), pg.mkBrush(style.colour))
     painter.end()
     return pixmap

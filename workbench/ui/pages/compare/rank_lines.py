@@ -12,7 +12,9 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 ROW, BAR, SIDE, BOTTOM, DOT = 17, 7, 12, 34, 3.5  # px: a method, a bar, margins, the axis, the radius of a mean
+ABOVE = 16  # px of the ranks above the rows
 MOST_TICKS = 10
+CENTRED = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
 AXIS = "Mean rank over seeds (line: 95% of the rank; bars: no pair differs after Holm)"
 
 
@@ -38,7 +40,7 @@ class RankLines(PaintedPlot):
     def show_comparison(self, comparison: Comparison) -> None:
         """Show another comparison; the picture is as high as its rows need."""
         self._placed, self._groups = comparison.placed, comparison.groups
-        self.picture.setMinimumHeight(ROW * len(self._placed) + BAR * len(self._groups) + BOTTOM + SIDE)
+        self.picture.setMinimumHeight(ROW * len(self._placed) + BAR * len(self._groups) + ABOVE + BOTTOM + SIDE)
         self.retitle(f"Mean ranks of {len(self._placed)} methods, 1 is best")
         self.refresh()
 
@@ -67,7 +69,8 @@ class RankLines(PaintedPlot):
             y = top + BAR * (bar + 0.5)
             ends = (ranks.x(self._placed[first].rank), ranks.x(self._placed[last].rank))
             painter.drawLine(QPointF(ends[0], y), QPointF(ends[1], y))
-        top += BAR * len(self._groups)
+        top += BAR * len(self._groups) + ABOVE
+        self._paint_ranks(painter, top - ABOVE + 2, ranks, tokens)  # in sight while the rows scroll from the first on
         for row, method in enumerate(self._placed):
             self._paint_row(painter, method, QRectF(area.left(), top + ROW * row, left - SIDE, ROW), ranks, tokens)
         self._paint_axis(painter, top + ROW * len(self._placed), ranks, tokens)
@@ -89,7 +92,12 @@ class RankLines(PaintedPlot):
         count = len(self._placed)
         painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         painter.drawLine(QPointF(ranks.x(0.5), y), QPointF(ranks.x(count + 0.5), y))
-        centred = int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self._paint_ranks(painter, y + 2, ranks, tokens)
+        painter.drawText(QRectF(ranks.x(0.5), y + 16, ranks.x(count + 0.5) - ranks.x(0.5), 16), CENTRED, AXIS)
+
+    def _paint_ranks(self, painter: QPainter, y: float, ranks: _Ranks, tokens: Tokens) -> None:
+        """The numbers of the ranks, their upper edge at `y`."""
+        count = len(self._placed)
+        painter.setPen(QPen(QColor(tokens.plot_axis), 1))
         for rank in range(1, count + 1, -(-count // MOST_TICKS)):
-            painter.drawText(QRectF(ranks.x(rank) - 20, y + 2, 40, 14), centred, str(rank))
-        painter.drawText(QRectF(ranks.x(0.5), y + 16, ranks.x(count + 0.5) - ranks.x(0.5), 16), centred, AXIS)
+            painter.drawText(QRectF(ranks.x(rank) - 20, y, 40, 14), CENTRED, str(rank))

@@ -7,7 +7,7 @@ from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
 from workbench.ui.pages.compare.difference import DifferencePanel
 from workbench.ui.pages.compare.fair_panel import FairPanel
-from workbench.ui.pages.compare.looks import Look, looks
+from workbench.ui.pages.compare.group_styles import GroupStyle, styles
 from workbench.ui.pages.compare.model import NO_PAIRS, CompareModel
 from workbench.ui.pages.compare.neighbour_overlap import NeighbourPanel
 from workbench.ui.pages.compare.papers import PapersPanel
@@ -46,11 +46,11 @@ class ResultTabs(QTabWidget):
         self.currentChanged.connect(self._draw_shown)
 
     @property
-    def looks(self) -> dict[str, Look]:
-        """Looks of the groups by title, in their order."""
+    def styles(self) -> dict[str, GroupStyle]:
+        """Styles of the groups by title, in their order."""
         groups = () if self._model.overview is None else self._model.overview.groups
-        shown_as = looks([group.colour for group in groups])
-        return {group.title: look for group, look in zip(groups, shown_as, strict=True)}
+        shown_as = styles([group.colour for group in groups])
+        return {group.title: style for group, style in zip(groups, shown_as, strict=True)}
 
     def show_fair(self, answer: FairComparisons) -> None:
         """Show the fair comparisons; without any their tab is hidden."""
@@ -90,4 +90,4 @@ class ResultTabs(QTabWidget):
             if self._model.pair is not None:
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
         elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
-            panel.show_overview(overview, list(self.looks.values()))
+            panel.show_overview(overview, list(self.styles.values()))

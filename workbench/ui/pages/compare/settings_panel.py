@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
 from workbench.comparing.setting_titles import field_title, value_title
+from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.heat_map import HeatMapPlot
-from workbench.ui.pages.compare.looks import Look, swatch
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.session import Session
@@ -64,8 +64,8 @@ class SettingsPanel(QStackedWidget):
         for plot in (self.heat, self.parallel):
             plot.failed.connect(self.failed)
 
-    def show_overview(self, overview: Overview, shown_as: Sequence[Look]) -> None:
-        """Show other groups with their looks, in the same order."""
+    def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
+        """Show other groups with their styles, in the same order."""
         self._overview = overview
         fields = settings_space.fields(overview)
         self.setCurrentIndex(1 if fields else 0)
@@ -80,7 +80,7 @@ class SettingsPanel(QStackedWidget):
         super().resizeEvent(event)
         fit_columns(self.table)
 
-    def _fill_table(self, overview: Overview, shown_as: Sequence[Look]) -> None:
+    def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Settings below each other beside the groups, or groups below each other where there are many."""
         known, groups = self._session.catalog, overview.groups
         names = [field_title(row.field, groups, known) for row in overview.differences]
@@ -90,7 +90,7 @@ class SettingsPanel(QStackedWidget):
             self.model.show(["Setting", *(group.title for group in groups)], cells)
         else:
             cells = [[group.title, *(row[at] for row in values)] for at, group in enumerate(groups)]
-            self.model.show(["Group", *names], cells, [swatch(look) for look in shown_as])
+            self.model.show(["Group", *names], cells, [swatch(style) for style in shown_as])
         fit_columns(self.table)
 
     def _fill(self, fields: list[str]) -> None:
@@ -104,7 +104,7 @@ class SettingsPanel(QStackedWidget):
                 items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
             )
 
-    def _draw_lines(self, overview: Overview, shown_as: Sequence[Look]) -> None:
+    def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         if overview is self._overview:
             self.parallel.show_lines(settings_space.lines(overview), shown_as)
 

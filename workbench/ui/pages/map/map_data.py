@@ -154,12 +154,12 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     vectors, stored_proxies = prepared(embeddings, metric), workspace.proxies(evaluation_id)
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
     proxy_labels = np.empty(0, np.int64) if stored_proxies is None else stored_proxies[1]
-    found = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
+    plane = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
     names = _class_names(workspace, evaluation_id)
     across, up = (_direction_words(direction, names) for direction in (x, y))
-    said = f"custom axes ({metric}): across {across}, up {up}; {found.angle:.0f}° between them"
-    points = among(found.transform(vectors), rows, count)
-    places = None if stars is None else found.transform(stars)
+    said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
+    points = among(plane.transform(vectors), rows, count)
+    places = None if stars is None else plane.transform(stars)
     return _data(workspace, evaluation_id, points, places, said, "axes", vectors.shape[1])
 
 

@@ -62,7 +62,6 @@ class ReportPage(QStackedWidget):
         self.runs_button = button("Choose runs…")
         self.choices = SectionChoices()
         self.templates = TemplateChooser(self.session, self.choices.template)
-        self.template_box = self.templates.box
         self.numbers = NumberChoices()
         self.preview = Preview()
         self.formats = FormatChoices(self.session.preferences)

@@ -95,11 +95,11 @@ class ClassListing:
             return ""
         values = self.scores.values[self.measure]
         values = values[np.isfinite(values)]
-        found = f"{len(self):,} of {self.total:,} classes. " if len(self) < self.total else ""
+        listed = f"{len(self):,} of {self.total:,} classes. " if len(self) < self.total else ""
         if not len(values):
-            return f"{found}No class has two images."
+            return f"{listed}No class has two images."
         mean, low, high = (percent(float(value)) for value in (values.mean(), values.min(), values.max()))
-        return f"{found}Mean over classes {mean} %, {low} to {high} %"
+        return f"{listed}Mean over classes {mean} %, {low} to {high} %"
 
     def _arrange(self) -> None:
         if self.scores is None:

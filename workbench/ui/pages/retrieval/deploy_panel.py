@@ -34,12 +34,14 @@ from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint, Fact
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.deployments import newest_deployment
 
 SIDE_PX, ROW_PX = 300, 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Less", "R@1 %", "10 kept %")
+CLASS_ROWS = 5  # in sight, with the head
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ, ? maybe 0", "R@1 %", "10 kept %")
 CLASS_TITLES = ("Class", "False %", "True %", "Own limit")
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
@@ -111,7 +113,7 @@ class DeployPanel(QStackedWidget):
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setStretchLastSection(True)
         plots = QHBoxLayout()
         plots.setSpacing(12)
         plots.addWidget(self.by_size, 1)
@@ -125,7 +127,8 @@ class DeployPanel(QStackedWidget):
         row = QHBoxLayout()
         row.setSpacing(12)
         row.addLayout(middle, 1)
-        row.addWidget(self.side)
+        self.beside = Scrolled(self.side)
+        row.addWidget(self.beside)
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 8, 16, 12)
@@ -149,6 +152,7 @@ class DeployPanel(QStackedWidget):
         self.class_table.setModel(self.classes)
         select_rows(self.class_table, "Limit by class")
         self.class_table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        self.class_table.setMinimumHeight(CLASS_ROWS * ROW_PX)
         self.class_table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.class_table.setSortingEnabled(True)
         self.class_table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
@@ -183,7 +187,7 @@ class DeployPanel(QStackedWidget):
         self._fit_text()
 
     def _fit_text(self) -> None:
-        self.side.setFixedWidth(self.session.theme.side(SIDE_PX))
+        self.beside.setFixedWidth(self.session.theme.side(SIDE_PX))
 
     # What is shown
 
@@ -366,7 +370,7 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 
 def store_cells(row: Row) -> tuple[Any, ...]:
     """The values of one store by column."""
-    less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " (not sure)")
+    less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " ?")
     return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
 
 

@@ -13,7 +13,7 @@ from workbench.colours import OKABE_ITO
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 16, 14, 34  # px around the axes
+LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 DOT, RING, REACH = 5, 9, 14  # px
 FAMILIES = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
 NEUTRAL = "#5A6372"

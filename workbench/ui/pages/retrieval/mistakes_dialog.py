@@ -55,8 +55,8 @@ class MistakesDialog(QDialog):
         self.pairs = SortedRows(PAIR_TITLES, pair_cells, written_pair, self)
         self.hubs = SortedRows(HUB_TITLES, hub_cells, written_hub, self, picture=self._picture)
         loader.ready.connect(self.hubs.pictures_came)
-        self.pair_table = _table(self.pairs, "Confusions", 2)
-        self.hub_table = _table(self.hubs, "Hubs", 2)
+        self.pair_table = _table_view(self.pairs, "Confusions", 2)
+        self.hub_table = _table_view(self.hubs, "Hubs", 2)
         self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.matrix = ConfusionMatrix()
@@ -158,7 +158,7 @@ def written_hub(column: int, value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,}"
 
 
-def _table(model: SortedRows, name: str, most_first: int) -> QTableView:
+def _table_view(model: SortedRows, name: str, most_first: int) -> QTableView:
     table = QTableView()
     table.setModel(model)
     select_rows(table, name)

@@ -112,6 +112,8 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
+        steps = self.actions()[:2]  # K keeps a label in Label triage
+        self.views.currentChanged.connect(lambda view: [action.setEnabled(view == 0) for action in steps])
 
     def _connect(self) -> None:
         session, result = self.session, self.result

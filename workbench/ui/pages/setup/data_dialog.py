@@ -47,12 +47,13 @@ class DataDialog(QDialog):
         self.tabs.addTab(self._files(inspection), "Files")
         self.tabs.addTab(self._left_out(inspection), f"Left out ({len(inspection.problems):,})")
         if inspection.unlike_published:
-            table = _table(["What", "Differs"], inspection.unlike_published)
+            table = _table_of(["What", "Differs"], inspection.unlike_published)
             self.tabs.addTab(_page(table), f"Differs from the published counts ({len(inspection.unlike_published):,})")
         if inspection.notes:
             said = label("Nothing is left out for it.", "muted")
             self.tabs.addTab(
-                _page(said, _table(["What", "Worth knowing"], inspection.notes)), f"Notes ({len(inspection.notes):,})"
+                _page(said, _table_of(["What", "Worth knowing"], inspection.notes)),
+                f"Notes ({len(inspection.notes):,})",
             )
         self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -99,7 +100,7 @@ class DataDialog(QDialog):
         bars = Marks("images", "bars", ranks, tuple(whole[order].tolist()))
         chart.show_chart(Chart("Images per class", "classes, largest first", (bars,)))
         rows = [[inspection.class_names[row], *inspection.counts[row].tolist()] for row in order]
-        return _page(chart, _table(["Class", *(name.capitalize() for name in inspection.halves)], rows))
+        return _page(chart, _table_of(["Class", *(name.capitalize() for name in inspection.halves)], rows))
 
     def _files(self, inspection: "Inspection") -> QWidget:
         if not len(inspection.sizes):
@@ -114,12 +115,12 @@ class DataDialog(QDialog):
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
         low, middle, high = (np.quantile(inspection.sizes, share, axis=0) for share in (0, 0.5, 1))
         rows = [[name, *(f"{size[0]:.0f} × {size[1]:.0f} px" for size in (low, middle, high))] for name in ("Size",)]
-        return _page(chart, _table(["", "Smallest", "Median", "Largest"], rows))
+        return _page(chart, _table_of(["", "Smallest", "Median", "Largest"], rows))
 
     def _left_out(self, inspection: "Inspection") -> QWidget:
         if not inspection.problems:
             return _page(label("Every image could be read, and nothing is missing.", "muted"))
-        return _page(_table(["What", "Why"], inspection.problems))
+        return _page(_table_of(["What", "Why"], inspection.problems))
 
     def _copies(self, inspection: "Inspection") -> QWidget:
         if not inspection.copies:
@@ -131,7 +132,7 @@ class DataDialog(QDialog):
         rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
         return _page(
             label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),
-            _table(["Group", "Image", "Half"], rows),
+            _table_of(["Group", "Image", "Half"], rows),
         )
 
 
@@ -145,7 +146,7 @@ def _page(*widgets: QWidget) -> QWidget:
     return page
 
 
-def _table(titles: list[str], rows: Sequence[Sequence[object]]) -> QTableWidget:
+def _table_of(titles: list[str], rows: Sequence[Sequence[object]]) -> QTableWidget:
     table = QTableWidget(min(len(rows), MOST_ROWS), len(titles))
     table.setHorizontalHeaderLabels(titles)
     table.verticalHeader().hide()

@@ -1,6 +1,7 @@
 """The preflight of Set up: a check of the run on a thread, once edits have stopped; only the newest counts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,8 @@ class PreflightRunner(QObject):
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
                 return False
 
-            return preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
+            result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
+            return replace(result, spare_bytes=self._session.spare.memory())
 
         self._start("Preflight", work, self.done.emit)
 

@@ -126,7 +126,7 @@ class PreflightCard(Card):
             "Device": "\n".join([result.device, *result.gpus]),
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
-            "Memory": f"{memory(result.memory_bytes)} in use after the dry steps" if result.memory_bytes else NO_VALUE,
+            "Memory": _memory(result),
             "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
             + (f"; bound by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
@@ -174,6 +174,13 @@ class PreflightCard(Card):
         sentences = [f"{name} {what}." for name, what in said]
         shown.setText("\n".join([title, *sentences]) if sentences else "")
         shown.setVisible(bool(sentences))
+
+
+def _memory(result: "Preflight") -> str:
+    parts = [f"{memory(result.memory_bytes)} in use after the dry steps"] if result.memory_bytes else []
+    if result.spare_bytes:
+        parts.append(f"{memory(result.spare_bytes)} of a process that waits for the run")
+    return "; ".join(parts) or NO_VALUE
 
 
 def _probe(result: "Preflight") -> str:

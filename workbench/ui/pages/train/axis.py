@@ -44,13 +44,15 @@ class StepAxis:
         """
         if kind in (STEP, stored) or not self.has(kind):
             return stored, None
-        each = self.steps_per_epoch
+        per_epoch = self.steps_per_epoch
         if kind == EPOCH:
-            return EPOCH, lambda steps: steps / each
+            return EPOCH, lambda steps: steps / per_epoch
         steps, seconds = self._times()
         title, unit, _ = next(entry for entry in UNITS if seconds[-1] >= entry[2])
         if stored == EPOCH:
-            return (title, lambda epochs: _reaching(epochs * each, steps, seconds) / unit) if each else (stored, None)
+            if not per_epoch:
+                return stored, None
+            return title, lambda epochs: _reaching(epochs * per_epoch, steps, seconds) / unit
         return title, lambda wanted: _reaching(wanted, steps, seconds) / unit
 
     def _times(self) -> tuple[np.ndarray, np.ndarray]:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from workbench.ui.pages.train.geometry_plots import STAR
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
@@ -24,18 +25,23 @@ class ClassesPlot(PaintedPlot):
         self._names: list[str] = []
         self._table = np.empty((0, 0))
         self._falling: set[str] = set()
+        self._shown: int | None = None
         super().__init__("MAP@R of each class, %", parent)
 
-    def show_classes(self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str]) -> None:
+    def show_classes(
+        self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str],
+        shown: int | None = None,
+    ) -> None:  # fmt: skip
         """Show other scores.
 
         Args:
             epochs: of the columns. names: of classes [K]. table: [epochs, K] in 0..1, NaN without a query.
             falling: names of the classes that fall while the mean rises; they stand first.
+            shown: the epoch whose column is framed.
         """
         known = [at for at in range(len(names)) if len(table) and np.isfinite(table[-1, at])]
         order = sorted(known, key=lambda at: (names[at] not in falling, table[-1, at]))[:MOST_CLASSES]
-        self._epochs, self._falling = list(epochs), falling
+        self._epochs, self._falling, self._shown = list(epochs), falling, shown
         self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
         worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
         self.retitle(f"MAP@R of each class, %{worst}")
@@ -89,6 +95,13 @@ class ClassesPlot(PaintedPlot):
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
         for across, epoch in enumerate(self._epochs):
-            if across % every == 0:
-                painter.drawText(QRectF(box.left() + across * width, box.bottom() + 2, width, 14), centre, str(epoch))
+            column = QRectF(box.left() + across * width, box.top(), width, box.height())
+            if epoch == self._shown:
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(QColor(STAR), 2))
+                painter.drawRect(column)
+                painter.setPen(QColor(tokens.plot_axis))
+            if across % every == 0 or epoch == self._shown:
+                words = f"{epoch} ★" if epoch == self._shown else str(epoch)
+                painter.drawText(QRectF(column.center().x() - 20, box.bottom() + 2, 40, 14), centre, words)
         painter.drawText(QRectF(box.right(), box.bottom() + 2, GAIN_PX, 14), centre, "gain")

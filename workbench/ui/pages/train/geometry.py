@@ -1,9 +1,9 @@
 """The Geometry tab of the Train page: alarms in words, and what the embeddings became over the epochs."""
 
 import numpy as np
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.evaluation.health import OK, Alarm
 from workbench.problem import Problem
@@ -11,6 +11,7 @@ from workbench.progress import Progress
 from workbench.results.geometry_watch import Watched, watch
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
+from workbench.ui.pages.train.geometry_tiles import GeometryTiles
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.card import EmptyHint
@@ -19,7 +20,8 @@ from workbench.ui.widgets.painted_plot import PaintedPlot
 
 NOTHING_YET = "No evaluation yet: what the embeddings became is shown from the first one of the run on."
 READ_AFTER = 400  # ms after the last news
-CARDS = 4
+IN_ROW = 4  # alarms
+TALL_PX = 200  # at least, of the pictures with a row for each epoch or class
 ROLES = {"ok": "right", "note": "warning", "bad": "wrong"}
 MARKS = {"ok": "✓", "note": "⚠", "bad": "✗"}
 
@@ -48,6 +50,8 @@ class AlarmCard(QFrame):
 class GeometryPanel(QStackedWidget):
     """Looks at the evaluations of the shown run when it is visible, on a thread, and again when there are more."""
 
+    changed = Signal()  # other evaluations are shown, or none
+
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
@@ -63,16 +67,20 @@ class GeometryPanel(QStackedWidget):
 
     def _build(self) -> None:
         self.hint = EmptyHint("Geometry of the embeddings", NOTHING_YET)
-        self.cards = [AlarmCard() for _ in range(CARDS + 1)]  # the last is of the classes that fall
+        self.tiles = GeometryTiles()  # the page has them above its tabs
+        self.cards = [AlarmCard() for _ in range(2 * IN_ROW)]
         self.rank = LinesPlot("Effective rank", "epoch")
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
+        for tall in (self.ridge, self.classes):
+            tall.picture.setMinimumHeight(TALL_PX)
         self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
-        cards = QHBoxLayout()
+        cards = QGridLayout()
         cards.setSpacing(8)
-        for card in self.cards:
-            cards.addWidget(card, 1)
+        for at, card in enumerate(self.cards):
+            cards.addWidget(card, at // IN_ROW, at % IN_ROW)
+            cards.setColumnStretch(at % IN_ROW, 1)
         grid = QGridLayout()
         grid.setSpacing(8)
         for at, lines in enumerate((self.rank, self.spectrum, self.spread)):
@@ -87,8 +95,11 @@ class GeometryPanel(QStackedWidget):
         column.setSpacing(8)
         column.addLayout(cards)
         column.addLayout(grid, 1)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(content)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(area)
         for plot in self.plots:
             plot.failed.connect(self.session.notify)
 
@@ -139,6 +150,7 @@ class GeometryPanel(QStackedWidget):
             self.hint.say(NOTHING_YET)
         self.setCurrentIndex(1 if watched is not None and watched.evaluations else 0)
         self._draw()
+        self.changed.emit()
 
     def _draw(self, _evaluation_id: object = None) -> None:
         watched = self.watched
@@ -146,6 +158,7 @@ class GeometryPanel(QStackedWidget):
             return
         numbers = [evaluation.id for evaluation in watched.evaluations]
         at = numbers.index(self.session.evaluation_id) if self.session.evaluation_id in numbers else len(numbers) - 1
+        self.tiles.show_looks(watched.evaluations, watched.looks, at)
         self._draw_alarms(watched, at)
         epochs = np.array(watched.epochs, np.float64)
         looks = [seen.numbers for seen in watched.looks]
@@ -153,6 +166,7 @@ class GeometryPanel(QStackedWidget):
         self.rank.show_lines(
             [Line("this run", epochs, np.array([seen["spectral_rank"] for seen in looks]), POSITIVE, dots=True)],
             (needed, f"{needed:.0f}, classes − 1") if needed <= looks[at]["dimensions"] else None,
+            float(epochs[at]),
         )
         first, middle = 0, at // 2
         shown = [(first, NEGATIVE), (middle, "#56B4E9"), (at, POSITIVE)]
@@ -164,7 +178,7 @@ class GeometryPanel(QStackedWidget):
         uniform = np.array([seen["pairs_uniformity"] for seen in looks])
         align = np.array([seen["pairs_alignment"] for seen in looks])
         self.spread.show_lines([
-            Line("epochs", uniform, align, POSITIVE, dots=True),
+            Line("epochs", uniform, align, POSITIVE, dots=True, first="untrained" if watched.epochs[0] == 0 else ""),
             Line("shown", uniform[at : at + 1], align[at : at + 1], STAR, dots=True),
         ])  # fmt: skip
         hills = [
@@ -174,7 +188,7 @@ class GeometryPanel(QStackedWidget):
         self.ridge.show_hills(hills, watched.epochs[at])
         names = self._class_names(watched)
         falling = {names[column] for column in watched.falling.tolist()}
-        self.classes.show_classes(watched.epochs, names, watched.of_classes, falling)
+        self.classes.show_classes(watched.epochs, names, watched.of_classes, falling, watched.epochs[at])
 
     def _draw_alarms(self, watched: Watched, at: int) -> None:
         names, alarms = self._class_names(watched), watched.alarms(at)

@@ -27,6 +27,7 @@ class Line:
     y: np.ndarray  # [n]
     colour: str
     dots: bool = False
+    first: str = ""  # words beside its first point
 
 
 class LinesPlot(PaintedPlot):
@@ -41,12 +42,15 @@ class LinesPlot(PaintedPlot):
     ) -> None:
         self._lines: list[Line] = []
         self._limit: tuple[float, str] | None = None
+        self._marked: float | None = None
         self._x_title, self._y_title, self._log = x_title, y_title, log
         super().__init__(title, parent)
 
-    def show_lines(self, lines: Sequence[Line], limit: tuple[float, str] | None = None) -> None:
-        """Show other lines; `limit` is a dashed height with its words."""
-        self._lines, self._limit = list(lines), limit
+    def show_lines(
+        self, lines: Sequence[Line], limit: tuple[float, str] | None = None, marked: float | None = None
+    ) -> None:
+        """Show other lines; `limit` is a dashed height with its words, `marked` a place with a star."""
+        self._lines, self._limit, self._marked = list(lines), limit, marked
         self.refresh()
 
     def rows(self) -> Rows:
@@ -83,6 +87,11 @@ class LinesPlot(PaintedPlot):
             painter.drawText(
                 QRectF(box.left(), y - 16, box.width(), 14), int(Qt.AlignmentFlag.AlignRight), self._limit[1]
             )
+        if self._marked is not None:
+            x = _at(self._marked, spans[0], box.left(), box.right())
+            painter.setPen(QPen(QColor(STAR), 1.4, Qt.PenStyle.DashLine))
+            painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
+            painter.drawText(QRectF(x - 8, box.top() - 14, 16, 14), int(Qt.AlignmentFlag.AlignCenter), "★")
         for line in known:
             across = [_at(float(x), spans[0], box.left(), box.right()) for x in line.x]
             down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
@@ -94,7 +103,11 @@ class LinesPlot(PaintedPlot):
                 painter.setBrush(QColor(line.colour))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
-        self._paint_legend(painter, area, known, tokens)
+            if line.first and points:
+                painter.setPen(QColor(tokens.plot_axis))
+                beside = QRectF(points[0].x() - 90, points[0].y() - 18, 96, 14)
+                painter.drawText(beside, int(Qt.AlignmentFlag.AlignRight), line.first)
+        _paint_legend(painter, area, [(line.title, line.colour) for line in known], tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -121,15 +134,6 @@ class LinesPlot(PaintedPlot):
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
-
-    def _paint_legend(self, painter: QPainter, area: QRectF, lines: Sequence[Line], tokens: Tokens) -> None:
-        right = area.right() - RIGHT
-        for line in reversed(lines):
-            width = painter.fontMetrics().horizontalAdvance(line.title)
-            painter.setPen(QColor(tokens.text))
-            painter.drawText(QRectF(right - width, area.top(), width + 2, 14), 0, line.title)
-            painter.fillRect(QRectF(right - width - 16, area.top() + 6, 12, 2), QColor(line.colour))
-            right -= width + 28
 
 
 class RidgePlot(PaintedPlot):
@@ -202,9 +206,18 @@ class RidgePlot(PaintedPlot):
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
         painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
+        _paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
+
+
+def _paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens) -> None:
+    """Titles with a stroke of their colour before them, in the upper right corner."""
+    right = place.right() - RIGHT
+    for title, colour in reversed(lines):
+        width = painter.fontMetrics().horizontalAdvance(title)
         painter.setPen(QColor(tokens.text))
-        painter.drawText(QRectF(box.right() - 190, area.top(), 190, 14), int(Qt.AlignmentFlag.AlignRight),
-                         "negatives grey, positives red")  # fmt: skip
+        painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
+        painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(colour))
+        right -= width + 28
 
 
 def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:

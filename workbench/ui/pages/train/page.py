@@ -22,8 +22,8 @@ from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.findings import Findings
 from workbench.ui.pages.train.geometry import GeometryPanel
-from workbench.ui.pages.train.gpu_lines import GpuLines
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
+from workbench.ui.pages.train.machine_lines import MachineLines
 from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.plot_grid import by_name
 from workbench.ui.pages.train.reading import NEEDED, read_curves
@@ -77,7 +77,7 @@ class TrainPage(QStackedWidget):
         self.banner = TroubleBanner()
         self.tiles = Tiles()
         self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
-        self.system = SystemPanel(GpuLines(self.session))
+        self.system = SystemPanel(MachineLines(self.session))
         self.views = QTabWidget()
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
@@ -111,7 +111,7 @@ class TrainPage(QStackedWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(16, 12, 16, 12)
         column.setSpacing(8)
-        for part in (self.header, self.banner, self.tiles):
+        for part in (self.header, self.banner, self.tiles, self.geometry_panel.tiles):
             column.addWidget(part)
         column.addWidget(above, 1)
         column.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
@@ -165,6 +165,7 @@ class TrainPage(QStackedWidget):
         self.axis.chosen.connect(self._choose_axis)
         self.system.made.connect(self._take_chart)
         self.views.currentChanged.connect(self._fit_text)
+        self.geometry_panel.changed.connect(self._fit_text)
         self.header.pause_pressed.connect(self._pause)
         self.header.stop_pressed.connect(self._stop)
         self.header.end_pressed.connect(self._end)
@@ -198,6 +199,9 @@ class TrainPage(QStackedWidget):
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.smoother.caption.setVisible(room >= size.px(WITH_CAPTION))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
+        of_geometry = self.views.currentWidget() is self.geometry_panel and self.geometry_panel.watched is not None
+        self.tiles.setVisible(not of_geometry)
+        self.geometry_panel.tiles.setVisible(of_geometry)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

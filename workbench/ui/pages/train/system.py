@@ -58,13 +58,13 @@ class SystemPanel(Scrolled):
     A chart is made once there is something in it and the tab is in sight: plots are slow to make.
 
     Args:
-        gpus: what shows the GPUs of this machine.
+        machine: what shows the GPUs of this machine and the process that waits.
     """
 
     failed = Signal(object)  # Problem, of saving a plot
     made = Signal(object)  # a CurvePlot that is new
 
-    def __init__(self, gpus: QWidget | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, machine: QWidget | None = None, parent: QWidget | None = None) -> None:
         super().__init__(QWidget(), parent)
         self.curves = {name: Curve() for chart in CHARTS for name, *_ in chart.curves}  # as stored
         self._limits: dict[str, float] = {}
@@ -79,17 +79,17 @@ class SystemPanel(Scrolled):
         self._live = True
         self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._make_next)
-        self._build(gpus)
+        self._build(machine)
         self.clear()
 
-    def _build(self, gpus: QWidget | None) -> None:
+    def _build(self, machine: QWidget | None) -> None:
         card = Card()
         card.body.setContentsMargins(12, 8, 12, 8)
         card.body.setSpacing(4)
         for line in (self.verdict, self.advice, self.whole, self.bar, self._times, self.device):
             card.body.addWidget(line)
-        if gpus is not None:
-            card.body.addWidget(gpus)
+        if machine is not None:
+            card.body.addWidget(machine)
         self.nothing = label(NO_LOAD, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         in_column(card, self.nothing, (self._grid, 1), on=self.widget(), spacing=8)

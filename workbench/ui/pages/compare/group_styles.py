@@ -11,13 +11,13 @@ from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
-TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many looks style and symbol would meet again
+TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many groups line style and symbol would meet again
 LONGEST, HEAD = 30, 10  # letters of a title in a legend, and of them before the gap
 SWATCH = (18, 10)  # px
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GroupStyle:
     """Never a colour alone."""
 
     colour: str  # "#RRGGBB"
@@ -25,40 +25,42 @@ class Look:
     symbol: str
 
 
-def looks(colours: Sequence[int]) -> list[Look]:
-    """One look for each stored colour index; the same index has the same colour in every comparison.
+def styles(colours: Sequence[int]) -> list[GroupStyle]:
+    """One style for each stored colour index; the same index has the same colour in every comparison.
 
     The line style goes on with every turn through the palette, and further where two would look the same.
     """
-    used: set[Look] = set()
+    used: set[GroupStyle] = set()
     all_used: set[str] = set()  # colours with which every style and symbol is taken
     chosen = []
     for index in colours:
         turn, colour = index // len(RUN_COLOURS), run_colour(index)
         candidates = (
-            Look(colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)])
+            GroupStyle(
+                colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)]
+            )
             for step in range(len(STYLES) * len(SYMBOLS))
         )
-        look = first = next(candidates)
+        style = first = next(candidates)
         if first in used and colour not in all_used:
             free = next((other for other in candidates if other not in used), None)
             if free is None:
                 all_used.add(colour)
-            look = free or first
-        used.add(look)
-        chosen.append(look)
+            style = free or first
+        used.add(style)
+        chosen.append(style)
     return chosen
 
 
-def swatch(look: Look) -> QIcon:
-    """A stroke in the look's colour and line style, drawn once: a thousand groups share a few colours and styles."""
-    colour = drawn(look.colour)
-    key, pixmap = f"swatch {colour} {look.pen.name}", QPixmap()
+def swatch(style: GroupStyle) -> QIcon:
+    """A stroke in the style's colour and line style, drawn once: a thousand groups share a few colours and styles."""
+    colour = drawn(style.colour)
+    key, pixmap = f"swatch {colour} {style.pen.name}", QPixmap()
     if not QPixmapCache.find(key, pixmap):
         pixmap = QPixmap(*SWATCH)
         pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(pixmap)
-        painter.setPen(QPen(QColor(colour), 3, look.pen))
+        painter.setPen(QPen(QColor(colour), 3, style.pen))
         painter.drawLine(0, SWATCH[1] // 2, SWATCH[0], SWATCH[1] // 2)
         painter.end()
         QPixmapCache.insert(key, pixmap)

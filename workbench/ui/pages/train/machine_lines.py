@@ -1,4 +1,4 @@
-"""Name, memory and load of each GPU of this machine, while they are looked at."""
+"""GPUs of this machine, and the process that waits for the next run, while they are looked at."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QLabel
 
 from workbench.running.gpus import Gpu, gpus
 from workbench.ui.session import Session
+from workbench.ui.words import memory
 
 LOOK_EVERY = 2000  # ms
 UNBOUNDED = 2**24 - 1  # px: what Qt takes for no limit
 
 
-class GpuLines(QLabel):
-    """One line for each GPU, read on a thread; hidden where there is none.
+class MachineLines(QLabel):
+    """One line for each GPU and one for a waiting process, read on a thread; hidden where there is neither.
 
     Args:
         look: reads the GPUs; the machine's by default.
@@ -22,10 +23,11 @@ class GpuLines(QLabel):
 
     def __init__(self, session: Session, look: Callable[[], list[Gpu]] = gpus) -> None:
         super().__init__(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.setAccessibleName("GPUs of this machine")
+        self.setAccessibleName("GPUs of this machine, and the process that waits for the next run")
         self.setProperty("role", "muted")
         self.setMaximumHeight(0)
         self._session, self._look = session, look
+        self._none = False  # no GPU was seen: none appears while the program runs
         self._timer = QTimer(self, interval=LOOK_EVERY)
         self._timer.timeout.connect(self._read)
 
@@ -39,10 +41,16 @@ class GpuLines(QLabel):
         self._timer.stop()
 
     def _read(self) -> None:
-        self._session.read(self._look, self._show)
+        self._session.read(self._lines, self._show)
 
-    def _show(self, seen: list[Gpu]) -> None:
-        self.setText("\n".join(gpu.words for gpu in seen))
-        self.setMaximumHeight(UNBOUNDED if seen else 0)  # it stays shown, so that it is told when it is
-        if not seen:
-            self._timer.stop()  # a GPU does not appear while the program runs
+    def _lines(self) -> list[str]:
+        seen = [] if self._none else self._look()
+        self._none = not seen
+        lines = [gpu.words for gpu in seen]
+        if taken := self._session.spare.memory():
+            lines.append(f"A process with torch loaded waits for the next run: {memory(taken)}.")
+        return lines
+
+    def _show(self, lines: list[str]) -> None:
+        self.setText("\n".join(lines))
+        self.setMaximumHeight(UNBOUNDED if lines else 0)  # it stays shown, so that it is told when it is

@@ -1,0 +1,35 @@
+"""What every launcher does by its host alone: run folders are written, read and asked through it."""
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from workbench.places import host_files
+from workbench.places.contract import Host, Order, Part
+from workbench.places.place import Place
+
+OfKind = TypeVar("OfKind", bound=Place)
+
+
+class ThroughHost(Generic[OfKind]):
+    """The part of a launcher that is the same for all of them.
+
+    Args:
+        host: a machine that sees the folder of the runs.
+        place: its record.
+    """
+
+    def __init__(self, host: Host, place: OfKind) -> None:
+        self._host, self._place = host, place
+
+    def _write(self, orders: Sequence[Order], more: dict[str, bytes] | None = None) -> None:
+        """Write the files of all orders, and `more` by their paths below the place's folder, in one request."""
+        contents = {f"{order.name}/{name}": content for order in orders for name, content in order.files.items()}
+        host_files.write_all(self._host, self._place.folder, contents | (more or {}))
+
+    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """As `Launcher.read`."""
+        return host_files.read(self._host, self._place.folder, parts)
+
+    def put(self, path: str, content: bytes) -> None:
+        """As `Launcher.put`."""
+        self._write((), {path: content})

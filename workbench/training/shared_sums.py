@@ -1,0 +1,82 @@
+"""Sums of large tensors of the ranks of one machine, in memory that all of them map: gloo copies them over sockets."""
+
+import contextlib
+import mmap
+import os
+import tempfile
+
+import torch
+from torch import Tensor
+
+from workbench.training.lines import Lines
+
+
+class SharedSums:
+    """Memory for a vector of each rank and for their sum.
+
+    Args:
+        lines: to the other ranks.
+        own: a vector on the CPU, as long and of the same kind on every rank.
+
+    Raises:
+        OSError: the system does not give the memory, or another rank has ended; no rank then has any.
+    """
+
+    def __init__(self, lines: Lines, own: Tensor) -> None:
+        self._lines = lines
+        file = _memory((lines.count + 1) * own.nbytes) if lines.rank == 0 else None
+        self.there = lines.flag(file is not None)
+        """Whether the system gave the memory."""
+        if not self.there:
+            return
+        descriptor = lines.shared_file(file)
+        try:
+            mapped = mmap.mmap(descriptor, (lines.count + 1) * own.nbytes)
+        finally:
+            os.close(descriptor)
+        self._rows = torch.frombuffer(mapped, dtype=own.dtype).view(lines.count + 1, -1)
+
+    @property
+    def own(self) -> Tensor:
+        """This rank's vector, to be filled before `mean`."""
+        return self._rows[self._lines.rank]
+
+    def mean(self) -> Tensor:
+        """The mean of the vectors of all ranks, the same on each of them; it holds until `mean` is called again.
+
+        Every rank adds up a part of it, in the order of the ranks.
+
+        Raises:
+            OSError: another rank has ended; TimeoutError: it does not answer.
+        """
+        lines = self._lines
+        self._lines.meet()
+        *vectors, together = self._rows
+        size = len(together)
+        part = slice(size * lines.rank // lines.count, size * (lines.rank + 1) // lines.count)
+        torch.add(vectors[0][part], vectors[1][part], out=together[part])
+        for vector in vectors[2:]:
+            together[part] += vector[part]
+        together[part] /= lines.count
+        self._lines.meet()
+        return together
+
+
+def _memory(size: int) -> int | None:
+    """A file without a name that lies in memory, where the system has such files; None where there is no room."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("workbench-ranks")
+        else:
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(descriptor, 0, size)
+            else:
+                os.ftruncate(descriptor, size)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return descriptor
+    return None

@@ -1,0 +1,53 @@
+"""The tiles of the Geometry tab: six numbers of the shown evaluation, and how each went over the epochs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from workbench.colours import OKABE_ITO
+from workbench.evaluation.health import Look
+from workbench.ui.pages.train.tiles import Tile
+from workbench.ui.theme import SERIES
+from workbench.ui.widgets.boxes import in_row
+from workbench.ui.words import percent
+from workbench.workspace.rows import Evaluation
+
+
+class GeometryTiles(QWidget):
+    """MAP@R, effective rank, mean norm, margin to the nearest foreign image, overlap and largest hub."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.score, self.rank = Tile("MAP@R", SERIES["MAP@R"]), Tile("Effective rank", OKABE_ITO[1])
+        self.norm, self.margin = Tile("Mean norm", OKABE_ITO[2]), Tile("Nearest foreign", OKABE_ITO[4])
+        self.overlap, self.hub = Tile("Overlap", OKABE_ITO[3]), Tile("Largest hub", OKABE_ITO[0])
+        self.margin.setToolTip("Cosine to the nearest of the own class less that to the nearest of another: the median")
+        self.hub.setToolTip("How many lists of the ten nearest hold the most frequent image; the mean is 10")
+        in_row(
+            *((tile, 1) for tile in (self.score, self.rank, self.norm, self.margin, self.overlap, self.hub)),
+            on=self, spacing=8,
+        )  # fmt: skip
+
+    def show_looks(self, evaluations: Sequence[Evaluation], looks: Sequence[Look], at: int) -> None:
+        """Show the evaluation in place `at` of those of a run, which are in order."""
+        scores = np.array([evaluation.metrics.get("MAP@R", np.nan) for evaluation in evaluations])
+        shown = percent(float(scores[at])) if np.isfinite(scores[at]) else ""
+        self.score.show_number(shown, "%", f"epoch {evaluations[at].epoch}")
+        self.score.show_curve(scores)
+        for tile, name, unit, below in (
+            (self.rank, "spectral_rank", f"of {looks[at].numbers['dimensions']:.0f}", ""),
+            (self.norm, "mean_norm", "", ""),
+            (self.margin, "foreign_margin", "", "cosine, own less foreign"),
+            (self.overlap, "overlap", "%", "of the two similarities"),
+            (self.hub, "largest_hub", "times", "in lists of 10"),
+        ):
+            values = np.array([seen.numbers[name] for seen in looks]) * (100 if unit == "%" else 1)
+            before = f"was {_short(values[0])} at epoch {evaluations[0].epoch}" if at else ""
+            tile.show_number(_short(values[at]), unit, below or before)
+            tile.show_curve(values)
+
+
+def _short(value: float) -> str:
+    """A number in three digits; nothing for one that is not known."""
+    return f"{value:.3g}".replace("-", "−") if np.isfinite(value) else ""
