@@ -159,6 +159,29 @@ def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, playe
     assert len(workspace.evaluations(run_id)) == 3
 
 
+def test_a_run_that_ends_while_it_is_looked_at_is_done(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.QUEUED)  # asked before the run began, and ended
+    following = Following(workspace, PLACE, played)
+    following.look()
+    assert workspace.run(run_id).status == "done"
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("done", "")
+
+
+def test_a_job_that_finished_is_what_its_journal_says(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    sending.submit(workspace, [run_id], PLACE, played)  # by another program, which had not seen the end
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("done", "")
+
+
 def test_two_programs_follow_one_place_by_turns(made, workspace, played):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[0])
