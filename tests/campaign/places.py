@@ -173,7 +173,8 @@ def wrong_clock_there(rng: random.Random, folder: Path) -> Iterator[Outcome]:
         clock, hours = folder / "clock", (-9600, -216, -5, 5, 216, 9600)
         clock.write_text(str(3600 * rng.choice(hours)))
         (folder / "sitecustomize.py").write_text(WRONG_CLOCK)
-        words = f"CLOCK_OFF={clock} XDG_CACHE_HOME={folder} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH={folder}:{ROOT}"
+        words = f"CLOCK_OFF={clock} XDG_CACHE_HOME={folder} PYTHONPATH={folder}:{ROOT}"
+        words += " OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
         there.set_python(f'#!/bin/sh\n{words} exec {sys.executable} "$@"\n')
         findings = launcher_of(there.place).check()
         said = [finding for finding in findings if finding.what == "Clock" and "min off" in finding.said]

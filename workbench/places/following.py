@@ -32,6 +32,7 @@ ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
 STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
+MOST_REFUSED = 20  # looks at a run that has ended and that the workspace does not take in
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 
 
@@ -66,6 +67,7 @@ class Following:
     def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
+        self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
 
@@ -193,7 +195,7 @@ class Following:
                 placement = replace(placement, wanted="", state=standing.state, words=standing.words)
                 self._store(placement)
                 self._fetch([placement], looked)
-            if mirror.wants_more():
+            if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
             status, sentence = _end(standing, self._place.name, self._last_words(placement, standing))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
@@ -208,6 +210,13 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _may_be_taken_in(self, run_id: int) -> bool:
+        """Whether what came could not be taken in, as on a disk that is full here, and may be in a later look."""
+        if not self._mirrors[run_id].changed:
+            return False
+        self._refused[run_id] = self._refused.get(run_id, 0) + 1
+        return self._refused[run_id] < MOST_REFUSED
 
     def _wait_again(self, placement: Placement, standing: Standing) -> None:
         """A run that saved itself before its time limit, and is in the line again, has not ended."""
