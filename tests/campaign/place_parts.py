@@ -253,12 +253,13 @@ def machine(folder: Path, there: Path | None = None, step: int = 1500, pause: fl
 
 def until_ended(following: Following, within: float = PATIENCE) -> list[str]:
     """Look until nothing more is to come; what is broken where that does not happen."""
-    end = time.monotonic() + within
+    end, told = time.monotonic() + within, set[str]()
     while (looked := following.look()).left:
+        told |= {*looked.problems}
         if time.monotonic() > end:
-            return [f"it never ended: {looked}"]
+            return [f"it never ended: {looked}", *told]
         time.sleep(LOOK)
-    return []
+    return sorted(told | {*looked.problems})
 
 
 class Laptop:
