@@ -19,7 +19,7 @@ from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
-from workbench.workspace import Workspace, lease
+from workbench.workspace import Workspace, lease, lease_holder
 from workbench.workspace.ingest import ingest
 
 PATIENCE = 240.0  # seconds
@@ -78,7 +78,7 @@ class Person:
 
 def main(space: str, place: str, machine: str = "") -> None:
     if machine:
-        lease.machine = lambda: (machine * 32)[:32]  # type: ignore[assignment]
+        lease_holder.machine = lambda: (machine * 32)[:32]  # type: ignore[assignment]
     person: Person | None = None
     for line in sys.stdin:
         asked = json.loads(line)

@@ -56,6 +56,25 @@ echo ended >>"{traces}/${{folder##*/}}"
 """
 
 
+# For PYTHONPATH: the clock of a whole Python is off by the seconds in a file. libfaketime breaks the waits of threads.
+WRONG_CLOCK = """
+import datetime, os, time
+true_time, true_moment = time.time, datetime.datetime
+def off():
+    with open(os.environ["CLOCK_OFF"]) as file:
+        return float(file.read() or 0)
+class Kind(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, true_moment)
+class Moment(true_moment, metaclass=Kind):
+    @classmethod
+    def now(cls, tz=None):
+        return true_moment.now(tz) + datetime.timedelta(seconds=off())
+time.time = lambda: true_time() + off()
+datetime.datetime = Moment
+"""
+
+
 @dataclass(frozen=True)
 class Recorded:
     """A real tiny run of Digits in a folder, and all that a workspace says of it."""
@@ -234,12 +253,13 @@ def machine(folder: Path, there: Path | None = None, step: int = 1500, pause: fl
 
 def until_ended(following: Following, within: float = PATIENCE) -> list[str]:
     """Look until nothing more is to come; what is broken where that does not happen."""
-    end = time.monotonic() + within
+    end, told = time.monotonic() + within, set[str]()
     while (looked := following.look()).left:
+        told |= {*looked.problems}
         if time.monotonic() > end:
-            return [f"it never ended: {looked}"]
+            return [f"it never ended: {looked}", *told]
         time.sleep(LOOK)
-    return []
+    return sorted(told | {*looked.problems})
 
 
 class Laptop:

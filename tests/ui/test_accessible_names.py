@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from trained import trained_run
 
-from workbench.ui.main_window import MainWindow
+from tests.ui.started import shown_window
 from workbench.ui.pages.setup import preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -48,12 +48,7 @@ def nameless(window: QWidget) -> list[str]:
 def window(qtbot, session, workspace, tmp_path, monkeypatch):
     monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1440, 900)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown_window(qtbot, session)
 
 
 def test_a_control_without_a_name_is_found(window):

@@ -9,10 +9,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QTabBar, QWidget
 from trained import trained_run
 
+from tests.ui.started import shown_window
 from workbench.entries import catalog
 from workbench.files.resources import resources
 from workbench.ui import theme
-from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.setup import preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -94,12 +94,7 @@ def window(request, qtbot, session, workspace, tmp_path, monkeypatch):
     session.theme.choose(request.param)
     session.set_catalog(catalog.current())
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1440, 900)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown_window(qtbot, session)
 
 
 def test_words_too_faint_are_found(window):

@@ -11,6 +11,7 @@ from workbench.losses.published import UNNAMED
 from workbench.settings.presets import presets
 from workbench.ui.field_words import tooltip
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.repairs import repairs
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_what_one_may_regret_has_a_repair_and_does_not_keep_from_starting(draft)
     draft.note_classes(config, 10)
     assert list(draft.warnings()) == ["embedding.dim"]
     assert draft.check() == (config, {})
-    words, path, value = draft.fixes(draft.warnings())["embedding.dim"]
+    words, path, value = repairs(draft, draft.warnings())["embedding.dim"]
     assert (words, path, value) == ("Use 10", "embedding.dim", 10)
     draft.set(path, value)
     assert draft.warnings() == {}

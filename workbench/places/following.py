@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
+from workbench.events import LIVE
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
@@ -19,7 +20,7 @@ from workbench.places.mirror import Mirror
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace, journal, placements
 from workbench.workspace.ingest import ingest
 from workbench.workspace.moved_images import find_images
 from workbench.workspace.placements import Placement
@@ -31,6 +32,7 @@ ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
 STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
+MOST_REFUSED = 20  # looks at a run that has ended and that the workspace does not take in
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 
 
@@ -65,6 +67,7 @@ class Following:
     def __init__(self, workspace: Workspace, place: Place, launcher: Launcher) -> None:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
+        self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
 
@@ -85,11 +88,12 @@ class Following:
             if not placed:
                 return looked
             try:
+                over = self._over()  # before the question: an answer may be older than what is fetched after it
                 standings = self._standings(placed) if self._states_are_due() else {}
                 self._note_states(placed, standings)
                 some = self._in_turn(placed, shown)
                 self._fetch(some, looked)
-                self._conclude(some, standings, looked)
+                self._conclude(some, standings, over, looked)
                 self._quiet = not looked.received
             except Unreachable as problem:
                 looked.silent, self._quiet = str(problem), True
@@ -168,23 +172,35 @@ class Following:
                 find_images(self._workspace, dataset_id, Path(here, *path.relative_to(folder).parts))
                 return
 
-    def _conclude(self, placed: list[Placement], standings: dict[int, Standing], looked: Looked) -> None:
+    def _over(self) -> set[int]:
+        """The runs whose journals have told their end."""
+        live = ", ".join(f"'{state}'" for state in LIVE)
+        with self._workspace.reading() as db:
+            return {run_id for (run_id,) in db.execute(f"select id from runs where status not in ({live})")}
+
+    def _conclude(
+        self, placed: list[Placement], standings: dict[int, Standing], over: set[int], looked: Looked
+    ) -> None:
         """End the following of jobs that have ended and of which all has come."""
         for known in placed:
             if known.run_id not in standings:
                 continue
             placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
             if standing.state.live:
-                self._wait_again(placement, standing)
+                if placement.run_id in over:
+                    self._wait_again(placement, standing)
                 continue
             if placement.wanted == "checkpoints":
                 mirror.wants_checkpoints()
                 placement = replace(placement, wanted="", state=standing.state, words=standing.words)
                 self._store(placement)
                 self._fetch([placement], looked)
-            if mirror.wants_more():
+            if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
             status, sentence = _end(standing, self._place.name, self._last_words(placement, standing))
+            if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
+                told = journal.last_state(self._workspace.folder(placement.run_id))
+                status, sentence = (status, sentence) if told.live else (str(told), "")
             with self._workspace.writing() as db:
                 stored = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
                 placements.store(db, stored)
@@ -194,6 +210,13 @@ class Following:
             experiment = self._workspace.run(placement.run_id).experiment_id
             if experiment is not None:
                 folds_and_seeds.conclude(self._workspace, experiment)
+
+    def _may_be_taken_in(self, run_id: int) -> bool:
+        """Whether what came could not be taken in, as on a disk that is full here, and may be in a later look."""
+        if not self._mirrors[run_id].changed:
+            return False
+        self._refused[run_id] = self._refused.get(run_id, 0) + 1
+        return self._refused[run_id] < MOST_REFUSED
 
     def _wait_again(self, placement: Placement, standing: Standing) -> None:
         """A run that saved itself before its time limit, and is in the line again, has not ended."""

@@ -39,7 +39,8 @@ class SharedSums:
     @property
     def own(self) -> Tensor:
         """This rank's vector, to be filled before `mean`."""
-        return self._rows[self._lines.rank]
+        row: Tensor = self._rows[self._lines.rank]
+        return row
 
     def mean(self) -> Tensor:
         """The mean of the vectors of all ranks, the same on each of them; it holds until `mean` is called again.

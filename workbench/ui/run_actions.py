@@ -42,7 +42,7 @@ class Reversible(QUndoCommand):
         self._done = False
 
     def undo(self) -> None:
-        """Take it back."""
+        """Take the action back by calling `back`."""
         self._back()
 
 

@@ -47,7 +47,7 @@ class Lease:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file that names the holder."""
         return self.folder / NAME
 
     def hold(self) -> None:
@@ -58,9 +58,22 @@ class Lease:
                 raise held_elsewhere(self.folder, self.kind, holder)
             if holder is not None and (holder.pid == os.getpid() or not holder.alive):
                 self._write()
-            if holder is not None or self._make():  # else another program was faster
+            if holder is not None:
+                return
+            if self._make():  # else another program was faster
+                self._read_back()
                 return
         raise Leased(self.folder, f"The file {self.path} changes all the time.", "Try again in a moment.")
+
+    def _read_back(self) -> None:
+        """Raises Problem on a disk that does not keep the file: another machine would not see it, either."""
+        made = read(self.folder)
+        if made is None or not made.here:
+            raise Problem(
+                f"The network disk ({self.kind}) of {self.folder} does not keep the file {NAME} as it was written.",
+                kept="The workspace was not opened.",
+                todo="Put it on a disk of this machine; runs may write folders here (`run --folder`).",
+            )
 
     def check(self) -> None:
         """Raises Problem unless the lease is still this machine's; asked at each transaction."""

@@ -159,6 +159,46 @@ def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, playe
     assert len(workspace.evaluations(run_id)) == 3
 
 
+def test_a_run_that_ends_while_it_is_looked_at_is_done(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.QUEUED)  # asked before the run began, and ended
+    following = Following(workspace, PLACE, played)
+    following.look()
+    assert workspace.run(run_id).status == "done"
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("done", "")
+
+
+def test_what_the_workspace_cannot_take_in_now_is_taken_in_later(made, workspace, played, monkeypatch):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    following = Following(workspace, PLACE, played)
+
+    def full(workspace, folder):
+        raise Problem("The disk is full.")
+
+    with monkeypatch.context() as trouble:
+        trouble.setattr("workbench.places.following.ingest", full)
+        looked = following.look()
+    assert (looked.left, looked.problems) == (1, (f"Run {run_id}: The disk is full.",))
+    until_ended(following)
+    assert (workspace.run(run_id).status, len(workspace.evaluations(run_id))) == ("done", 3)
+
+
+def test_a_job_that_finished_is_what_its_journal_says(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[1])
+    following = Following(workspace, PLACE, played)
+    following.look()
+    sending.submit(workspace, [run_id], PLACE, played)  # by another program, which had not seen the end
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("done", "")
+
+
 def test_two_programs_follow_one_place_by_turns(made, workspace, played):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[0])

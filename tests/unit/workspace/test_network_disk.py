@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from time import sleep
 
 import pytest
@@ -176,6 +177,13 @@ def test_another_machine_is_told_and_nothing_is_opened(space, facts, said):
 def test_a_lease_that_cannot_be_read_is_somebodys(space):
     (space / NAME).write_bytes(b"\xff{")
     with pytest.raises(Leased, match="a machine whose lease cannot be read"):
+        Workspace(space)
+
+
+def test_a_disk_that_does_not_keep_the_lease_is_refused(space, monkeypatch):
+    """As smbnetfs does, where a second machine would find no lease."""
+    monkeypatch.setattr(os, "link", lambda draft, path: Path(path).write_bytes(b""))
+    with pytest.raises(Problem, match="does not keep the file"):
         Workspace(space)
 
 

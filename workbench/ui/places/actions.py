@@ -25,7 +25,7 @@ class PlaceActions(QObject):
         session.data_asked.connect(self._ask_data)
 
     def show_places(self) -> "PlacesDialog":
-        """Open the dialog."""
+        """Open the dialog of places over the window, and return it."""
         from workbench.ui.places.dialog import PlacesDialog  # late, as the other dialogs: the window is shown first
 
         dialog = PlacesDialog(self._session, self._window)

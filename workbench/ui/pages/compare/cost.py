@@ -63,7 +63,7 @@ class LegendEntry(QWidget):
 
 
 def seconds(run: Run) -> float:
-    """Seconds of work."""
+    """Seconds that the run worked, without pauses."""
     return run.seconds
 
 

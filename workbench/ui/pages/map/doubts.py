@@ -28,8 +28,8 @@ class DoubtsButton(QPushButton):
         model.listen(self._heard)
 
     def _heard(self, change: Change) -> None:
-        if change is Change.MAP:
-            data = self._model.map
+        data = self._model.map
+        if change is Change.MAP or (change is Change.MOMENT and data is not None and data.space is not None):
             self._fill(() if data is None or data.made is None else data.made.doubts)
 
     def _fill(self, doubts: Sequence[dict[str, Any]]) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
+from workbench.projection.params import IN_SPACE
 from workbench.projection.subset import MOST_POINTS
 from workbench.ui.pages.map.axis_editor import AxisEditor, Classes
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
@@ -35,6 +36,7 @@ class MapSettings(QObject):
             METHODS,
             "Method of the map",
             "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions. "
+            "3-D: turn the map by a drag or the arrow keys. "
             "Custom axes: where each embedding lies between two classes, or along a principal component",
         )
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
@@ -131,7 +133,7 @@ class MapSettings(QObject):
 
     @property
     def chosen(self) -> MapMethod:
-        """What is set."""
+        """The method and its parameters as the person has set them."""
         return MapMethod(
             method=self.method.currentData(),
             metric=self.distance.currentData(),
@@ -170,7 +172,7 @@ class MapSettings(QObject):
         for limit in (self.max_points, self.seed):
             self._rows.setRowVisible(limit, method not in AT_ONCE)
         for box in (self.supervised, self.weight, self.neighbours, self.min_dist):
-            self._rows.setRowVisible(box, method == "umap")
+            self._rows.setRowVisible(box, method.removesuffix(IN_SPACE) == "umap")
         self._rows.setRowVisible(self.perplexity, method == "tsne")
 
 

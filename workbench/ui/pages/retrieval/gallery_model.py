@@ -28,7 +28,7 @@ class Work(Protocol):
     """A request that can be cancelled."""
 
     def cancel(self) -> None:
-        """End it."""
+        """Cancel the request; its answer is dropped."""
 
 
 class Processes(Protocol):

@@ -112,11 +112,12 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
-        self.views.currentChanged.connect(self._view_shown)
+        self._steps = self.actions()[:2]  # through the queries
+        self.views.currentChanged.connect(self._offer_steps)
 
-    def _view_shown(self, view: int) -> None:
-        """Step through the queries in the first view only: K keeps a label in Label triage."""
-        for action in self.actions()[:2]:
+    def _offer_steps(self, view: int) -> None:
+        """J and K walk among the queries alone: K keeps a label in Label triage."""
+        for action in self._steps:
             action.setEnabled(view == 0)
 
     def _connect(self) -> None:

@@ -10,6 +10,7 @@ from workbench.ui.field_words import help_lines, title_of
 from workbench.ui.icons import icon
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS, Field
+from workbench.ui.pages.setup.repairs import repairs
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
@@ -112,7 +113,7 @@ class FormGroups(QScrollArea):
         warnings = draft.warnings()
         fixes: dict[str, Fix] = {
             path: (words, partial(self.edited.emit, target, value))
-            for path, (words, target, value) in draft.fixes(warnings | self._errors).items()
+            for path, (words, target, value) in repairs(draft, warnings | self._errors).items()
         }
         changed, new = set(draft.changed()), False
         hidden = 0

@@ -20,6 +20,7 @@ from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightRunner
 from workbench.ui.pages.setup.preflight_card import LOOK
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
+from workbench.ui.pages.setup.repairs import missing
 from workbench.ui.pages.setup.start_column import COPY, StartColumn
 from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.session import Session
@@ -194,7 +195,7 @@ class SetupPage(QWidget):
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
         if self.verdict.ready is not None:
             self.data_look.look(self.verdict.ready)
-        elif self.draft is not None and (lacks := self.draft.missing()):
+        elif self.draft is not None and (lacks := missing(self.draft)):
             self.session.notify(next(iter(lacks.values())))
 
     def save_config(self) -> None:
