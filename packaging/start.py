@@ -12,7 +12,11 @@ from pathlib import Path
 
 
 def restore_libraries() -> None:
-    """Let programs of the system, which this one starts, find the system's libraries: the loader has read its own."""
+    """Let programs of the system, which this one starts, find the system's libraries: the loader has read its own.
+
+    A process of a bundle that is the bundle again is told to begin as the first did, so that it finds the bundle's.
+    """
+    os.environ["PYINSTALLER_RESET_ENVIRONMENT"] = "1"
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:
         os.environ["LD_LIBRARY_PATH"] = before

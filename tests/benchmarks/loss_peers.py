@@ -280,6 +280,7 @@ PML: dict[str, Make] = {
     "contrastive_positive_margin": lambda *_: pml.ContrastiveLoss(0.3, 0.8),
     "multi_similarity": lambda *_: Mined(pml.MultiSimilarityLoss(), miners.MultiSimilarityMiner()),
     "supcon": lambda *_: pml.SupConLoss(),
+    "nt_xent": lambda *_: pml.SupConLoss(temperature=0.5),  # with images in place of classes
     "proxy_nca": lambda classes, dim: pml.ProxyNCALoss(classes, dim),
     "proxy_anchor": lambda classes, dim: pml.ProxyAnchorLoss(classes, dim),
     "xbm": lambda _, dim: pml.CrossBatchMemory(pml.ContrastiveLoss(), dim, 2048),

@@ -28,17 +28,10 @@ from time import perf_counter
 
 import numpy as np
 import psutil
-from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from driven_window import STEP, DrivenWindow, tell
 
 NEAR_CLASSES = 8
 AFTER = 400  # ms of each step in which it is drawn and its memory is seen
-STEP = "step "  # starts a line that tells of a step
-
-
-def tell(**fact: object) -> None:
-    """A line to the process that measures."""
-    print(STEP + json.dumps(fact), flush=True)
 
 
 # The workspace
@@ -116,37 +109,12 @@ def make(args: argparse.Namespace) -> None:
 # The window
 
 
-class Driver:
+class Driver(DrivenWindow):
     """Opens the window and goes through its pages, as a person would."""
 
     def __init__(self, folder: Path, limit: float) -> None:
-        from workbench.app import SWITCH
-        from workbench.entries import catalog
-        from workbench.ui.garbage import Garbage
-        from workbench.ui.main_window import MainWindow
-        from workbench.ui.session import Session
-        from workbench.workspace import Workspace
-
-        sys.setswitchinterval(SWITCH)
         self.folder, self.limit = folder, limit
-        self.application = QApplication(sys.argv[:1])
-        self.application.setStyle("Fusion")
-        self.garbage = Garbage(self.application)
-        self.session = Session(Workspace(folder / "space"))
-        self.session.set_catalog(catalog.current())
-        self.session.noticed.connect(lambda notice: tell(at=f"notice: {notice}"))
-        self.window = MainWindow(self.session)
-        self._last, self._stall = perf_counter(), 0.0
-        self._ticker = QTimer(self.window, interval=5)
-        self._ticker.timeout.connect(self._tick)
-        self._ticker.start()
-        self.window.resize(1440, 900)
-        self.window.show()
-        self.window.make_ready()
-
-    def _tick(self) -> None:
-        now = perf_counter()
-        self._stall, self._last = max(self._stall, now - self._last - 0.005), now
+        super().__init__(folder)
 
     def step(
         self,
@@ -157,23 +125,16 @@ class Driver:
     ) -> None:
         """Begin something, wait for its end, then for what is drawn after it, and tell of it."""
         tell(begin=name)
-        began = self._last = perf_counter()
-        self._stall, given_up = 0.0, False
+        began, given_up = self.begin(), False
         begin()
-        self._turn(1)
+        self.turn(1)
         while not until() and not given_up:
-            self._turn(20)
+            self.turn(20)
             given_up = perf_counter() - began > self.limit
         seconds = perf_counter() - began
-        self._turn(AFTER)
+        self.turn(AFTER)
         said = f"given up after {self.limit:.0f} s" if given_up else note()
-        tell(end=name, seconds=seconds, stall=1000 * self._stall, note=said)
-
-    def _turn(self, milliseconds: int) -> None:
-        """Let the window work."""
-        loop = QEventLoop()
-        QTimer.singleShot(milliseconds, loop.quit)
-        loop.exec()
+        tell(end=name, seconds=seconds, stall=1000 * self.stall, note=said)
 
     def page(self, name: str):
         """A page of the window."""

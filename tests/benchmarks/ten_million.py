@@ -23,16 +23,9 @@ from time import perf_counter
 
 import numpy as np
 import psutil
-from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
+from driven_window import STEP, DrivenWindow, tell
 
 BLOCK = 50_000  # rows drawn at once
-STEP = "step "  # starts a line that tells of a step
-
-
-def tell(**fact: object) -> None:
-    """A line to the process that measures."""
-    print(STEP + json.dumps(fact), flush=True)
 
 
 def draw(args: argparse.Namespace, source: Path) -> None:
@@ -68,44 +61,20 @@ def make(args: argparse.Namespace) -> None:
     tell(end="import", seconds=perf_counter() - began)
 
 
-class Driver:
+class Driver(DrivenWindow):
     """Opens the window and waits for what it shows."""
 
     def __init__(self, folder: Path) -> None:
-        from workbench.app import SWITCH
-        from workbench.entries import catalog
-        from workbench.ui.main_window import MainWindow
         from workbench.ui.pages.report.page import ReportPage
-        from workbench.ui.session import Session
-        from workbench.workspace import Workspace
 
-        sys.setswitchinterval(SWITCH)
-        self.application = QApplication(sys.argv[:1])
-        self.application.setStyle("Fusion")
-        self.session = Session(Workspace(folder / "space"))
-        self.session.set_catalog(catalog.current())
-        self.window = MainWindow(self.session)
-        self._last, self._stall = perf_counter(), 0.0
-        self._ticker = QTimer(self.window, interval=5)
-        self._ticker.timeout.connect(self._tick)
-        self._ticker.start()
-        self.window.resize(1440, 900)
-        self.window.show()
-        self.window.make_ready()
+        super().__init__(folder)
         self.wait(lambda: bool(self.window.findChildren(ReportPage)))
-
-    def _tick(self) -> None:
-        now = perf_counter()
-        self._stall, self._last = max(self._stall, now - self._last - 0.005), now
 
     def wait(self, until: Callable[[], bool]) -> float:
         """Let the window work until then; returns the seconds."""
-        began = self._last = perf_counter()
-        self._stall = 0.0
+        began = self.begin()
         while not until():
-            loop = QEventLoop()
-            QTimer.singleShot(2, loop.quit)
-            loop.exec()
+            self.turn(2)
         return perf_counter() - began
 
     def step(self, name: str, begin: Callable[[], object], until: Callable[[], bool], note: Callable[[], str]) -> None:
@@ -113,7 +82,7 @@ class Driver:
         began = perf_counter()
         begin()
         self.wait(until)
-        tell(end=name, seconds=perf_counter() - began, stall=1000 * self._stall, note=note())
+        tell(end=name, seconds=perf_counter() - began, stall=1000 * self.stall, note=note())
 
 
 def show(args: argparse.Namespace) -> None:

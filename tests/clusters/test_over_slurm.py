@@ -4,8 +4,10 @@ import subprocess
 
 import pytest
 
+from tests.campaign import quick_python
 from tests.clusters.there import there
 from tests.clusters.training import digits, looked, python, steps
+from tests.waits import HANG
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following
@@ -21,7 +23,8 @@ def cluster(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
 
     def made(**fields):
-        place = SlurmPlace(name="cl", folder=str(tmp_path / "runs there"), python=python(tmp_path), time="10", **fields)
+        own = {"name": "cl", "folder": str(tmp_path / "runs there"), "python": python(tmp_path), "time": "10"}
+        place = SlurmPlace(**own | fields)
         records.store(place)
         return place
 
@@ -32,13 +35,26 @@ def cluster(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def quick(tmp_path):
+    """A Python for the place that has torch loaded: each of the runs begins at once, and trains as any other."""
+    folder = tmp_path / "quick"
+    folder.mkdir()
+    server = quick_python.start(folder / "door")
+    yield str(quick_python.install(folder, folder / "door"))
+    server.kill()
+    server.wait(HANG)
+    server.stdin.close()
+    server.stdout.close()
+
+
+@pytest.fixture
 def workspace(tmp_path):
     with Workspace(tmp_path / "space", create=True) as made:
         yield made
 
 
-def test_an_array_is_requeued_ended_and_resumed(cluster, workspace):
-    place = cluster()
+def test_an_array_is_requeued_ended_and_resumed(cluster, workspace, quick):
+    place = cluster(python=quick)
     launcher = launcher_of(place)
     bare = launcher_of(place.model_copy(update={"python": "none"})).check()  # of Slurm alone: it loads no torch
     assert [(finding.what, finding.good) for finding in bare][:3] == [

@@ -9,7 +9,11 @@ from source_rules import ROOT
 GIVEN_UP = (
     "nothing is being worked on", "no run is shown", "share that trains", "least distance", "points at most",
     "looking for it", "seeds of each", "flatters", "preflight begins when", "and 1 other classes",
-    "picture (png)", "drawing (svg)", "png picture", "svg drawing",
+    "picture (png)", "drawing (svg)", "png picture", "svg drawing", "runs in line", "run in line", "out of the line",
+    "back into the line", "waits in line", "stands here", "stand here", "worked out", "being read", "being found",
+    "are forgotten", "fair match", "tuned alike", "input should", "string should", "evaluations left out",
+    "say it as", "driver of now", "dry steps", "looked into", "is not reached", "greatest memory", "processor, %",
+    "where it ended", "there is no dataset", "that is published", "told as", "is called in", "may work",
 )  # fmt: skip
 
 

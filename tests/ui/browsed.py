@@ -1,5 +1,6 @@
 """The Retrieval page as a person meets it, for tests: opened, at rest, and what its list holds."""
 
+from tests.ui.trained import trained_run
 from workbench.ui.pages.retrieval import RetrievalPage
 
 
@@ -15,6 +16,15 @@ def open_page(qtbot, session, size=(880, 700)):
     page.resize(*size)
     with qtbot.waitExposed(page):
         page.show()
+    at_rest(qtbot, page)
+    return page
+
+
+def open_trained(qtbot, session, workspace, folder):
+    """A page on a trained run whose pixels are kept in a folder, shown and at rest."""
+    run_id = trained_run(workspace, folder)
+    page = open_page(qtbot, session, (960, 640))
+    session.show_run(run_id)
     at_rest(qtbot, page)
     return page
 

@@ -1,7 +1,18 @@
-"""A run that a test starts in the window."""
+"""A window that a test shows, and a run that it starts in one."""
 
 from workbench.config import RunConfig
+from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
+
+
+def shown_window(qtbot, session):
+    """The window, at the size of a common screen."""
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.resize(1440, 900)
+    with qtbot.waitExposed(window):
+        window.show()
+    return window
 
 
 def started(session: Session, config: RunConfig) -> int:

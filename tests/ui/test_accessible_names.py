@@ -1,4 +1,4 @@
-"""What a screen reader says: every control of the frame, of Set up and of Train has a name."""
+"""What a screen reader says: every control of the frame, of each page and of the dialogs has a name."""
 
 import pytest
 from PySide6.QtGui import QAccessible
@@ -7,23 +7,26 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSlider,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QHeaderView,
+    QKeySequenceEdit,
     QLineEdit,
     QPlainTextEdit,
     QScrollBar,
+    QTabWidget,
     QWidget,
 )
 from trained import trained_run
 
-from workbench.ui.main_window import MainWindow
+from tests.ui.started import shown_window
+from workbench.ui.pages.setup import preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 CONTROLS = (
     QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit,
 )  # fmt: skip
-INSIDE = (QComboBox, QAbstractSpinBox, QAbstractItemView)  # what they hold speaks through them
-OTHERS = ("map", "retrieval", "compare", "report")
+INSIDE = (QComboBox, QAbstractSpinBox, QAbstractItemView, QKeySequenceEdit, QLineEdit)  # what they hold is theirs
 
 
 def nameless(window: QWidget) -> list[str]:
@@ -42,14 +45,10 @@ def nameless(window: QWidget) -> list[str]:
 
 
 @pytest.fixture
-def window(qtbot, session, workspace, tmp_path):
+def window(qtbot, session, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1440, 900)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown_window(qtbot, session)
 
 
 def test_a_control_without_a_name_is_found(window):
@@ -58,10 +57,26 @@ def test_a_control_without_a_name_is_found(window):
     assert nameless(window.pages) == ["QLineEdit in PageStack "]
 
 
-@pytest.mark.parametrize("name", ["setup", "train"])
+@pytest.mark.parametrize("name", ["setup", "train", "map", "retrieval", "compare", "report"])
 def test_every_control_has_a_name(window, qtbot, name):
     window.show_page(name)
+    page = window.pages.page(name)
     if name == "setup":
-        window.pages.page(name).groups.unfold.click()
+        page.groups.unfold.click()
     qtbot.deliver()
+    for tabs in [tabs for tabs in page.findChildren(QTabWidget) if tabs.isVisible()]:
+        for index in range(tabs.count()):
+            tabs.setCurrentIndex(index)
+            qtbot.deliver()
+            assert nameless(window) == [], (name, tabs.tabText(index))
     assert nameless(window) == []
+
+
+@pytest.mark.parametrize("command", ["file.places", "edit.palette", "edit.shortcuts"])
+def test_every_control_of_a_dialog_has_a_name(window, qtbot, monkeypatch, tmp_path, command):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    window.commands[command].trigger()
+    qtbot.deliver()
+    (dialog,) = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible() and widget is not window]
+    assert nameless(dialog) == []
+    dialog.close()

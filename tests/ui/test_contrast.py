@@ -9,10 +9,11 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QTabBar, QWidget
 from trained import trained_run
 
+from tests.ui.started import shown_window
 from workbench.entries import catalog
 from workbench.files.resources import resources
 from workbench.ui import theme
-from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.setup import preflight
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 LEAST = 4.5
@@ -88,16 +89,12 @@ def faint(window: QWidget) -> list[str]:
 
 
 @pytest.fixture(params=["light", "dark"])
-def window(request, qtbot, session, workspace, tmp_path):
+def window(request, qtbot, session, workspace, tmp_path, monkeypatch):
+    monkeypatch.setattr(preflight, "SETTLES_AFTER", 10**8)  # no check of the run meanwhile
     session.theme.choose(request.param)
     session.set_catalog(catalog.current())
     session.show_run(trained_run(workspace, tmp_path / "pixels"))
-    made = MainWindow(session)
-    qtbot.addWidget(made)
-    made.resize(1440, 900)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return shown_window(qtbot, session)
 
 
 def test_words_too_faint_are_found(window):
@@ -108,7 +105,7 @@ def test_words_too_faint_are_found(window):
     assert any("Words" in said for said in faint(window))
 
 
-@pytest.mark.parametrize("page", ["setup", "train", "compare", "report"])
+@pytest.mark.parametrize("page", ["setup", "train", "map", "retrieval", "compare", "report"])
 def test_words_are_drawn_to_be_read(window, qtbot, page):
     window.show_page(page)
     qtbot.waitUntil(window.pages.updatesEnabled)

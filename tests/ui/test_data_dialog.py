@@ -71,7 +71,7 @@ def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
 @pytest.mark.parametrize(
     ("given", "tab", "heading", "said"),
     [
-        ("notes", "Notes (1)", "Worth knowing", ("12 classes", "have images in the training half only (a, b, c, ...)")),
+        ("notes", "Notes (1)", "Note", ("12 classes", "have images in the training half only (a, b, c, ...)")),
         ("unlike_published", "Differs from the published counts (1)", "Differs", ("mnist", "69,950 are missing")),
     ],
 )

@@ -233,7 +233,7 @@ def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run)
     qtbot.waitUntil(lambda: "being worked out" not in made.result.explanation.text())
     made.queries.why.mistakes.click()
     pairs = made.explaining.dialog.tabs.currentWidget().findChild(QStackedWidget)
-    qtbot.waitUntil(lambda: "could not be worked out" in pairs.currentWidget().text())
+    qtbot.waitUntil(lambda: "could not be computed" in pairs.currentWidget().text())
     made.explaining.dialog.close()
 
 
@@ -249,7 +249,7 @@ def test_a_person_who_cancels_is_not_left_waiting(qtbot, session, run, monkeypat
     made = open_page(qtbot, session)
     session.show_query(int(run.ids[30]))
     at_rest(qtbot, made)
-    assert made.result.explanation.text().endswith("The cause is being worked out…")
+    assert made.result.explanation.text().endswith("Looking for the cause…")
     session.activity.items[-1].cancel()
     qtbot.waitUntil(lambda: "worked out" not in made.result.explanation.text())
     assert made.result.explanation.text()

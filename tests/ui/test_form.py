@@ -53,6 +53,18 @@ def test_holds_defaults_ranges_help_units_and_symbols(form, fields):
     assert isinstance(form.findChild(QCheckBox, "mine"), QCheckBox)
 
 
+def test_fields_with_and_without_a_unit_end_in_one_line(qtbot):
+    fields = {name: {"type": "integer", "default": 1, "description": "A number.", "unit": unit}
+              for name, unit in (("bare", ""), ("with_unit", "images"))}  # fmt: skip
+    made = ParamsForm(fields)
+    qtbot.addWidget(made)
+    made.resize(600, 200)
+    with qtbot.waitExposed(made):
+        made.show()
+    ends = {made.row(name).widget.mapTo(made, made.row(name).widget.rect().topRight()).x() for name in fields}
+    assert len(ends) == 1
+
+
 @pytest.mark.parametrize(("text", "value"), [("7.5", 7.5), ("1e-3", 0.001), ("abc", "abc"), ("-1", -1.0)])
 def test_a_value_is_taken_as_typed_and_never_clamped(form, qtbot, text, value):
     with qtbot.waitSignal(form.changed) as caught:

@@ -16,6 +16,7 @@ from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
 from workbench.ui.pages.map.drawing.cover import Cover
+from workbench.ui.pages.map.drawing.extent import diameter
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside, covered
 from workbench.ui.pages.map.map_data import Groups, MapData
@@ -386,7 +387,7 @@ def test_points_are_drawn_larger_where_the_view_is_nearer_and_never_by_how_many_
     canvas.box.translateBy(x=2.0, y=1.0)
     assert canvas.point_width == pytest.approx(far)
     canvas.box.scaleBy([0.1, 0.1])
-    assert far == pytest.approx(cloud.diameter(3_000), abs=0.3)
+    assert far == pytest.approx(diameter(3_000), abs=0.3)
     assert canvas.point_width > far + 1
 
 

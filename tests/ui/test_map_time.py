@@ -353,3 +353,27 @@ def test_a_doubted_group_is_outlined_told_and_shown(page):
     assert view.width() < 10
     two = {"count": 1_200, "stay": 1.0, "pieces": 2, "outline": []}
     assert sentence(two).startswith("1,200 points look like one group, but are 2")
+
+
+def test_map_at_r_stands_over_the_slider_and_its_number_follows_the_shown_epoch(page, qtbot):
+    line = page.time.scores
+    assert page.model.timeline.scores == pytest.approx((0.11, 0.12, 0.13))
+    assert line.isVisible()
+    places = line.places()
+    assert len(places) == 3
+    assert places[0].y() > places[1].y() > places[2].y(), "higher is better"
+    assert line.accessibleDescription() == "MAP@R at epoch 3: 13.0 %"
+    hold(page, 0)
+    assert line.accessibleDescription() == "MAP@R at epoch 1: 11.0 %, best at epoch 3: 13.0 %"
+    assert not line.grab().isNull()
+
+
+def test_without_scores_or_with_one_map_there_is_no_curve(page):
+    timeline = page.model.timeline
+    timeline.show((1, 2, 3), 3, 0.0, (np.nan, 0.2, np.nan))
+    page.time.draw()
+    assert not page.time.scores.isVisible()
+    assert (timeline.best, timeline.scores_in_words) == (1, "")
+    timeline.show((), 3, 0.0)
+    page.time.draw()
+    assert not page.time.scores.isVisible()

@@ -88,7 +88,7 @@ class OwnMethod(Loss):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An added folder with the method; afterwards it is forgotten."""
+    """An added folder with the method; afterwards it is removed."""
     monkeypatch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "settings" / "folders.txt"))
     place = tmp_path / "package"
     place.mkdir()

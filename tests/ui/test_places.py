@@ -117,7 +117,7 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
     run_id = at_box.run_id
     qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
     played.gone = "box is not reached: no route to host."
-    qtbot.waitUntil(lambda: "box is not reached since" in about(at_box.run()))
+    qtbot.waitUntil(lambda: "box has not answered since" in about(at_box.run()))
     at_box.placed.close()  # as the end of its window does; its session is closed by the fixture
     played.gone, played.standing = "", Standing(JobState.FAILED, "exit status 1")
     again = Session(Workspace(workspace.path))
@@ -137,5 +137,5 @@ def test_data_that_a_place_has_elsewhere_are_asked_for(qtbot, session, played, t
 def test_where_a_run_is_in_words():
     placed = Placement(1, "0" * 32, "box", "job", "queued", "3rd in line")
     assert where(placed) == "at box, 3rd in line"
-    assert where(Placement(1, "0" * 32, "box", silent="no route")) == "box is not reached"
+    assert where(Placement(1, "0" * 32, "box", silent="no route")) == "box does not answer"
     assert "since" in where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent="no route"))

@@ -11,6 +11,7 @@ from workbench.losses.published import UNNAMED
 from workbench.settings.presets import presets
 from workbench.ui.field_words import tooltip
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.repairs import repairs
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
     draft.set("dataset.name", "omniglot")
     draft.set("loss.name", "proxy_anchor")
     nothing, measured = defaults_told(draft.catalog, "proxy_anchor", "omniglot")
-    assert nothing == "Nothing is published for omniglot, but for cub, cars, inshop, sop."
+    assert nothing == "No values are published for omniglot; there are some for cub, cars, inshop, sop."
     assert measured == "Measured here on omniglot: loss.proxy_lr = 20.0, loss.alpha = 8.0 (docs/results.md)."
     assert draft.defaults_told(str.upper)[1].startswith("Measured here on DATASET/OMNIGLOT: LOSS.PROXY_LR = 20.0, ")
     assert draft.value("loss.alpha") == 32.0, "a measured value waits to be taken"
@@ -133,7 +134,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
 @pytest.mark.parametrize(
     ("batch", "each", "said"),
     [
-        (60, 8, "60 images cannot be dealt as 8 of each class."),
+        (60, 8, "60 images are no multiple of 8 images of each class."),
         (8, 8, "A batch of one class has no negatives"),
         (64, 8, ""),
     ],
@@ -210,7 +211,7 @@ def test_what_one_may_regret_has_a_repair_and_does_not_keep_from_starting(draft)
     draft.note_classes(config, 10)
     assert list(draft.warnings()) == ["embedding.dim"]
     assert draft.check() == (config, {})
-    words, path, value = draft.fixes(draft.warnings())["embedding.dim"]
+    words, path, value = repairs(draft, draft.warnings())["embedding.dim"]
     assert (words, path, value) == ("Use 10", "embedding.dim", 10)
     draft.set(path, value)
     assert draft.warnings() == {}

@@ -191,7 +191,7 @@ def test_causes_count_and_list_once_they_are_known(shown, workspace, run):
     shown.choose_filters(key="none")
     assert len(shown.listing) == 40, "all, while causes are being worked out"
     shown.take_failures(None, working=True)
-    assert shown.explanation().endswith("The cause is being worked out…")
+    assert shown.explanation().endswith("Looking for the cause…")
     explained = explain_failures(workspace, run.evaluations[-1], quiet)
     shown.take_failures(explained)
     assert set(shown.listing.sample_ids.tolist()) == set(explained.of_cause("none").tolist())

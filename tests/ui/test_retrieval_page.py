@@ -10,9 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 
-from tests.ui.browsed import at_rest, listed, open_page
+from tests.ui.browsed import at_rest, listed, open_trained
 from tests.ui.pointing import choose
-from tests.ui.trained import trained_run
 from workbench.problem import Problem
 from workbench.running import trained_network
 from workbench.ui.pages.retrieval.own_image import from_file
@@ -23,11 +22,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 @pytest.fixture
 def page(qtbot, session, workspace, tmp_path):
-    run_id = trained_run(workspace, tmp_path / "cache")
-    made = open_page(qtbot, session, (960, 640))
-    session.show_run(run_id)
-    at_rest(qtbot, made)
-    return made
+    return open_trained(qtbot, session, workspace, tmp_path / "cache")
 
 
 def test_the_worst_query_is_first_and_shown(page, session):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.ui.browsed import at_rest, listed, open_page
-from tests.ui.trained import trained_run
+from tests.ui.browsed import at_rest, listed, open_trained
 from workbench.problem import Problem
 from workbench.workspace.saved_views import SavedView, all_views, put
 
@@ -12,11 +11,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 @pytest.fixture
 def page(qtbot, session, workspace, tmp_path):
-    run_id = trained_run(workspace, tmp_path / "cache")
-    made = open_page(qtbot, session, (960, 640))
-    session.show_run(run_id)
-    at_rest(qtbot, made)
-    return made
+    return open_trained(qtbot, session, workspace, tmp_path / "cache")
 
 
 def names(saved):

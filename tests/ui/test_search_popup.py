@@ -71,5 +71,5 @@ def test_presets_of_papers_have_a_heading(qtbot):
     qtbot.addWidget(chooser)
     chooser.show()
     shown = lines(opened(chooser))
-    assert shown[:2] == ["To begin with", "Sample: Digits"]
-    assert "Recipes of papers" in shown
+    assert shown[:2] == ["Samples", "Sample: Digits"]
+    assert "Papers" in shown

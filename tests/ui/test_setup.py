@@ -205,7 +205,7 @@ def test_another_loss_brings_its_own_fields_and_the_old_ones_back(page):
 def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
     choose(page, "loss.name", "contrastive")
     sampler = row(page, "sampler.name")
-    assert "compares images of one class" in sampler.error.text()
+    assert "several images of a class in a batch" in sampler.error.text()
     assert not page.start.isEnabled()
     assert sampler.fix.text() == "Use Classes x images"
     sampler.fix.click()
@@ -342,7 +342,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
     assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12 MB)")
-    assert page.card.facts["Speed"].text().endswith("; bound by the network")
+    assert page.card.facts["Speed"].text().endswith("; limited by the network")
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
@@ -359,7 +359,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         "Digits was published with 1,800 images and has 1,797 here: 3 are missing.",
     ]
     assert page.card.worth_knowing.text().splitlines() == [
-        "Worth knowing; nothing is left out for it:",
+        "Notes on the data (no image is left out because of them):",
         "2 classes have one image each: nothing can match it (a, b).",
     ]
     page.card.show_idle("")
@@ -447,7 +447,7 @@ def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtb
     session.run_ended.emit(1, "done")
     qtbot.waitUntil(lambda: bool(looked.configs))
     qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
-    assert "A run is working" not in page.card.state.text()
+    assert "A run is training" not in page.card.state.text()
 
 
 def test_preflight_leaves_a_working_run_alone_unless_asked(page, session, looked, qtbot, monkeypatch):

@@ -52,7 +52,7 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
         assert not quiet.isVisible()
     for idle in (waiting.start, waiting.sweep, waiting.beside.save, waiting.beside.copy, waiting.undo, waiting.redo):
         assert not idle.isEnabled()
-    assert waiting.card.state.text() == "Waiting for the list of what is available."
+    assert waiting.card.state.text() == "Waiting for the list of data sets, backbones and losses."
     session.set_catalog(CATALOG)
     qtbot.waitUntil(lambda: squeezed.painted > 0)
     assert waiting.groups.widget().isVisible()
@@ -101,7 +101,7 @@ def test_coming_back_keeps_what_was_found(page, looked, qtbot):  # noqa: F811
         assert page.card.state.text() == ""
     assert len(looked.configs) == 1
     typed(page, "training.epochs", "3")
-    assert page.card.state.text() == "Waiting for the last change…"
+    assert page.card.state.text() == "Starts when you stop editing…"
     qtbot.waitUntil(lambda: len(looked.configs) == 2 and page.card.state.text() == "")
 
 

@@ -63,7 +63,7 @@ def settled(qtbot, dialog):
 def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     notices = []
     session.noticed.connect(notices.append)
-    assert settled(qtbot, dialog) == "Give each parameter its values."
+    assert settled(qtbot, dialog) == "Enter values for each parameter."
     assert not dialog.start.isEnabled()
     assert dialog.rows[0].field.value().startswith("loss.")
     dialog.rows[0].field.set_value("training.lr")
@@ -76,7 +76,7 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     assert "about 10\u2009min 0\u2009s on CPU" in dialog.summary.text()
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Sweep 1 is started. It goes on when this window is closed."]
+    assert notices == ["Sweep 1 is started. It continues when this window is closed."]
     assert started == [1]
     assert len(sweeps.trials(session.workspace, 1)) == 6
     assert sweeps.one(session.workspace, 1).parameters == ("training.lr=0.1,0.2,0.3",)
@@ -330,7 +330,7 @@ def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
     actions = SweepActions(session, Commands(session.preferences, window), window)
     actions.look()
     qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” goes on where it ended."]
+    assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” continues where it stopped."]
     assert sweep_worker.announce(session.workspace, 1)
     assert not sweep_worker.announce(session.workspace, 1), "one is on its way"
     actions.look()

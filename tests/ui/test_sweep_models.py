@@ -40,7 +40,7 @@ def test_a_draft_offers_a_number_of_the_loss_first_and_each_once(draft):
     ("typed", "todo", "errors"),
     [
         (entered(), "Add a parameter to vary.", {}),
-        (entered("training.lr="), "Give each parameter its values.", {}),
+        (entered("training.lr="), "Enter values for each parameter.", {}),
         (entered("training.lr=1", seeds="two"), "", {"seeds": "Must be a whole number."}),
         (entered("training.lr=1", seeds=101), "", {"seeds": "Must be 1 to 100."}),
         (entered("training.lr=1", seeds="a", trials="b"), "",

@@ -56,6 +56,8 @@ def test_programs_of_the_system_get_their_own_libraries(tmp_path):
     shown.write_text("import os\nprint(os.environ.get('LD_LIBRARY_PATH'))", "utf-8")
     inside = {"LD_LIBRARY_PATH": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     assert printed("/opt/workbench", "-m", "shown", LD_LIBRARY_PATH_ORIG="/before", **inside) == "/before\n"
+    shown.write_text("import os\nprint(os.environ['PYINSTALLER_RESET_ENVIRONMENT'])", "utf-8")
+    assert printed("/opt/workbench", "-m", "shown", **inside) == "1\n", "a process of the bundle has its own again"
 
 
 def test_a_bundle_puts_itself_into_the_menu(monkeypatch, tmp_path):

@@ -2,10 +2,12 @@
 
 import pytest
 
-from workbench.config import BadConfig, Choice, RunConfig, TrainingParams
+from workbench.config import BadConfig, Choice, RunConfig, TrainingParams, sections
+from workbench.entries import catalog
 from workbench.entries.catalog import params_of
 from workbench.files.resources import resources
 from workbench.problem import Problem
+from workbench.settings.changed import changed, toml_value
 from workbench.settings.presets import UNSAID, presets, read
 
 CATALOG = {
@@ -57,8 +59,8 @@ def test_toml_round_trip(tmp_path):
         ("[loss]\nname = 'pair'\ntimes = 1.5", "loss.times", "whole number"),
         ("[loss]\nname = 'pair'\nmargin = nan", "loss.margin", "number"),
         ("[backbone]\nname = 'conv4'\nkind = 'c'", "backbone.kind", "one of"),
-        ("[loss]\nname = 'pair'", "sampler.name", "classes x images"),
-        ("[training]\npatience = 3", "training.patience", "classes held out"),
+        ("[loss]\nname = 'pair'", "sampler.name", "Classes x images"),
+        ("[training]\npatience = 3", "training.patience", "held-out training classes"),
         ("[training]\nnesterov = true\nmomentum = 0.0", "training.nesterov", "momentum above 0"),
         ("[training\n", "TOML", ""),
     ],
@@ -169,3 +171,44 @@ def test_a_run_of_before_a_field_was_added_is_still_of_its_config():
 def test_frozen():
     with pytest.raises(ValueError, match="frozen"):
         TrainingParams().lr = 1.0  # type: ignore[misc]
+
+
+WRONG = ("x", "-1", "nan", "1.5", "[]", "{a=1}", "true", "99999999999999999999999", "''", "1979-05-27", "'\\u0000'")
+PYDANTIC = ("input should", "string should", "valid ", "instance of", "dictionary", "e+0", "this value cannot be used")
+
+
+def sentences_of_wrong_values(field):
+    """What is said when a field is given each of the wrong values, one after the other."""
+    for value in WRONG:
+        try:
+            changed(RunConfig(), {field: toml_value(value)}, catalog.current(), "The config")
+        except BadConfig as refused:
+            yield from refused.errors.values()
+
+
+FIELDS = [
+    "name", "seed", "seeds", "device", "nothing", "training", "training.nothing", "loss", "loss.name", "a.b",
+    *(f"{part}.{name}" for part, fields in sections().items() for name in fields),
+]  # fmt: skip
+
+
+def test_no_sentence_about_a_field_is_a_library_s():
+    said = {sentence for field in FIELDS for sentence in sentences_of_wrong_values(field)}
+    assert len(said) > 20
+    for sentence in said:
+        assert sentence[0].isupper() or sentence[0] in "'0123456789", sentence
+        assert sentence.endswith("."), sentence
+        assert not [words for words in PYDANTIC if words in sentence.lower()], sentence
+
+
+def test_a_section_that_is_none_is_said_as_one():
+    with pytest.raises(BadConfig, match="training: Must be a section with fields"):
+        RunConfig.from_toml_text("training = 4")
+    with pytest.raises(BadConfig, match=r"loss\.name: Must be text"):
+        RunConfig.from_toml_text("[loss]\nname = 3")
+    with pytest.raises(BadConfig, match="name: Must not be empty"):
+        RunConfig.from_toml_text("name = ''")
+    with pytest.raises(BadConfig, match="name: Must have at most 200 letters"):
+        RunConfig.from_toml_text(f"name = '{'a' * 201}'")
+    with pytest.raises(BadConfig, match=r"evaluation\.probe_every: Must be 1,000,000 or less"):
+        RunConfig.from_toml_text("[evaluation]\nprobe_every = 2000000")

@@ -23,7 +23,7 @@ def add_to(cli: click.Group) -> None:
     """Add `install-desktop` to the command line."""
 
     @cli.command("install-desktop")
-    @click.option("--remove", is_flag=True, help="Take away what this command has written.")
+    @click.option("--remove", is_flag=True, help="Remove the files that this command wrote.")
     def install_desktop(remove: bool) -> None:
         """Put Workbench into the menu of a Linux desktop, with its icon; *.workbench.toml files open with it."""
         if not sys.platform.startswith("linux"):

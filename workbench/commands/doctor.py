@@ -131,7 +131,7 @@ def _workspace(folder: Path) -> list[Finding]:
 def _upgrade(folder: Path) -> list[Finding]:
     """What opening an older workspace changes; asked before it is opened."""
     steps = steps_ahead(folder)
-    said = f"it was of an older Workbench; steps taken to bring its database to this one: {steps}"
+    said = f"it was made by an older Workbench; steps of the upgrade: {steps}"
     return [Finding("Workspace", said)] if steps else []
 
 

@@ -57,7 +57,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
             for path in export_run(workspace, run_id, formats, target, epoch=epoch):
                 click.echo(path)
             if run.live:
-                click.echo(f"Run {run_id} has not ended ({run.status}): it was written as it is now.", err=True)
+                click.echo(f"Run {run_id} has not ended ({run.status}): its present state was exported.", err=True)
 
     @group.command("import")
     @click.argument("embeddings", type=click.Path(path_type=Path))
@@ -75,7 +75,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     @click.option("--distance", type=click.Choice(["cosine", "l2"]), default="cosine", show_default=True)
     @click.option(
         "--image-size", type=click.IntRange(LEAST_SIZE, LARGEST_SIZE), default=IMAGE_SIZE, show_default=True,
-        help="Pixels of the squares that images of a folder are shown as.",
+        help="Side of the squares in which images of a folder are shown, px.",
     )  # fmt: skip
     @click.option(
         "--search-only", is_flag=True,

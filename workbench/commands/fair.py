@@ -27,10 +27,10 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
     )  # fmt: skip
     @click.option("--on", "bench", type=click.Choice(["omniglot", "mnist", "caltech"]), default="omniglot")
     @click.option("--methods", multiple=True, metavar="A,B", help="Losses by name; all by default.")
-    @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Settings of a loss.")
+    @click.option("--trials", type=click.IntRange(1, 1000), default=16, show_default=True, help="Trials per loss.")
     @click.option("--seeds", type=click.IntRange(1, 100), default=5, show_default=True, help="New seeds at the end.")
     @click.option("--steps", type=click.IntRange(1), default=None, help="Optimiser steps of a run, by whole epochs.")
-    @click.option("--folds", type=click.IntRange(2, 20), default=None, help="Parts of the training classes.")
+    @click.option("--folds", type=click.IntRange(2, 20), default=None, help="Folds of the training classes.")
     @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
     @click.option(
         "--out", type=click.Path(path_type=Path, file_okay=False), default=None,
@@ -54,7 +54,7 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
             try:
                 comparison = _compared(workspace, plan, chosen, known)
             except Interrupted:
-                click.echo("Interrupted. The same command goes on.", err=True)
+                click.echo("Interrupted. The same command continues it.", err=True)
                 raise SystemExit(INTERRUPTED) from None
         _show(comparison, out)
 
@@ -72,7 +72,7 @@ def _changes(changes: tuple[str, ...]) -> dict[str, Any]:
     pairs = [change.partition("=") for change in changes]
     for field, equals, _ in pairs:
         if not equals:
-            raise Problem(f"--set {field} has no value.", todo="Say it as FIELD=VALUE.")
+            raise Problem(f"--set {field} has no value.", todo="Write it as FIELD=VALUE.")
     return {field: toml_value(text) for field, _, text in pairs}
 
 

@@ -34,7 +34,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         line = ProgressLine(1)
         built = Searcher().build(place, lambda text, done, total: line(Status(text, done, total)))["index"]
         line(Ended("done"))
-        click.echo(f"{built['lists']:,} lists, {built['probed']:,} of them looked into; {built['seconds']:.0f} s.")
+        click.echo(f"{built['lists']:,} lists, {built['probed']:,} of them searched; {built['seconds']:.0f} s.")
         for recall in built["recalls"]:
             click.echo(
                 f"Of the exact {recall['k']} nearest {recall['mean']:.2%} are found (95% interval {recall['low']:.2%} "

@@ -25,7 +25,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @cli.command("ingest")
     @click.argument("source", metavar="DIR", type=click.Path(path_type=Path, file_okay=False, exists=True))
     @workspace_option
-    @click.option("--follow", is_flag=True, help="Go on while runs in DIR go on; end it with Ctrl+C.")
+    @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
     def take_in(source: Path, folder: Path | None, follow: bool) -> None:
         """Take the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 

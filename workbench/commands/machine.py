@@ -123,7 +123,7 @@ def _driver_command() -> str:
         return "Type `sudo dnf install akmod-nvidia` and restart."
     if "arch" in ids:
         return "Type `sudo pacman -S nvidia` and restart."
-    return "Install NVIDIA's driver of now and restart."
+    return "Install NVIDIA's current driver and restart."
 
 
 def _driver() -> tuple[int | None, tuple[int, int]]:

@@ -143,7 +143,7 @@ def _add_records(group: click.Group) -> None:
     def remove(name: str) -> None:
         """Forget a place. Nothing is changed there; runs there go on, and are followed no longer."""
         records.remove(name)
-        click.echo(f"The place {name} is forgotten.")
+        click.echo(f"The place {name} is removed.")
 
     @group.command("data")
     @click.argument("name")
@@ -159,7 +159,7 @@ def _add_records(group: click.Group) -> None:
     @click.argument("name")
     @click.option("--wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Install this file.")
     @click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
-    @click.option("--yes", is_flag=True, help="Do it without asking.")
+    @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
     def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
         """Show, then do, what puts Workbench into a folder of yours at a place. Nothing else is installed there."""
         place = records.named(name)

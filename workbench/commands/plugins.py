@@ -69,7 +69,7 @@ def write_loss(name: str, into: Path) -> list[Path]:
         Problem: a name that no config can have, or a file that is there already.
     """
     if not name.isidentifier() or name != name.lower() or name.startswith(known_plugins.LEFT_OUT):
-        raise Problem(f"{name!r} cannot be the name of a loss.", todo="Take a lower-case word, such as my_margin.")
+        raise Problem(f"{name!r} cannot be the name of a loss.", todo="Use a lower-case word, such as my_margin.")
     words = name.split("_")
     changes = {"loss_name": name, "LossName": "".join(word.capitalize() for word in words)}
     changes["LossTitle"] = " ".join(words).capitalize()

@@ -49,8 +49,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     )  # fmt: skip
     @click.option("--set", "changes", multiple=True, metavar="FIELD=VALUE", help="Change a field of every run.")
     @click.option("--how", type=click.Choice(["grid", "random", "bayes"]), default=None, help="By default a grid.")
-    @click.option("--trials", type=click.IntRange(1), default=None, help="Settings of a random or Bayesian sweep.")
-    @click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Runs of each setting.")
+    @click.option("--trials", type=click.IntRange(1), default=None, help="Trials of a random or Bayesian sweep.")
+    @click.option("--seeds", type=click.IntRange(1, 100), default=None, help="Seeds per trial.")
     @click.option("--metric", default="", help="The objective; by default MAP@R of held-out classes, if any.")
     @click.option("--detach", is_flag=True, help="Work in a process of its own that outlives this terminal.")
     @click.option("--quiet", is_flag=True, help="Print the last table only.")
@@ -159,14 +159,14 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
     @workspace_option
     def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
-        """Put failed and cancelled runs back into the line and go on."""
+        """Put failed and cancelled runs back into the queue and go on."""
         with Workspace(folder or default_workspace()) as workspace:
             stored.one(workspace, number)
             chosen = _trial_of(workspace, number, trial)
             back = stored.retry(workspace, number, chosen)
             if not back:
                 raise Problem(f"Sweep {number} has no failed or cancelled run to retry.", kept="It was not changed.")
-            click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the line.")
+            click.echo(f"{back} {'run is' if back == 1 else 'runs are'} back in the queue.")
             _go_on(workspace, number, here)
 
     @sweep.command("cancel")

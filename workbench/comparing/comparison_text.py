@@ -19,8 +19,8 @@ SCALAR_TITLES = {
 
 
 def metric_title(metric: str) -> str:
-    """ "MAP@R % ↑" for shares, else the bare name."""
-    return f"{metric} % ↑" if is_share(metric) else metric
+    """ "MAP@R % ↑" and "R@1 % ↑" for shares, else the bare name."""
+    return f"{metric.replace('recall@', 'R@')} % ↑" if is_share(metric) else metric
 
 
 def scalar_title(name: str) -> str:

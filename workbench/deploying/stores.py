@@ -102,7 +102,7 @@ def one_thread() -> None:
 
 
 def version() -> str:
-    """Of faiss."""
+    """The version of faiss that builds the stores."""
     return str(faiss.__version__)
 
 

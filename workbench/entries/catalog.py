@@ -128,7 +128,7 @@ def defaults_told(
             said.append(f"Published for {name_of(f'dataset/{data}')}: {values} ({source}).")
     if not said and source:
         others = ", ".join(name_of(f"dataset/{data}") for data in named)
-        nothing = f"Nothing is published for {name_of(f'dataset/{dataset}')}, but for {others}."
+        nothing = f"No values are published for {name_of(f'dataset/{dataset}')}; there are some for {others}."
         said.append(nothing if named else f"{source}.")
     for data in [name for name in _by_data(known, loss, "measured") if dataset in ("", name)]:
         values = listed(measured_fields(known, loss, data), name_of)
@@ -235,13 +235,13 @@ def _sentence(error: dict[str, Any]) -> str:
         case "missing":
             return "This field is needed."
         case "greater_than":
-            return f"Must be more than {context['gt']:g}."
+            return f"Must be more than {_number(context['gt'])}."
         case "greater_than_equal":
-            return f"Must be {context['ge']:g} or more."
+            return f"Must be {_number(context['ge'])} or more."
         case "less_than":
-            return f"Must be less than {context['lt']:g}."
+            return f"Must be less than {_number(context['lt'])}."
         case "less_than_equal":
-            return f"Must be {context['le']:g} or less."
+            return f"Must be {_number(context['le'])} or less."
         case "literal_error":
             return f"Must be one of {context['expected']}."
         case "int_parsing" | "int_type" | "int_from_float":
@@ -250,4 +250,19 @@ def _sentence(error: dict[str, Any]) -> str:
             return "Must be a number."
         case "bool_parsing" | "bool_type":
             return "Must be true or false."
-    return str(error["msg"]).removeprefix("Value error, ").rstrip(".") + "."
+        case "string_type":
+            return "Must be text."
+        case "string_too_short":
+            return "Must not be empty."
+        case "string_too_long":
+            return f"Must have at most {_number(context['max_length'])} letters."
+        case "model_type" | "dict_type":
+            return "Must be a section with fields."
+        case "value_error":  # a sentence of our own
+            return f"{context['error']}".rstrip(".") + "."
+    return "This value cannot be used."
+
+
+def _number(limit: float) -> str:
+    """A limit with all its digits: "1,000,000" and "0.5"."""
+    return f"{int(limit):,}" if limit == int(limit) else f"{limit:g}"

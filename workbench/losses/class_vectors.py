@@ -46,11 +46,11 @@ def class_vector_charts(linear: LinearLogits, embeddings: Tensor, labels: Tensor
     return [
         Chart(
             "Similarity of class vectors, share of pairs", "cosine", (shares("pairs", between, -1.0, 1.0),),
-            f"Mean {float(between.mean()):.3f}; {-1 / (len(theta) - 1):.3f} is as far apart as all can be."
+            f"Mean {float(between.mean()):.3f}; {-1 / (len(theta) - 1):.3f} for a regular simplex.".replace("-", "−")
             if len(between) else "",
         ),
         Chart(
-            "Angle of embeddings to class vectors, share of images", "degrees",
+            "Angles to class vectors, share of images", "degrees",
             tuple(shares(name, angle, 0.0, 180.0) for name, angle in angles.items()),
             "Means: " + ", ".join(f"{name} {angle:.0f}°" for name, angle in mean.items()) + ".",
         ),

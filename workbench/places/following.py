@@ -300,7 +300,7 @@ def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
         case JobState.FAILED:
             return "failed", f"Its process at {place} failed{words}." + (f" It said last: {said}." if said else "")
         case JobState.CANCELLED:
-            return "cancelled", f"It was taken out of the line at {place}."
+            return "cancelled", f"It was removed from the queue at {place}."
         case JobState.LOST:
             return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
     return "interrupted", f"It was ended at {place}{words}. It goes on from its last checkpoint there."

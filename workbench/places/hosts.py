@@ -53,7 +53,7 @@ class OpenSshHost:
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
         answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
-            raise Unreachable(f"{self._host} is not reached: {last_line(answer.errors)}.")
+            raise Unreachable(f"{self._host} does not answer: {last_line(answer.errors)}.")
         return answer
 
     def _ssh(self) -> list[str]:

@@ -42,7 +42,7 @@ mine() { # folder: one shell at a time works in it; the turn of one that is gone
 }
 work() { # name, folder, words of the run
   name=$1 folder=$2; shift 2
-  read -r line owner <"$folder/line"; [ -n "$owner" ] && [ "$owner" != "${0##*/}" ] && return # it was sent again since
+  [ -e "$folder/exit" ] && return # it was sent again since, and another line had it
   if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
   mine "$folder" || return

@@ -152,7 +152,7 @@ class Ray(ThroughHost[RayPlace]):
             raise Problem(f"Ray at {self._place.url} refused it: {said}.", kept="Nothing was started.") from None
         except (OSError, HTTPException) as error:
             said = last_line(str(getattr(error, "reason", error)))
-            raise Unreachable(f"Ray at {self._place.url} is not reached: {said}.") from None
+            raise Unreachable(f"Ray at {self._place.url} does not answer: {said}.") from None
         if len(text) > LARGEST_ANSWER:
             raise Unreachable(f"Ray at {self._place.url} answers with over {LARGEST_ANSWER >> 20} MiB.")
         try:

@@ -1,1 +1,1 @@
-"""Maps of embeddings in two dimensions; `python -m workbench.projection.server` computes them in its own process."""
+"""Maps of embeddings in two or three dimensions; `python -m workbench.projection.server` computes them."""

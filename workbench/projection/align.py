@@ -12,12 +12,12 @@ def align(
     within the map do not change: there is no scaling.
 
     Args:
-        points: [n, 2]. onto: [n, 2], the same samples in the same order; rows that are not finite there, or here,
-            are moved with the rest but not fitted.
-        others: [p, 2] moved in the same way (proxies), or None.
+        points: [n, k]. onto: [n, k], the same samples in the same order, k being 2 or 3; rows that are not
+            finite there, or here, are moved with the rest but not fitted.
+        others: [p, k] moved in the same way (proxies), or None.
 
     Returns:
-        points [n, 2] and others [p, 2] float32. They are given back as they are when no row is finite in both.
+        points [n, k] and others [p, k] float32. They are given back as they are when no row is finite in both.
     """
     known = np.isfinite(points).all(1) & np.isfinite(onto).all(1)
     if not known.any():
@@ -35,12 +35,12 @@ def align(
 
 
 def matched(ids: np.ndarray, before_ids: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The places that samples had in an earlier map: float32 [n, 2], NaN for samples that it had not.
+    """The places that samples had in an earlier map: float32 [n, k], NaN for samples that it had not.
 
     Args:
-        ids: [n] sample ids wanted. before_ids: [m] unique sample ids of the earlier map. before: [m, 2] its points.
+        ids: [n] sample ids wanted. before_ids: [m] unique sample ids of the earlier map. before: [m, k] its points.
     """
-    places = np.full((len(ids), 2), np.nan, np.float32)
+    places = np.full((len(ids), before.shape[1]), np.nan, np.float32)
     if len(before_ids):
         order = np.argsort(before_ids)
         at = order[np.minimum(np.searchsorted(before_ids, ids, sorter=order), len(order) - 1)]

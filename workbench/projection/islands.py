@@ -2,34 +2,36 @@
 
 import numpy as np
 
-SIDE = 32  # cells along the longer side of a map
+SIDES = {2: 32, 3: 12}  # cells along the longest side of a map, by its dimensions
 
 
 def islands(filled: np.ndarray) -> np.ndarray:
-    """Number the connected parts of a bool grid [h, w] from 1; 0 where it is empty."""
+    """Number the connected parts of a bool grid of any dimension from 1; 0 where it is empty."""
     from scipy.ndimage import label
 
-    numbered: np.ndarray = label(filled, np.ones((3, 3), int))[0]
+    numbered: np.ndarray = label(filled, np.ones((3,) * filled.ndim, int))[0]
     return numbered
 
 
-def clusters(points: np.ndarray, whole: np.ndarray, side: int = SIDE) -> np.ndarray:
+def clusters(points: np.ndarray, whole: np.ndarray, side: int = 0) -> np.ndarray:
     """The cluster [n] of each point, 0 for the one with the most points; -1 without finite coordinates.
 
     Args:
-        points: [n, 2], those that are grouped.
-        whole: [m, 2], all points of the map: the longer side of their box holds `side` cells.
+        points: [n, k], those that are grouped, k being 2 or 3.
+        whole: [m, k], all points of the map: the longer side of their box holds `side` cells.
+        side: of SIDES unless given.
     """
     placed, all_placed = np.isfinite(points).all(1), whole[np.isfinite(whole).all(1)]
     numbers = np.full(len(points), -1)
     if not placed.any() or not len(all_placed):
         return numbers
+    side = side or SIDES[whole.shape[1]]
     low, high = all_placed.min(0), all_placed.max(0)
     cell = float((high - low).max()) / side or 1.0
-    columns, rows = np.clip(((points[placed] - low) / cell).astype(int), 0, side).T
-    filled = np.zeros((side + 1, side + 1), bool)
-    filled[rows, columns] = True
-    island = islands(filled)[rows, columns] - 1
+    cells = tuple(np.clip(((points[placed] - low) / cell).astype(int), 0, side).T[::-1])
+    filled = np.zeros((side + 1,) * len(cells), bool)
+    filled[cells] = True
+    island = islands(filled)[cells] - 1
     by_size = np.argsort(-np.bincount(island), kind="stable")
     numbers[placed] = np.argsort(by_size)[island]
     return numbers

@@ -10,7 +10,7 @@ from workbench.progress import Progress, quiet
 from workbench.projection.align import align
 from workbench.projection.exact import Exact
 from workbench.projection.neighbourhoods import Doubt, doubts, kept_share, map_neighbours
-from workbench.projection.params import PcaParams, TsneParams, UmapParams, read_params
+from workbench.projection.params import IN_SPACE, PcaParams, TsneParams, UmapParams, dimensions_of, read_params
 from workbench.projection.pca import fit_pca
 from workbench.projection.trust import NEIGHBOURS, Trust, trust
 from workbench.projection.vectors import prepared
@@ -26,8 +26,8 @@ LIBRARIES = {
 class Map:
     """What is stored and drawn."""
 
-    points: np.ndarray  # [n, 2] float32
-    proxies: np.ndarray | None  # [p, 2] float32
+    points: np.ndarray  # [n, k] float32, k being 2 or 3
+    proxies: np.ndarray | None  # [p, k] float32
     trust: Trust | None  # None for fewer than three points
     params: dict[str, Any]  # all of them, defaults filled in
     versions: dict[str, str]  # of the libraries that drew it
@@ -48,10 +48,10 @@ def make_map(
     """Draw embeddings [n, d] and proxies [p, d] on one map.
 
     Args:
-        method: "pca", "umap" or "tsne".
+        method: "pca", "umap" or "tsne"; "pca-3d" or "umap-3d" for a map of three dimensions.
         params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
         progress: called at each stage; may raise Cancelled.
-        before: [n, 2] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
+        before: [n, k] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
             them, and every map is turned, reflected and shifted to lie over them.
         labels: [n] int, for a supervised UMAP alone.
 
@@ -62,26 +62,28 @@ def make_map(
     assert isinstance(chosen, PcaParams | UmapParams | TsneParams)
     vectors = prepared(embeddings, chosen.metric)
     stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
-    exact = Exact(vectors)
+    exact, dimensions = Exact(vectors), dimensions_of(method)
     if isinstance(chosen, UmapParams):
         progress("Loading UMAP", 0, 0)
         from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
 
-        points, placed = umap_map(vectors, stars, chosen, seed, progress, before=before, labels=labels, exact=exact)
+        points, placed = umap_map(
+            vectors, stars, chosen, seed, progress, before=before, labels=labels, exact=exact, dimensions=dimensions
+        )
     elif isinstance(chosen, TsneParams):
         progress("Loading t-SNE", 0, 0)
         from workbench.projection.tsne_map import tsne_map
 
         points, placed = tsne_map(vectors, stars, chosen, seed, progress, exact=exact)
     else:
-        pca = fit_pca(vectors)
+        pca = fit_pca(vectors, dimensions)
         points, placed = pca.transform(vectors), None if stars is None else pca.transform(stars)
     if before is not None:
         points, placed = align(points, before, placed)
     progress("Measuring trustworthiness", 0, 0)
     measured = trust(vectors, points, seed=seed)
     kept, doubted = (None, ()) if measured is None else _kept(exact, points, progress)
-    versions = {name: version(name) for name in LIBRARIES[method]}
+    versions = {name: version(name) for name in LIBRARIES[method.removesuffix(IN_SPACE)]}
     return Map(points, placed, measured, chosen.model_dump(), versions, kept, doubted)
 
 

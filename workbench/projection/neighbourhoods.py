@@ -26,10 +26,10 @@ class Doubt:
     count: int  # points of the group
     stay: float  # share of its points' true neighbours that lie in it, in 0..1
     pieces: int  # parts of it without a true neighbour in each other
-    outline: list[tuple[float, float]]  # its convex hull, in the map's coordinates
+    outline: list[tuple[float, ...]]  # corners of its convex hull, in the map's coordinates
 
     def plain(self) -> dict[str, Any]:
-        """For JSON."""
+        """The fields as a dictionary that JSON can hold."""
         return asdict(self)
 
 
@@ -98,11 +98,11 @@ def _parts(heads: np.ndarray, tails: np.ndarray, count: int) -> np.ndarray:
     return labels
 
 
-def _outline(points: np.ndarray) -> list[tuple[float, float]]:
+def _outline(points: np.ndarray) -> list[tuple[float, ...]]:
     """The convex hull; the two ends where all points lie on a line."""
     try:
         corners = points[ConvexHull(points).vertices]
     except QhullError:
         order = np.lexsort((points[:, 1], points[:, 0]))
         corners = points[order[[0, -1]]]
-    return [(float(x), float(y)) for x, y in corners.tolist()]
+    return [tuple(corner) for corner in corners.astype(float).tolist()]

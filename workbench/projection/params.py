@@ -29,11 +29,19 @@ class UmapParams(Params):
 class TsneParams(Params):
     """t-SNE (van der Maaten and Hinton, 2008), by openTSNE."""
 
-    perplexity: float = param(30.0, ge=2.0, le=200.0, help="About how many neighbours each point keeps near.")
+    perplexity: float = param(30.0, ge=2.0, le=200.0, help="Effective number of neighbours of each point.")
     metric: Literal["cosine", "l2"] = param("cosine", help="Distance between embeddings.")
 
 
-METHODS: dict[str, type[Params]] = {"pca": PcaParams, "umap": UmapParams, "tsne": TsneParams}
+IN_SPACE = "-3d"  # ends the name of a method that makes a map of three dimensions
+METHODS: dict[str, type[Params]] = {
+    "pca": PcaParams, "umap": UmapParams, "tsne": TsneParams, f"pca{IN_SPACE}": PcaParams, f"umap{IN_SPACE}": UmapParams
+}  # fmt: skip
+
+
+def dimensions_of(method: str) -> int:
+    """Of the maps that a method makes: 2 or 3."""
+    return 3 if method.endswith(IN_SPACE) else 2
 
 
 def read_params(method: str, values: dict[str, Any]) -> Params:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.problem import Problem
 
 MOST_POINTS = 200_000  # that UMAP and t-SNE lay out: of more they show a sample
-LIMITED = ("umap", "tsne")
+LIMITED = ("umap", "umap-3d", "tsne")
 AT_MOST = "points_at_most"  # its name among the stored parameters; maps that have none are older and of all points
 
 
@@ -29,8 +29,8 @@ def rows_of(ids: np.ndarray, only: Sequence[int] | np.ndarray | None) -> np.ndar
 
 
 def among(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Points [m, 2] at their rows among `count`, float32 [count, 2]; NaN where there is none."""
-    every = np.full((count, 2), np.nan, np.float32)
+    """Points [m, k] at their rows among `count`, float32 [count, k]; NaN where there is none."""
+    every = np.full((count, points.shape[1]), np.nan, np.float32)
     every[rows] = points
     return every
 

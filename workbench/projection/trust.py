@@ -26,7 +26,7 @@ def trust(vectors: np.ndarray, points: np.ndarray, neighbours: int = NEIGHBOURS,
 
     Args:
         vectors: [n, d] as the map's metric sees them: unit length for cosine, where Euclidean ranks are the same.
-        points: [n, 2].
+        points: [n, k] of the map, k being 2 or 3.
         neighbours: k, lowered to (n - 1) // 2 where there are too few points.
     """
     count = len(vectors)

@@ -46,6 +46,7 @@ def umap_map(
     before: np.ndarray | None = None,
     labels: np.ndarray | None = None,
     exact: Exact | None = None,
+    dimensions: int = 2,
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Lay out points, then place proxies among them without moving them.
 
@@ -55,13 +56,14 @@ def umap_map(
         seed: of the layout; the same seed gives the same map on one machine.
         progress: called at each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
-        before: [n, 2] the places of the points in an earlier map, from which the layout then starts instead of from
-            PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
+        before: [n, dimensions] the places of the points in an earlier map, from which the layout then starts instead
+            of from PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
         labels: [n] int, when params.target_weight is not 0: points of different classes are then held apart.
         exact: of these vectors, where there is one.
+        dimensions: of the map, 2 or 3.
 
     Returns:
-        points [n, 2] and proxies [p, 2] float32, or None.
+        points [n, dimensions] and proxies [p, dimensions] float32, or None.
 
     Raises:
         Problem: more than 200,000 points, or a target weight without labels.
@@ -74,7 +76,7 @@ def umap_map(
         )
     if params.target_weight and labels is None:
         raise Problem("A supervised map needs the classes of its points.", todo="Set the target weight to 0.")
-    pca = fit_pca(vectors)
+    pca = fit_pca(vectors, dimensions)
     start = pca.transform(vectors)
     if count < FEWEST_POINTS or np.abs(start).max() == 0:  # nothing to lay out, or all points are one
         return start, None if proxies is None else pca.transform(proxies)
@@ -126,7 +128,7 @@ def with_self_first(rows: np.ndarray, squares: np.ndarray, metric: str) -> tuple
 
 
 def _start(points: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """A map as float32 [n, 2] that fills the square, with a little noise so that no two points and no axis are one."""
+    """A map as float32 [n, k] that fills the square or cube, with a little noise so that no two points are one."""
     noisy = points * (SPREAD / np.abs(points).max()) + random.normal(scale=NOISE, size=points.shape)
     low = noisy.min(axis=0)
     return np.ascontiguousarray(SPREAD * (noisy - low) / (noisy.max(axis=0) - low), np.float32)
@@ -138,7 +140,7 @@ def _drawn(random: np.random.RandomState) -> int:
 
 
 def filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Places [n, 2] around (0, 0): those without one get the mean of their neighbours' places, or the middle."""
+    """Places [n, k] around the origin: those without one get the mean of their neighbours' places, or the middle."""
     centred: np.ndarray = before - np.nanmean(before, axis=0)
     known = np.isfinite(before).all(1)
     for row in np.flatnonzero(~known).tolist():

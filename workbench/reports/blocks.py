@@ -105,14 +105,24 @@ class Section:
     blocks: tuple[Block, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number of the headline: what it is, the number with its unit, and a few words below it."""
+
+    title: str
+    value: str
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """The whole report in order, with its drawings."""
+    """The whole report in order, with its drawings; pages and HTML have `tiles` below their title."""
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     drawings: Mapping[str, Drawing] = field(default_factory=dict)
+    tiles: tuple[Tile, ...] = ()
 
 
 def said(words: str, *, muted: bool = False) -> Paragraph:

@@ -13,6 +13,7 @@ from workbench.reports.entry_titles import moment
 from workbench.reports.fair_blocks import fair_drawings
 from workbench.reports.group_content import GroupContent, gather_groups
 from workbench.reports.group_sections import group_blocks
+from workbench.reports.headline import headline
 from workbench.reports.markdown import blocks_of
 from workbench.reports.run_sections import default_settings, section_blocks
 from workbench.reports.sections import GROUP_SECTIONS, ONE_RUN, PAPER, PAPERS, RUN_SECTIONS, SECTIONS
@@ -97,7 +98,9 @@ def make(workspace: Workspace, wish: Wish, progress: Progress) -> Made:
             sections.append(Section(key, named, tuple(blocks)))
     if "settings" in of_run and (rest := default_settings(content)):
         sections.append(Section("default-settings", "Appendix: settings at their defaults", (rest,)))
-    return Made(Document(title, _subtitle(runs), tuple(sections), drawn), runs, content, groups, notes, wish.paper)
+    tiles = headline(content, None if groups is None else groups.overview, wish.sections)
+    document = Document(title, _subtitle(runs), tuple(sections), drawn, tiles)
+    return Made(document, runs, content, groups, notes, wish.paper)
 
 
 def _subtitle(runs: tuple[Run, ...]) -> str:

@@ -28,7 +28,7 @@ def fair_blocks(comparisons: Sequence[Comparison]) -> list[Block]:
         if len(comparisons) > 1:
             blocks.append(heading(title_of(comparison)))
         rows = tuple(tuple(row) for row in rows_of(comparison))
-        caption, numbers = "Methods that were tuned alike, by mean MAP@R.", frozenset(range(1, len(HEAD)))
+        caption, numbers = "Methods tuned with the same budget, by mean MAP@R.", frozenset(range(1, len(HEAD)))
         blocks += [
             said(conditions(comparison)),
             Table(f"fair-{number}", caption, HEAD, rows, numbers),

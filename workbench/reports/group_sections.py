@@ -28,7 +28,7 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
     match section:
         case "guards":
             warnings: list[Block] = [said(sentence) for sentence in compared.guards]
-            return warnings or [said("Nothing was found that makes this comparison unfair.")]
+            return warnings or [said("Nothing makes this comparison unfair, as far as is known.")]
         case "changed-settings":
             if len(compared.groups) < 2:
                 return [said("There is one group of runs, so no settings differ.", muted=True)]
@@ -108,7 +108,7 @@ def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
 
 def _differences(content: GroupContent) -> list[Block]:
     if len(content.overview.groups) < 2:
-        return [said("There is one group of runs: nothing to set against it.", muted=True)]
+        return [said("There is one group of runs: nothing to compare it with.", muted=True)]
     blocks: list[Block] = []
     first = content.overview.groups[0]
     for number, pair in enumerate(content.pairs, start=1):

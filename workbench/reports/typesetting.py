@@ -108,6 +108,10 @@ class _Writer:
             "title": _breakable(title),
             "short": title if len(title) <= SHORT_TITLE else f"{title[: SHORT_TITLE - 1]}…",
             "subtitle": _breakable(self._document.subtitle),
+            "tiles": [
+                {"title": _breakable(tile.title), "value": _breakable(tile.value), "note": _breakable(tile.note)}
+                for tile in self._document.tiles
+            ],
             "sections": [
                 {"key": section.key, "title": _breakable(section.title), "blocks": self._blocks(section.blocks)}
                 for section in self._document.sections

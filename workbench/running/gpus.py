@@ -10,7 +10,7 @@ GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One GPU now."""
+    """The memory and load of one GPU at this moment."""
 
     number: int  # of cuda:0, cuda:1
     name: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LAUNCHED = "env"
 FIRST_PORT, PORTS = 20_000, 40_000  # from which a job of Slurm takes one by its number
 KEPT = "The run and its checkpoints are kept."
-TODO = "Go on from the last checkpoint, on as many devices as you like."
+TODO = "Resume from the last checkpoint, on as many devices as you like."
 
 
 @dataclass(frozen=True, slots=True)

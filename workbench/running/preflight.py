@@ -39,7 +39,7 @@ class Preflight:
     steps_per_epoch: int
     seconds_per_step: float
     seconds_per_epoch: float
-    seconds: float  # of the whole run, evaluations left out
+    seconds: float  # of the whole run, without evaluations
     memory_bytes: int
     probe_images: int
     probe_every: int  # steps

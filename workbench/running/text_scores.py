@@ -38,7 +38,7 @@ def text_scores(
         Cancelled: by `progress`.
     """
     if "{}" not in sentence:
-        raise Problem("The sentence has no {} for the name of a class.", todo='Say it as "a photo of a {}".')
+        raise Problem("The sentence has no {} for the name of a class.", todo='Write it as "a photo of a {}".')
     from workbench.evaluation.retrieval import retrieval_metrics
 
     evaluation, embed = embedded_texts(workspace, run_id, evaluation_id, progress)

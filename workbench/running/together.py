@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MODULE = "workbench.running.rank"
 KEPT = "The run and its checkpoints are kept."
-TODO = "Go on from the last checkpoint, on as many devices as you like."
+TODO = "Resume from the last checkpoint, on as many devices as you like."
 
 
 def parse_devices(text: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
     for change in changes:
         field, equals, text = change.partition("=")
         if not equals:
-            raise BadConfig(f"--set {change}", {field: "Say it as FIELD=VALUE."})
+            raise BadConfig(f"--set {change}", {field: "Write it as FIELD=VALUE."})
         values[field] = toml_value(text)
     return changed(config, values, catalogs.current(), name)
 

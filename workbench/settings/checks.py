@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 Errors = dict[str, str]
+WORDS = {"dataset": "data set"}  # kinds of entries as sentences name them, where that is not their name
 NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
 GPU = re.compile(r"cuda:\d{1,2}")
 
@@ -43,11 +44,11 @@ def devices(text: str) -> tuple[str, ...]:
     names = tuple(f"cuda:{int(word)}" if word.isdecimal() else word for word in words)
     for name in names:
         if name != "cpu" and not GPU.fullmatch(name):
-            raise ValueError(f"{name!r} is no device")
+            raise ValueError(f"{name!r} is not a device")
         if name != "cpu" and names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     if "cpu" in names and len(set(names)) > 1:
-        raise ValueError("the CPU and GPUs do not train together")
+        raise ValueError("The CPU and GPUs cannot train one run together")
     return names
 
 
@@ -58,7 +59,7 @@ def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...])
         choice = config.choice(kind)
         if f"{kind}/{choice.name}" not in known:
             names = ", ".join(catalogs.names(known, kind))
-            errors[f"{kind}.name"] = f"There is no {kind} named {choice.name!r}. Known: {names}."
+            errors[f"{kind}.name"] = f"There is no {WORDS.get(kind, kind)} named {choice.name!r}. Known: {names}."
             continue
         for field, sentence in catalogs.errors(catalogs.params_of(known, kind, choice.name), choice.params).items():
             errors[f"{kind}.{field}"] = sentence
@@ -71,18 +72,21 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     count, batch = len(config.device.split(",")), config.training.batch_size
     if batch % count:
         errors["training.batch_size"] = (
-            f"{count} devices do not get equal shares of {batch} images: take {max(1, batch // count) * count}, say."
+            f"{batch} images cannot be divided equally among {count} devices: "
+            f"use {max(1, batch // count) * count}, say."
         )
     if config.training.nesterov and config.training.momentum == 0:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
     if config.training.patience and not config.holds_out(known):
         errors["training.patience"] = (
-            "Early stopping needs training classes held out: take MLRC folds or set the share held out."
+            "Early stopping needs held-out training classes: choose MLRC folds, or a validation fraction above 0."
         )
     if config.training.keep_features and config.training.backbone_lr:
-        errors["training.keep_features"] = "A backbone that learns has new features in each step: set its rate to 0."
+        errors["training.keep_features"] = (
+            "Features are computed once only of a frozen backbone: set the backbone learning rate to 0."
+        )
     elif config.training.keep_features and config.fact(known, "augmentation", "changes") is not False:
-        errors["training.keep_features"] = "The features are those of images as they are: take no augmentation."
+        errors["training.keep_features"] = "This needs images without augmentation: choose no augmentation."
     if "loss.name" in bad or "sampler.name" in bad:
         return errors
     if config.evaluation.linear_probe and config.fact(known, "split", "classes_disjoint"):
@@ -106,16 +110,19 @@ def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> E
         return (
             {}
             if config.training.views > 1
-            else {"training.views": f"{loss['title']} compares views of each image: take 2 or more."}
+            else {"training.views": f"{loss['title']} compares views of each image: set 2 or more."}
         )
     pairs = loss["facts"].get("needs_pairs") and config.training.views == 1
     images_of_class = config.fact(known, "sampler", "images_of_class")
     errors: Errors = {}
     if pairs and images_of_class and config.value(known, "sampler", images_of_class) == 1:
-        errors[f"sampler.{images_of_class}"] = f"{loss['title']} compares images of one class: take 2 or more."
+        errors[f"sampler.{images_of_class}"] = (
+            f"{loss['title']} needs several images of a class in a batch: set 2 or more."
+        )
     if pairs and not images_of_class:
         errors["sampler.name"] = (
-            f"{loss['title']} compares images of one class: choose the sampler of classes x images, or 2 views."
+            f"{loss['title']} needs several images of a class in a batch: "
+            "choose the sampler “Classes x images”, or 2 views."
         )
     if images_of_class and sampler_is_good:
         errors |= _uneven(config, known, loss, images_of_class)
@@ -127,9 +134,9 @@ def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of
     sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
     per_class, batch = sampler.model_dump()[images_of_class], config.training.batch_size
     if batch % per_class:
-        return {"training.batch_size": f"{batch} images cannot be dealt as {per_class} of each class."}
+        return {"training.batch_size": f"{batch} images are no multiple of {per_class} images of each class."}
     if loss["facts"].get("needs_pairs") and batch == per_class:
-        return {"training.batch_size": f"A batch of one class has no negatives: take {2 * per_class} images or more."}
+        return {"training.batch_size": f"A batch of one class has no negatives: use {2 * per_class} images or more."}
     return {}
 
 

@@ -19,21 +19,22 @@ class EmbeddingParams(Params):
 
     dim: int = param(
         100, ge=0, le=4096, symbol="d", label="Embedding size",
-        help="Numbers per embedding; 0 keeps the backbone's own.",
+        help="Dimensions of the embedding; 0 keeps the backbone's own.",
     )  # fmt: skip
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
     )
     start: Literal["random", "identity"] = param(
         "random",
-        help="How the embedding's layer begins; identity keeps what pretrained features know, as far as its size goes.",
+        label="Initialisation",
+        help="Weights of the embedding layer at first; identity keeps pretrained features, as far as its size allows.",
     )
     batch_norm: bool = param(
         True,
         label="Batch-norm on top",
         help="Batch-norm without scale and shift on the embedding; Fig. 1 of CE vs pairwise needs it.",
     )
-    dropout: float = param(0.0, ge=0, lt=1, help="Share of the embedding's numbers set to zero in training.")
+    dropout: float = param(0.0, ge=0, lt=1, help="Fraction of the embedding's dimensions set to zero in training.")
     bounded: bool = param(
         False, label="Within the unit ball", help="Divide embeddings longer than 1 by their length, as CCP does."
     )
@@ -55,26 +56,34 @@ class TrainingParams(Params):
         "gradient are those of the whole batch, for every loss, also with the head's batch-norm and dropout. The "
         "backbone computes its features twice. Not with batch-norm that is trained in the backbone.",
     )  # fmt: skip
-    optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="Rule that turns gradients into steps.")
-    lr: float = param(1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Size of a step at its highest.")
+    optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="How gradients become updates of the weights.")
+    lr: float = param(
+        1e-3, gt=0, le=100, label="Learning rate", symbol="η", help="Learning rate at its highest, after the warm-up."
+    )
     backbone_lr: float = param(
         1.0, ge=0, le=100, label="Backbone learning rate", unit="×",
-        help="Learning rate of the backbone, as a multiple; small keeps pretrained features, 0 freezes them.",
+        help="Learning rate of the backbone, as a multiple of that of the head; small values keep pretrained features, "
+        "0 freezes them.",
     )  # fmt: skip
     layer_decay: float = param(
         1.0, gt=0, le=1, label="Layer-wise decay", unit="× per block",
-        help="Each block of a transformer learns this much slower than the one after it; 1: all at one rate.",
+        help="Learning rate of each block of a transformer relative to the block after it; 1: the same for all.",
     )  # fmt: skip
-    momentum: float = param(0.9, ge=0, lt=1, help="Share of the last step that is kept; SGD only.")
+    momentum: float = param(0.9, ge=0, lt=1, help="Fraction of the last update that is kept; SGD only.")
     beta2: float = param(
-        0.999, gt=0, lt=1, symbol="β₂", label="Second moment", help="Share of the squares kept; Adam and AdamW only."
+        0.999,
+        gt=0,
+        lt=1,
+        symbol="β₂",
+        label="Second moment",
+        help="Decay of the second-moment estimate; Adam and AdamW only.",
     )
     nesterov: bool = param(False, help="Look ahead along the momentum; SGD only, with momentum above 0.")
     weight_decay: float = param(0.0, ge=0, le=1, help="Pull of every weight towards zero.")
     decay_matrices_only: bool = param(
         True, label="Decay weights only", help="Leave biases and batch-norm out of the weight decay."
     )
-    schedule: Literal["constant", "cosine"] = param("cosine", help="How the learning rate goes after the warm-up.")
+    schedule: Literal["constant", "cosine"] = param("cosine", help="Course of the learning rate after the warm-up.")
     head_epochs: int = param(
         0, ge=0, le=100_000, label="Head alone", unit="epochs",
         help="Epochs at the start in which only the embedding and the loss's own parameters learn, not the backbone.",
@@ -83,8 +92,15 @@ class TrainingParams(Params):
         0, ge=0, le=100_000, unit="evaluations",
         help="Evaluations without a better MAP@R of held-out classes that end the run; 0 trains all epochs.",
     )  # fmt: skip
-    warmup_steps: int = param(0, ge=0, le=1_000_000, label="Warm-up", unit="steps", help="Steps of linear rise.")
-    clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Longest gradient allowed; 0 is off.")
+    warmup_steps: int = param(
+        0,
+        ge=0,
+        le=1_000_000,
+        label="Warm-up",
+        unit="steps",
+        help="Steps in which the learning rate rises linearly from 0.",
+    )
+    clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Largest norm of the gradient; 0 is off.")
     precision: Literal["auto", "float32", "bf16", "fp16"] = param(
         "auto",
         help="auto: bf16 autocast on CUDA, float32 elsewhere. fp16 scales the loss so that gradients stay above 0.",
@@ -104,16 +120,16 @@ class TrainingParams(Params):
     )
     keep_features: bool = param(
         False, label="Features once",
-        help="Compute what a frozen backbone makes of each image once, in evaluation mode, and train the head on it. "
+        help="Compute the features of a frozen backbone once, in evaluation mode, and train the head on them. "
         "Needs a backbone learning rate of 0 and no augmentation; the features are kept in the cache.",
     )  # fmt: skip
     label_decisions: str = param(
         "", label="Label decisions", path="file", optional=True,
-        help="A file of `workbench triage --export`: what it relabels or drops of the training half trains so.",
+        help="A file of `workbench triage --export`: training images are relabelled or dropped as it says.",
     )  # fmt: skip
     local_batch_norm: bool = param(
         False, label="Local batch-norm",
-        help="On several devices, batch-norm by each device's part of a batch: faster, and not what one device gives.",
+        help="On several devices, batch-norm over each device's part of a batch: faster, but not equal to one device.",
     )  # fmt: skip
     deterministic: bool = param(False, help="Ask torch for the same result on every run of a GPU; slower.")
 
@@ -125,7 +141,7 @@ class EvaluationParams(Params):
         1, ge=1, le=100_000, label="Evaluate every", unit="epochs",
         help="Epochs between evaluations; the last is always evaluated.",
     )  # fmt: skip
-    distance: Literal["cosine", "l2"] = param("cosine", help="How near two embeddings are.")
+    distance: Literal["cosine", "l2"] = param("cosine", help="Similarity of two embeddings in retrieval.")
     store_training: bool = param(
         False, label="Store training half",
         help="Keep the embeddings of the training half, too: stores for deployment are then fitted on them, and label "
@@ -146,16 +162,16 @@ class EvaluationParams(Params):
         label="Probe",
         unit="images",
         help="Fixed training images on which CE and SPCE are measured; 0 is off. "
-        "Half as many cost half the time, which Preflight tells.",
+        "Half as many take half the time; Preflight shows it.",
     )
     probe_every: int = param(
         50, ge=1, le=1_000_000, label="Probe every", unit="steps",
-        help="Steps between two points of the probe curves; twice as many cost half the time, which Preflight tells.",
+        help="Steps between two points of the probe curves; twice as many take half the time; Preflight shows it.",
     )  # fmt: skip
     anatomy_every: int = param(
         200, ge=0, le=1_000_000, label="Anatomy every", unit="steps",
-        help="Most steps between two looks at PCE, the parts of each loss and the information on the probe; a short "
-        "run has 20 of them. 0 is off.",
+        help="Most steps between two measurements of PCE, the parts of each loss and the information on the probe; a "
+        "short run has 20 of them. 0 is off.",
     )  # fmt: skip
     linear_probe: bool = param(
         False, help="After the last epoch: a linear classifier and kNN on the frozen features before the embedding."

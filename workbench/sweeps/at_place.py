@@ -121,7 +121,7 @@ class PlaceWorker(Worker):
         return run_id
 
     def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> bool:
-        """Send runs, and whether they are there; where the place does not answer they are back in the line."""
+        """Send runs, and whether they are there; where the place does not answer they are back in the queue."""
         if not numbers:
             return True
         try:

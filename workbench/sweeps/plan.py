@@ -29,7 +29,7 @@ class Plan:
 
     @property
     def runs(self) -> int:
-        """Runs in all."""
+        """Number of runs: settings times folds and seeds."""
         return self.trials * len(folds_and_seeds.children(self.config))
 
     @property

@@ -79,7 +79,7 @@ def read(text: str) -> Parameter:
     """
     field, equals, listing = (part.strip() for part in text.partition("="))
     if not (field and equals and listing):
-        raise BadConfig("The sweep", {field or text: "Say it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
+        raise BadConfig("The sweep", {field or text: "Write it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
     if ".." not in listing:
         # Commas inside quotes belong to the word.
         listed = toml_value(f"[{listing}]")
@@ -208,7 +208,7 @@ def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
         return "Seeds are no parameter: say how many with --seeds."
     part = field.partition(".")[0]
     there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
-    listed = f"Known: {', '.join(there)}." if there else "Say it as loss.scale."
+    listed = f"Known: {', '.join(there)}." if there else "Write it as loss.scale."
     return f"There is no such field. {listed}"
 
 

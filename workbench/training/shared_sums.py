@@ -39,7 +39,8 @@ class SharedSums:
     @property
     def own(self) -> Tensor:
         """This rank's vector, to be filled before `mean`."""
-        return self._rows[self._lines.rank]
+        row: Tensor = self._rows[self._lines.rank]
+        return row
 
     def mean(self) -> Tensor:
         """The mean of the vectors of all ranks, the same on each of them; it holds until `mean` is called again.
@@ -51,7 +52,7 @@ class SharedSums:
         """
         lines = self._lines
         self._lines.meet()
-        *vectors, together = self._rows
+        vectors, together = self._rows[:-1], self._rows[-1]
         size = len(together)
         part = slice(size * lines.rank // lines.count, size * (lines.rank + 1) // lines.count)
         torch.add(vectors[0][part], vectors[1][part], out=together[part])

@@ -57,12 +57,12 @@ class Closing(QObject):
     def _open_question(self) -> None:
         queue = self._session.queue
         run = self._session.run([*queue.running, *queue.waiting][0])
-        works = "is still working" if run is None or len(queue.running) < 2 else "and others are still working"
-        in_line = {0: "", 1: " The run in line is withdrawn."}.get(
-            len(queue.waiting), f" The {len(queue.waiting)} runs in line are withdrawn."
+        works = "is still training" if run is None or len(queue.running) < 2 else "and others are still training"
+        in_line = {0: "", 1: " The queued run is removed from the queue."}.get(
+            len(queue.waiting), f" The {len(queue.waiting)} queued runs are removed from the queue."
         )
         self.ask = Question(
-            "A run is working",
+            "A run is training",
             f"{'A run' if run is None else f'“{run.name}”'} {works}",
             "Stopping after this epoch finishes it first; stopping now keeps the epochs before it. "
             f"Both keep curves, evaluations and a checkpoint: the run can be resumed.{in_line}",

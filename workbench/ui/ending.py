@@ -27,17 +27,17 @@ class Ending(QObject):
         away = run is not None and run.placement is not None and run.status == "queued"
         waits = away or run_id in self._session.queue.waiting
         keeps = (
-            "Taking it out of the line keeps it in the list of runs, with its settings."
+            "Removing it from the queue keeps it in the list of runs, with its settings."
             if waits
             else "Stopping now keeps the epochs that are finished, with their checkpoint and map; it can be resumed."
         )
-        stop = "Take out of the line" if waits else STOP_NOW
+        stop = "Remove from queue" if waits else STOP_NOW
         self.ask = Question(
             "End the run",
             f"End {name}?",
             f"{keeps} Discarding moves it to the trash with all that it trained.",
             {
-                "keep": button("Leave it in line" if waits else "Keep training"),
+                "keep": button("Keep in queue" if waits else "Keep training"),
                 "discard": button("Discard", "trash", "danger"),
                 "stop": button(stop, "stop", "primary"),
             },

@@ -50,7 +50,7 @@ class ExportDialog(QDialog):
         self.epoch.setAccessibleName("Embeddings after epoch")
         self.epoch.setMinimumContentsLength(18)  # "Epoch 0 (untrained)" is not cut off
         self.epoch.setEnabled(False)
-        self.state = label("Looking at what the run has…", "muted", wrap=True)
+        self.state = label("Checking what the run holds…", "muted", wrap=True)
         self.cancel, self.start = button("Cancel"), button("Export", "export", "primary")
         self._build()
         self.start.clicked.connect(self._start)
@@ -58,7 +58,7 @@ class ExportDialog(QDialog):
         self.folder.edited.connect(self._check)
         self._finding = session.find_place(run.id, "export", self._take_place)
         work = partial(_look, session.workspace, run.id)
-        self._task = session.run_in_thread("Look at the run", work, self._looked, self._not_looked, quiet=True)
+        self._task = session.run_in_thread("Reading the run", work, self._looked, self._not_looked, quiet=True)
 
     def _take_place(self, folder: str) -> None:
         if not self.folder.value():
@@ -101,7 +101,7 @@ class ExportDialog(QDialog):
         words.setBuddy(self.epoch)
         line.addWidget(words)
         line.addWidget(self.epoch)
-        line.addWidget(label("A network is always that of the best epoch", "muted"), 1)
+        line.addWidget(label("The exported network is always that of the best epoch", "muted"), 1)
         return line
 
     def formats(self) -> list[str]:
@@ -126,7 +126,7 @@ class ExportDialog(QDialog):
             for epoch in look.epochs:
                 self.epoch.addItem(f"Epoch {epoch}" if epoch else "Epoch 0 (untrained)", str(epoch))
         self.epoch.setEnabled(bool(look.epochs))
-        self.state.setText("This run has not ended: it is written as it is now." if self._run.live else "")
+        self.state.setText("This run has not ended: its present state is exported." if self._run.live else "")
         self._check()
 
     def _not_looked(self, problem: Exception) -> None:

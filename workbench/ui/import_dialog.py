@@ -45,7 +45,7 @@ class ImportDialog(QDialog):
         self.image_size = LineEditor("integer")
         self.image_size.set_value(IMAGE_SIZE)
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
-        self.only_search = QCheckBox("Only to be searched: any number of rows, no metrics, map or images (.npy files)")
+        self.only_search = QCheckBox("Search only: any number of rows; no metrics, map or images (.npy files)")
         self.state = label(
             "A model trained elsewhere becomes a run with map, retrieval and report.", "muted", wrap=True
         )
@@ -71,7 +71,7 @@ class ImportDialog(QDialog):
             form.addRow("", self.said[key])
         self.image_size.setAccessibleName("Image size")
         form.addRow("Image size", self.image_size)
-        form.addRow("", label("Pixels of the squares that images of a folder are shown as", "caption", wrap=True))
+        form.addRow("", label("Side of the squares in which images of a folder are shown, px", "caption", wrap=True))
         self.name.setAccessibleName("Name of the run")
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
@@ -123,7 +123,7 @@ class ImportDialog(QDialog):
 
     def _wrong(self) -> str:
         if self.only_search.isChecked() and (self._place("images") or self._place("array")):
-            return "Embeddings that are only searched have no images: clear their field."
+            return "Search-only embeddings have no images: clear that field."
         if self._place("images") is not None and self._place("array") is not None:
             return "Images come from a folder or from an array: clear one of the two."
         size = self.image_size.value()

@@ -97,14 +97,14 @@ class MainWindow(QMainWindow):
             action = add(f"view.{info.name}", info.title, None, f"Ctrl+{number}", info.icon, checkable=True)
             action.setData(info.name)
             self._page_actions.addAction(action)
-        add("file.new", "New run", self._new_run, "Ctrl+N", "plus")
+        add("file.new", "New run", self._set_up, "Ctrl+N", "plus")
         add("file.open-config", "Open a config…", self.opening.ask_config, "Ctrl+Shift+O", "file-text")
         add("file.open-images", "Use a folder of images…", self.opening.ask_images, "", "image")
         add("file.open-archive", "Use an archive of images…", self.opening.ask_archive, "", "image")
-        add("file.open-workspace", "Open or make a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
+        add("file.open-workspace", "Open or create a workspace…", self.opening.ask_workspace, "Ctrl+O", "folder-open")
         add("file.quit", "Quit", self.close, "Ctrl+Q")
         self.undo = UndoCommands(self.commands, self, self.run_actions.undo_stack)
-        add("edit.find-run", "Find a run", self._find_run, "Ctrl+F", "magnifying-glass")
+        add("edit.find-run", "Find a run", self.runs.ask_search, "Ctrl+F", "magnifying-glass")
         add("edit.palette", "Command palette…", self.show_palette, "Ctrl+Shift+P", "command")
         add("edit.shortcuts", "Keyboard shortcuts…", self.show_shortcuts, "F1", "keyboard")
         add("view.reset-layout", "Reset layout", self.reset_layout)
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         session.page_asked.connect(self.show_page)
         session.noticed.connect(self._notice)
         session.run_trashed.connect(self._tell_trashed)
-        session.config_offered.connect(self._config_offered)
+        session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
         session.selection_changed.connect(self._adapt_inspector)
@@ -200,9 +200,6 @@ class MainWindow(QMainWindow):
         regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
         order_regions(regions)
 
-    def _new_run(self) -> None:
-        self.session.show_page("setup")
-
     # What is opened, dropped and offered
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
@@ -216,7 +213,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.opening.offer(path)
 
-    def _config_offered(self) -> None:
+    def _set_up(self) -> None:
         self.session.show_page("setup")
 
     def _workspace_shown(self) -> None:
@@ -270,11 +267,6 @@ class MainWindow(QMainWindow):
         dialog = ShortcutsDialog(self.commands, self)
         dialog.open()
         return dialog
-
-    def _find_run(self) -> None:
-        self.runs.show()
-        self.runs.search.setFocus()
-        self.runs.search.selectAll()
 
     def _about(self) -> None:
         text = f"Workbench {__version__}\n\nDeep metric learning: pick, train, watch, map, browse, report."

@@ -93,7 +93,7 @@ class Opening(QObject):
 
     def ask_workspace(self) -> None:
         """Ask for the folder of a workspace."""
-        title = "A workspace, or an empty folder to make one"
+        title = "A workspace, or an empty folder for a new one"
         self._take(self.open_workspace, QFileDialog.getExistingDirectory(self._window, title))
 
     def open_recent_workspace(self, action: QAction) -> None:

@@ -42,7 +42,7 @@ class Reversible(QUndoCommand):
         self._done = False
 
     def undo(self) -> None:
-        """Take it back."""
+        """Take the action back by calling `back`."""
         self._back()
 
 
@@ -85,7 +85,7 @@ class RunActions(QObject):
         self.apart.setChecked(session.preferences.flag(OWN_PROCESS))
         self.apart.toggled.connect(self._train_apart)
         self.devices = add("run.devices", "GPUs for the queue…", self._choose_devices)
-        self.devices.setToolTip("Runs in line then train at once, one on each of these devices.")
+        self.devices.setToolTip("Queued runs then train at the same time, one on each of these devices.")
         self.of_menu = [
             self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.devices, self.sweeps.show,
         ]  # fmt: skip
@@ -191,8 +191,8 @@ class RunActions(QObject):
         preferences = self._session.preferences
         text, agreed = QInputDialog.getText(
             self._window, "GPUs for the queue",
-            "Devices for runs in line, such as 0,1 for two GPUs: one run trains on each, in a process of its own.\n"
-            "Leave it empty for one run at a time, on the device of its settings.",
+            "Devices for queued runs, such as 0,1 for two GPUs: one run trains on each, in a process of its own.\n"
+            "Leave it empty for one run at a time, on the device of its config.",
             text=preferences.text(DEVICES),
         )  # fmt: skip
         if agreed and self._try(self._give_devices, text.strip()):

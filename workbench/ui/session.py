@@ -110,7 +110,7 @@ class Session(Shown):
             Problem: while a run of this window works; the caller closes what it opened.
         """
         if self.queue.busy:
-            raise Problem("A run is still working in this workspace.", todo="Stop or cancel it first.")
+            raise Problem("A run is still training in this workspace.", todo="Stop or cancel it first.")
         before, follower, queue, placed = self.workspace, self.follower, self.queue, self.placed
         placed.close()
         ending = self._cancel_tasks()

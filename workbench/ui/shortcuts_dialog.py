@@ -52,6 +52,7 @@ class ShortcutsDialog(QDialog):
         self.search = QLineEdit(placeholderText="Find a command or a key")
         self.search.setAccessibleName("Find a command")
         self.table = QTableWidget(len(self.rows), 5)
+        self.table.setAccessibleName("Keyboard shortcuts")
         self.table.setHorizontalHeaderLabels(["Where", "Command", "Keys", "", "Also used by"])
         self._build()
         self.search.textChanged.connect(self._filter)

@@ -26,10 +26,10 @@ class StatusBar(QStatusBar):
         self._session = session
         self._process = psutil.Process()
         self.folder = ElidedLabel("", mode=Qt.TextElideMode.ElideMiddle)
-        self.device = label("Device: being found")
+        self.device = label("Device: detecting…")
         self.memory = label()
         self._load = MachineLoad()
-        self.loads = {PROCESSOR: label("Processor"), GPU_LOAD: label("GPU")}
+        self.loads = {PROCESSOR: label("CPU"), GPU_LOAD: label("GPU")}
         self._sparks = {name: Spark(SERIES["ce"], size=SPARK, ends=(0.0, 1.0)) for name in (PROCESSOR, GPU_LOAD)}
         self._past: dict[str, deque[float]] = {name: deque(maxlen=SHOWN) for name in self.loads}
         self.addWidget(self.folder, 1)
@@ -57,7 +57,7 @@ class StatusBar(QStatusBar):
     def measure(self) -> None:
         """Read the load and the memory in use."""
         values = self._load.measure()
-        for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "Processor")):
+        for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "CPU")):
             if name in values:
                 self._past[name].append(values[name])
                 self.loads[name].setText(f"{title} {100 * values[name]:.0f}\u2009%")

@@ -91,7 +91,7 @@ class Welcome(QFrame):
             "Drop a folder or archive here that holds one folder per class.",
             "Choose a folder…",
         )
-        self.open = StartCard("folder-open", "Open a workspace", "Shows the runs that another folder holds.", "Open…")
+        self.open = StartCard("folder-open", "Open a workspace", "Shows the runs of another workspace.", "Open…")
         close = icon_button("x", "Hide these cards")
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 12, 4, 12)

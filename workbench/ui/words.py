@@ -37,13 +37,13 @@ def state_word(status: str) -> str:
 
 
 def where(placement: Placement) -> str:
-    """Where a run works and how that place stands: "at box", "box is not reached since 14:02"."""
+    """Where a run works and how that place stands: "at box", "box has not answered since 14:02"."""
     if placement.silent and placement.open:
         if placement.reached is None:
-            return f"{placement.place} is not reached"
+            return f"{placement.place} does not answer"
         moment = datetime.fromisoformat(placement.reached).astimezone()
         today = moment.date() == datetime.now().astimezone().date()
-        return f"{placement.place} is not reached since {moment:%H:%M}" + ("" if today else f" on {moment:%d %b}")
+        return f"{placement.place} has not answered since {moment:%H:%M}" + ("" if today else f" on {moment:%d %b}")
     return ", ".join(filter(None, (f"at {placement.place}", placement.words if placement.open else "")))
 
 

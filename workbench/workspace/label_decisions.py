@@ -13,7 +13,7 @@ KEEP, RELABEL, DROP, UNSURE = DECISIONS = ("keep", "relabel", "drop", "unsure")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """About one sample."""
+    """What a person decided about the label of one sample."""
 
     sample_id: int
     decision: str  # one of DECISIONS

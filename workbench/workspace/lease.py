@@ -47,7 +47,7 @@ class Lease:
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The file that names the holder."""
         return self.folder / NAME
 
     def hold(self) -> None:

@@ -59,7 +59,7 @@ def stored_file(
 
 
 def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None. Raises Problem."""
+    """Points [n, k] float32 in the order of the embeddings, and proxies [p, k] or None. Raises Problem."""
     coordinates = stored_file(workspace, projection_id, "coordinates_id")
     if coordinates is None:
         raise Problem(f"There is no map {projection_id} in {workspace.path}.")
@@ -71,7 +71,7 @@ def read_coordinates(workspace: "Workspace", projection_id: int) -> tuple[np.nda
 def store_projection(
     workspace: "Workspace", evaluation_id: int, points: np.ndarray, proxies: np.ndarray | None, columns: dict[str, Any]
 ) -> int:
-    """Store a map: points [n, 2] in the order of the embeddings, proxies [p, 2] or None; returns its number.
+    """Store a map: points [n, k] in the order of the embeddings, proxies [p, k] or None; returns its number.
 
     Args:
         columns: of its row, as they are stored; `method` is one of them.

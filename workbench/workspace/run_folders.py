@@ -1,8 +1,11 @@
 """The folders below `runs`: which of them are runs, and which number a new run may have."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace.connection import Connection
 from workbench.workspace.paths import LARGEST, inside, whole
 
@@ -12,6 +15,31 @@ RUNS = "runs"  # the folder of the runs' folders
 def folder_of(workspace: Path, run_id: int) -> Path:
     """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
     return inside(workspace, f"{RUNS}/{whole(run_id, 'a run')}")
+
+
+def bytes_of_runs(workspace: Path, run_ids: Sequence[int], progress: Progress = quiet) -> int:
+    """What the folders of some runs take on the disk, without following links; not on the window's thread.
+
+    Raises:
+        Problem: a folder cannot be read.
+    """
+    total = 0
+    for number, run_id in enumerate(run_ids):
+        progress("Sizes of runs", number, len(run_ids))
+        waiting = [str(folder_of(workspace, run_id))]
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        else:
+                            total += entry.stat(follow_symlinks=False).st_size
+            except FileNotFoundError:
+                continue  # it is being deleted
+            except OSError as error:
+                raise Problem(f"The folder of run {run_id} cannot be read: {error.strerror}.") from error
+    return total
 
 
 def without_row(db: Connection, runs: Path) -> list[str]:

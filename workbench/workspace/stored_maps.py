@@ -42,7 +42,7 @@ def store_map(
     """Store a map and return its number.
 
     Args:
-        points: [n, 2] in the order of the embeddings. proxies: [p, 2] or None.
+        points: [n, k] in the order of the embeddings, k being 2 or 3. proxies: [p, k] or None.
         start: the number of the map that this one started from, or None.
     """
     columns: dict[str, Any] = {

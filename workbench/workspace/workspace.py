@@ -214,7 +214,7 @@ class Workspace(Store):
             return projections.read_projections(db, "evaluation_id = ?", (evaluation_id,))
 
     def coordinates(self, projection_id: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points [n, 2] float32 in the order of the embeddings, and proxies [p, 2] or None."""
+        """Points [n, k] float32 in the order of the embeddings, and proxies [p, k] or None."""
         return projections.read_coordinates(self, projection_id)
 
     # Files of a run

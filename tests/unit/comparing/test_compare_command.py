@@ -43,7 +43,7 @@ def test_tables_differences_and_verdict(capsys, folder):
 def test_an_epoch_and_another_metric(capsys, folder):
     status, out, _ = run(capsys, folder, "1", "2", "--metric", "recall@1", "--at", "0")
     assert status == 0
-    assert "## recall@1 % ↑, epoch 0" in out
+    assert "## R@1 % ↑, epoch 0" in out
     assert "not enough seeds" in out
 
 

@@ -7,35 +7,18 @@ import torch
 from torch.nn import functional as F
 
 from tests.unit.losses.agreement import agree
+from tests.unit.losses.small_batch import D, K, N, drawn, negatives, positives, unit
+from tests.unit.losses.small_batch import evaluated as loss_of
 from workbench.losses import build_loss
 from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.memory import Memory
 
-N, D, K = 12, 5, 3
 PAIR_LOSSES = ["contrastive", "contrastive_cosine", "contrastive_positive_margin", "multi_similarity", "triplet"]
 
 
 @pytest.fixture
 def batch():
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(N, D, generator=generator, dtype=torch.float64), torch.arange(N) % K
-
-
-def loss_of(name, **params):
-    torch.manual_seed(0)
-    return build_loss(name, num_classes=K, embedding_dim=D, **params).eval()
-
-
-def unit(z):
-    return [each / each.norm() for each in z]
-
-
-def positives(y, a):
-    return [i for i in range(N) if i != a and y[i] == y[a]]
-
-
-def negatives(y, a):
-    return [i for i in range(N) if y[i] != y[a]]
+    return drawn()
 
 
 def lse(values):

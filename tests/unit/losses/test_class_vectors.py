@@ -17,7 +17,7 @@ def test_similarities_angles_and_lengths_of_vectors_on_axes():
     embeddings = torch.tensor([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     pairs, angles, lengths = class_vector_charts(LinearLogits(weight), embeddings, torch.tensor([0, 2]))
     assert mean(pairs.marks[0]) == pytest.approx(0.0, abs=0.03)
-    assert pairs.note == "Mean 0.000; -0.500 is as far apart as all can be."
+    assert pairs.note == "Mean 0.000; −0.500 for a regular simplex."
     assert [marks.title for marks in angles.marks] == ["own class", "nearest other"]
     assert angles.note == "Means: own class 45°, nearest other 68°."
     assert mean(lengths.marks[1]) == pytest.approx(3.0, abs=0.05)
@@ -34,4 +34,4 @@ def test_losses_with_class_vectors_draw_them(name):
     torch.manual_seed(0)
     loss = build_loss(name, num_classes=4, embedding_dim=8)
     titles = [chart.title for chart in loss.charts(torch.randn(12, 8), torch.arange(12) % 4)]
-    assert "Angle of embeddings to class vectors, share of images" in titles
+    assert "Angles to class vectors, share of images" in titles

@@ -8,23 +8,18 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.unit.losses.agreement import agree
+from tests.unit.losses.small_batch import D, K, drawn, loss_of
 from workbench.losses import build_loss, list_losses
 from workbench.losses.anatomy import mutual_information, pce, spce, tightness_contrastive
 from workbench.losses.prototypes import canonical, repelling, simplex
 from workbench.problem import Problem
 
-N, D, K = 14, 5, 3
+N = 14
 
 
 @pytest.fixture
 def batch():
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(N, D, generator=generator, dtype=torch.float64), torch.arange(N) % K
-
-
-def loss_of(name, **params):
-    torch.manual_seed(0)
-    return build_loss(name, num_classes=K, embedding_dim=D, **params)
+    return drawn(N)
 
 
 def test_ce_has_the_paper_s_smoothing_and_starts_at_log_k(batch):

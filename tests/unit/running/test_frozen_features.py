@@ -79,8 +79,11 @@ def test_a_trained_network_takes_images(tmp_path, cache):
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"training": {"keep_features": True}}, "set its rate to 0"),
-        ({"training": {"keep_features": True, "backbone_lr": 0.0}, "augmentation": {"name": "shift"}}, "as they are"),
+        ({"training": {"keep_features": True}}, "set the backbone learning rate to 0"),
+        (
+            {"training": {"keep_features": True, "backbone_lr": 0.0}, "augmentation": {"name": "shift"}},
+            "without augmentation",
+        ),
     ],
 )
 def test_a_network_that_learns_or_sees_other_images_is_refused(values, sentence):

@@ -7,12 +7,10 @@ import threading
 
 import pytest
 
-from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
 from workbench.cli import main
 from workbench.entries import catalog
 from workbench.files import locks
-from workbench.running import launch
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.device_lock import DeviceLock, folder
@@ -35,15 +33,6 @@ sys.stdin.read()
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_LOCKS", str(tmp_path / "locks"))
     return tmp_path / "locks"
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    made = FakeRuns()
-    monkeypatch.setattr(launch, "make_job", made.make_job)
-    monkeypatch.setattr(launch, "device_named", lambda name: "cpu")
-    monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
-    return made
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_a_sweep_is_started_listed_paused_resumed_and_cancelled(place, started):
     sweep(place, "cancel", 1)
     assert states(place) == ("cancelled", ["cancelled"] * 4)
     assert "Retry brings" in sweep(place, "resume", 1, fails=1)
-    assert "4 runs are back in the line." in sweep(place, "retry", 1)
+    assert "4 runs are back in the queue." in sweep(place, "retry", 1)
     assert states(place) == ("active", ["queued"] * 4)
     assert started == [1, 1, 1]
     assert "no failed or cancelled run" in sweep(place, "retry", 1, fails=1)

@@ -73,7 +73,7 @@ def test_words_that_mean_nothing_are_a_sentence(text):
     ("text", "said"),
     [
         ("loss.scale=16", "There is no such field. Known: loss.name, loss."),
-        ("los.scale=16", "Say it as loss.scale."),
+        ("los.scale=16", "Write it as loss.scale."),
         ("seed=1,2", "--seeds"),
         ("name=a,b", "There is no such field."),
         ("loss.dropout=0.1,1.5", "1.5: Must be less than 1."),
@@ -129,7 +129,7 @@ def test_a_setting_becomes_a_config_named_after_it(config, known):
     made = configured(config, {"training.lr": 0.001, "loss.name": "norm_ce"}, known)
     assert (made.training.lr, made.loss) == (0.001, Choice(name="norm_ce"))
     assert made.name == "Sample: Digits: lr=0.001, loss=norm_ce"
-    with pytest.raises(BadConfig, match="compares images of one class"):
+    with pytest.raises(BadConfig, match="several images of a class"):
         configured(config, {"loss.name": "triplet"}, known)
 
 

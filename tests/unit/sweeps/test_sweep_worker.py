@@ -8,7 +8,7 @@ from tests.unit.sweeps.fake_runs import FakeRuns
 from tests.waits import HANG
 from workbench.entries import catalog
 from workbench.problem import Problem
-from workbench.running import launch, own_process
+from workbench.running import own_process
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
@@ -34,15 +34,6 @@ def known():
 @pytest.fixture(scope="module")
 def config(known):
     return changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    made = FakeRuns()
-    monkeypatch.setattr(launch, "make_job", made.make_job)
-    monkeypatch.setattr(launch, "device_named", lambda name: "cpu")
-    monkeypatch.setattr("workbench.sweeps.worker.POLL", 0.01)
-    return made
 
 
 def sweep_of(workspace, config, known, *parameters, how="grid", **options):

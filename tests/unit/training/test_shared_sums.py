@@ -3,12 +3,12 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from errno import ENOSPC
 
 import pytest
 import torch
 
 from tests.waits import HANG
-from workbench.training import shared_sums
 from workbench.training.lines import Lines
 from workbench.training.shared_sums import SharedSums
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.skipif(not Lines.there, reason="this system has no such
 
 
 @pytest.fixture(params=[2, 3])
-def all_ranks(request, tmp_path):
+def all_ranks(request, tmp_path_factory):
     """`all_ranks(work)`: what `work(lines, rank)` gives, done by each rank on a thread of its own."""
-    count = request.param
+    count, folder = request.param, tmp_path_factory.mktemp("r")  # names of sockets are short
     barrier = threading.Barrier(count)
 
     def meet_and_work(work, rank):
-        lines = Lines(tmp_path / "meeting", rank, count, lambda: barrier.wait(HANG), HANG)
+        lines = Lines(folder / "m", rank, count, lambda: barrier.wait(HANG), HANG)
         try:
             return work(lines, rank)
         finally:
@@ -62,7 +62,11 @@ def test_every_rank_gets_the_mean_again_and_again(all_ranks, size):
 
 
 def test_without_memory_no_rank_has_any_and_the_lines_go_on(all_ranks, monkeypatch):
-    monkeypatch.setattr(shared_sums, "_memory", lambda size: None)
+    def full(*asked):
+        raise OSError(ENOSPC, "No space left on device")
+
+    for name in ("posix_fallocate", "ftruncate"):
+        monkeypatch.setattr(os, name, full, raising=False)
 
     def work(lines, rank):
         assert not SharedSums(lines, torch.empty(5)).there

@@ -11,6 +11,7 @@ from workbench.ui.words import STATES, duration, epoch_at_work, state_word, wher
 from workbench.workspace.rows import Run
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
+BAR, THICK = 44, 4  # px: the bar of a run that works
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
 Index = QModelIndex | QPersistentModelIndex
 
@@ -79,8 +80,17 @@ class RunRow(QStyledItemDelegate):
         painter.setPen(QColor(tokens.muted))
         width = score_width(option.font)
         text = rect.adjusted(DOT + PAD, 0, -len(self.columns) * width, 0)
+        share = share_done(run)
+        if share is not None:
+            text.setRight(text.right() - BAR - PAD)
         short = painter.fontMetrics().elidedText(about(run), Qt.TextElideMode.ElideRight, text.width())
         painter.drawText(text, _LEFT, short)
+        if share is not None:
+            left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
+            track = QRect(left, text.center().y() - THICK // 2 + 1, BAR, THICK)
+            painter.fillRect(track, QColor(tokens.border))
+            track.setWidth(round(BAR * share))
+            painter.fillRect(track, QColor(tokens.accent if run.status == "running" else tokens.muted))
         painter.setPen(QColor(tokens.text))
         for column, name in enumerate(reversed(self.columns)):
             cell = QRect(rect.right() + 1 - (column + 1) * width, rect.y(), width, rect.height())
@@ -100,6 +110,13 @@ class RunRow(QStyledItemDelegate):
         """Put the editor of a name over its line."""
         inner = inside(option.rect, index.data(FOLD_ROLE))
         editor.setGeometry(inner.adjusted(DOT + PAD - 4, -4, PAD, 4))
+
+
+def share_done(run: Run) -> float | None:
+    """How much of its steps a run that works or is paused has done, 0 to 1; None for others, and before it is known."""
+    if run.id < 0 or run.status not in ("running", "waiting") or run.total <= 0:
+        return None
+    return min(1.0, run.done / run.total)
 
 
 def box_of(rect: QRect, fold: str) -> QRect:

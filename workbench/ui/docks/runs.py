@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
+from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, Arrangement, RunList
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
@@ -44,10 +45,11 @@ class RunsDock(Dock):
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), button("Untick all", kind="quiet")
         self.trash = button("Trash", "trash", "quiet")
+        self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
-        self._empty = EmptyHint("No runs yet", "Every run of this workspace stands here with its state and scores.")
+        self._empty = EmptyHint("No runs yet", "The runs of this workspace appear here, with state and scores.")
         self._no_trash = EmptyHint(
-            "The trash is empty", "Runs that you move to the trash stand here.", "Back to the runs"
+            "The trash is empty", "Runs that you move to the trash appear here.", "Back to the runs"
         )
         self._stack = QStackedWidget()
         self._build()
@@ -68,6 +70,7 @@ class RunsDock(Dock):
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
         self._no_trash.pressed.connect(partial(actions.show_trash.setChecked, False))
         actions.show_trash.toggled.connect(self.refresh)
+        self.trash_size.changed.connect(self._name_trash)
         session.runs_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
         session.theme.changed.connect(self._fit_text)
@@ -196,11 +199,16 @@ class RunsDock(Dock):
         trash = self._actions.show_trash.isChecked()
         self._take(trash)
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
-        count = len(self._session.trashed_runs())
-        self.trash.setText(f"Trash, {count}" if count else "Trash")
+        self._name_trash()
         self.trash.setChecked(trash)
         self._stack.setCurrentIndex(0 if self.model.rowCount() or self.search.text() else 2 if trash else 1)
         self._mark(self._session.run_id)
+
+    def _name_trash(self) -> None:
+        """Say how many runs are in the trash, and their size once it is known."""
+        count = len(self._session.trashed_runs())
+        parts = ["Trash", f"{count:,}" if count else "", self.trash_size.words if count else ""]
+        self.trash.setText(", ".join(filter(None, parts)))
 
     def _take(self, trash: bool) -> None:
         if trash:
@@ -221,6 +229,12 @@ class RunsDock(Dock):
             selection.setCurrentIndex(self.model.index(row), QItemSelectionModel.SelectionFlag.ClearAndSelect)
         selection.blockSignals(False)
         self.list.viewport().update()
+
+    def ask_search(self) -> None:
+        """Show the list, ready for a search to be typed."""
+        self.show()
+        self.search.setFocus()
+        self.search.selectAll()
 
     def _search(self, text: str) -> None:
         self.model.search(text)

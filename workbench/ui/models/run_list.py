@@ -41,7 +41,7 @@ GROUPINGS: dict[str, tuple[str, Callable[[Run], Iterable[str]]]] = {
 }
 FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
     "all": ("All runs", lambda run: True),
-    "live": ("Working and queued", lambda run: run.live),
+    "live": ("Running and queued", lambda run: run.live),
     "done": ("Done", lambda run: run.status == "done"),
     "ended": ("Failed or ended early", lambda run: run.resumable),
 }

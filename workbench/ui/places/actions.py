@@ -20,12 +20,12 @@ class PlaceActions(QObject):
         super().__init__(window)
         self._session, self._window = session, window
         self.show = commands.add("file.places", "Places…", self.show_places, "", "computer-tower")
-        self.fetch = commands.add("run.fetch", "Fetch its checkpoints", self._fetch, "", "download-simple")
+        self.fetch = commands.add("run.fetch", "Fetch checkpoints", self._fetch, "", "download-simple")
         session.places_asked.connect(self.show_places)
         session.data_asked.connect(self._ask_data)
 
     def show_places(self) -> "PlacesDialog":
-        """Open the dialog."""
+        """Open the dialog of places over the window, and return it."""
         from workbench.ui.places.dialog import PlacesDialog  # late, as the other dialogs: the window is shown first
 
         dialog = PlacesDialog(self._session, self._window)
@@ -44,7 +44,7 @@ class PlaceActions(QObject):
     def _ask_data(self, path: str, place: "Place") -> None:
         from workbench.places import records
 
-        question = f"Where is {path} at {place.name}? It is asked once."
+        question = f"Where is {path} at {place.name}? The answer is remembered."
         there, agreed = QInputDialog.getText(self._window, "Data at a place", question, text=path)
         if agreed and there.strip():
             known = place.model_copy(update={"data": {**place.data, path: there.strip()}})
@@ -52,4 +52,4 @@ class PlaceActions(QObject):
 
     def _known(self) -> None:
         self._session.read_places()
-        self._session.notify("It is written down. Start the run again.")
+        self._session.notify("The folder is saved. Start the run again.")

@@ -37,7 +37,7 @@ class PlaceCard(QFrame):
         self.name = ElidedLabel(draft.title, "section")
         self.state_icon, self.state = IconLabel(), label(NOT_CHECKED, "muted")
         self.check = button("Check again", "arrows-clockwise")
-        self.remove = icon_button("trash", "Forget this place")
+        self.remove = icon_button("trash", "Remove this place")
         self.form = ParamsForm(draft.fields())
         self.form.set_values(draft.values)
         self.findings = QWidget()
@@ -53,7 +53,7 @@ class PlaceCard(QFrame):
         self.form.changed.connect(self._edit)
         self.check.clicked.connect(self.check_asked)
         self.remove.clicked.connect(self.removed)
-        for widget, words in ((self.check, "Check"), (self.remove, "Forget")):
+        for widget, words in ((self.check, "Check"), (self.remove, "Remove")):
             widget.setAccessibleName(f"{words} {draft.title}")
 
     def show_errors(self, errors: dict[str, str]) -> None:

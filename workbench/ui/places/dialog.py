@@ -20,10 +20,10 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 
 WIDTH, HEIGHT = 900, 620  # px at 100% text
-ABOUT = "Machines where runs may work. “Where to run” on the Set up page offers them."
-NONE_YET = "There is no place yet: runs work on this machine."
-PROMISE = "No password is kept: the SSH agent or the system's key ring holds it."
-COMMAND = "Workbench is put on a machine by: workbench place install NAME. It shows what it will do first."
+ABOUT = "Machines where runs can train. Choose one under “Where to run” on the Set up page."
+NONE_YET = "No places yet: runs train on this machine."
+PROMISE = "No password is stored: the SSH agent or the system's key ring has it."
+COMMAND = "To install Workbench on a machine: workbench place install NAME. It shows what it will do first."
 
 
 class PlacesDialog(QDialog):
@@ -103,7 +103,7 @@ class PlacesDialog(QDialog):
             for place in places:
                 records.store(place)
 
-        self._session.run_in_thread("Writing the places", work, self._stored, self._not_stored, quiet=True)
+        self._session.run_in_thread("Saving the places", work, self._stored, self._not_stored, quiet=True)
 
     def done(self, result: int) -> None:
         """Close; checks that are under way are forgotten."""

@@ -48,4 +48,4 @@ class SweepActions(QObject):
     def _tell(self, lost: list[int]) -> None:
         if lost:
             words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
-            self._session.notify(f"{words} no worker any more. {RESUME} in “Sweeps…” goes on where it ended.")
+            self._session.notify(f"{words} no worker any more. {RESUME} in “Sweeps…” continues where it stopped.")

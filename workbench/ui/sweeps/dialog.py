@@ -179,7 +179,7 @@ class SweepDialog(QDialog):
         super().reject()
 
     def _started(self, number: int) -> None:
-        self._session.notify(f"Sweep {number} is started. It goes on when this window is closed.")
+        self._session.notify(f"Sweep {number} is started. It continues when this window is closed.")
         show_sweeps(self._session, self.parentWidget(), number)
         self.accept()
 

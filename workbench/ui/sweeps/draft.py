@@ -85,7 +85,7 @@ class SweepDraft:
         if not entered.parameters:
             return Checked(todo="Add a parameter to vary.")
         if not all(text.partition("=")[2] for text in entered.parameters):
-            return Checked(todo="Give each parameter its values.")
+            return Checked(todo="Enter values for each parameter.")
         numbers = {"seeds": entered.seeds, "trials": entered.trials}
         wrong = {name: "Must be a whole number." for name, value in numbers.items() if isinstance(value, str)}
         if isinstance(entered.seeds, int) and not wrong and not 1 <= entered.seeds <= MOST_SEEDS:
@@ -123,7 +123,7 @@ class SweepDraft:
         device = self.preflight.device
         where = f"one after the other on {device} here" if place else f"on {device}"
         there = f" They train at {place}." if place else ""
-        return f"{text}, about {duration(seconds)} {where}{about}, evaluations left out.{there}"
+        return f"{text}, about {duration(seconds)} {where}{about}, without evaluations.{there}"
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:

@@ -39,11 +39,11 @@ class SweepsPanel(QDialog):
         self._offer()
 
     def _build(self) -> None:
-        self.sweeps, self.trials = NumberedTable("Sweeps"), NumberedTable("Runs of the sweep in line")
+        self.sweeps, self.trials = NumberedTable("Sweeps"), NumberedTable("Queued runs of the sweep")
         self.words = label("", "muted", wrap=True)
         self.pause = button(PAUSE, "pause")
         self.retry = button("Retry", "arrow-counter-clockwise")
-        self.retry.setToolTip("Put failed and cancelled runs back into the line")
+        self.retry.setToolTip("Put failed and cancelled runs back into the queue")
         self.cancel = button(f"{CANCEL}…", "x-circle", "danger")
         self.report = button("Report…", "file-text")
         self.compare = button("Compare", "scales", "primary")
@@ -173,7 +173,7 @@ class SweepsPanel(QDialog):
             return
         box = QMessageBox(QMessageBox.Icon.NoIcon, CANCEL, f"Cancel sweep {shown.sweep.id}?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Runs that have not begun will not run. What was trained is kept.")
+        box.setInformativeText("Queued runs will not start. What was trained is kept.")
         sure = box.addButton(CANCEL, QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(partial(self._cancel_now, cancel))

@@ -82,7 +82,7 @@ class SweepsModel:
         fields = list(dict.fromkeys(field for trial in self._trials for field in trial.setting))
         folds = any(trial.fold for trial in self._trials)
         fold = ("Fold",) if folds else ()
-        head = ("Line", *map(short_field, fields), "Seed", *fold, "State", "Run", "Epoch", self.shown.sweep.metric)
+        head = ("No.", *map(short_field, fields), "Seed", *fold, "State", "Run", "Epoch", self.shown.sweep.metric)
         return head, [(trial.id, _cells(line, trial, fields, folds)) for line, trial in enumerate(self._trials, 1)]
 
     def words(self) -> str:
@@ -92,7 +92,7 @@ class SweepsModel:
         sweep = self.shown.sweep
         parts = [f"{'; '.join(sweep.parameters)}."]
         parts += [f"Its runs train at {self.shown.place}."] if self.shown.place else []
-        parts += ["Settings are proposed one by one, after what was found."] if sweep.how == "bayes" else []
+        parts += ["The settings of each trial are proposed from the results so far."] if sweep.how == "bayes" else []
         parts += [f"{sweep.source}."] if sweep.source else []
         parts += [OPTIMISTIC] if sweep.reported else []
         return " ".join((*parts, sweep.problem)).strip()
@@ -139,7 +139,7 @@ class SweepsModel:
         return (lambda workspace: starting.pause(workspace, number)) if self.working else _resuming(number)
 
     def retry(self) -> Change | None:
-        """Put failed and cancelled runs back into the line."""
+        """Put failed and cancelled runs back into the queue."""
         number = self._number()
         if number is None:
             return None

@@ -129,7 +129,7 @@ class ChoiceEditor(QComboBox):
 
 
 class TickEditor(QCheckBox):
-    """Yes or no."""
+    """A field that is on or off."""
 
     edited = Signal()
 

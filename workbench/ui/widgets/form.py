@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, Q
 from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wrapped
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.editors import Editor, Field, TickEditor, editor_of
+from workbench.ui.widgets.editors import Editor, Field, PathEditor, TickEditor, editor_of
 from workbench.ui.widgets.labels import label, restyle
 
 LABEL = 148  # px of a label that is left of its editor
+UNIT = 56  # px at 100% text that a unit has, also an empty one: editors end in one line
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
@@ -143,6 +144,8 @@ class FieldRow(QWidget):
         self.editor = cast(Editor, self.widget)
         self._title.setBuddy(self.widget)
         self._unit = label(self.field.get("unit", ""), "muted")
+        if not isinstance(self.widget, PathEditor):  # a path takes all the room
+            self._unit.setMinimumWidth(UNIT)
         self.help = icon_button("question", f"Help on {title}")
         self.help.setToolTip(wrapped([*help_lines(self.field), f"{HELP_KEY} in the field shows this, too."]))
         self.help.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # by keys it is reached from the field

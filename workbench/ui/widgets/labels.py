@@ -48,7 +48,7 @@ class IconLabel(QLabel):
         self.show_icon(name, role)
 
     def show_icon(self, name: str, role: str) -> None:
-        """Another icon."""
+        """Show another icon in the colour of a role."""
         self._name, self._role = name, role
         self._draw()
 

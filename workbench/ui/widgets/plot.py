@@ -101,8 +101,16 @@ class CurvePlot(QFrame):
         self._toggles = FlowLayout(spacing=0)
         for button in self.legend.values():
             self._toggles.addWidget(button)
-        head = in_row((self._title, 1), self._more)
-        in_column(head, self._toggles, (self.canvas, 1), on=self, margins=(8, 4, 4, 4), spacing=0)
+        self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
+        head = in_row((self._title, 1), self.value, self._more, spacing=4)
+        in_column(head, self._toggles, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
+        self.tell("", "")
+
+    def tell(self, value: str, course: str) -> None:
+        """Show a value at the end of the title and a line below the curves; empty words take no room."""
+        for shown, words in ((self.value, value), (self.foot, course)):
+            shown.setText(words)
+            shown.setVisible(bool(words))
 
     def _legend_button(self, series: Series) -> LegendButton:
         entry = LegendButton(series)

@@ -23,7 +23,7 @@ class CostPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.seconds = CostPlot("Time against quality", "seconds of work")
-        self.memory = CostPlot("Memory against quality", "greatest memory, MB")
+        self.memory = CostPlot("Memory against quality", "peak memory, MB")
         row = QHBoxLayout()
         row.addWidget(self.seconds)
         row.addWidget(self.memory)
@@ -32,7 +32,10 @@ class CostPanel(QWidget):
         column.addLayout(row, 1)
         self.legend = FlowLayout(spacing=12)
         column.addLayout(self.legend)
-        words = "Small: each run. Great, with an edge: mean of a group. Times of different devices are no fair match."
+        words = (
+            "Small symbols: runs. Large, outlined symbols: group means. "
+            "Times measured on different devices are not comparable."
+        )
         column.addWidget(label(words, "muted", wrap=True))
 
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
@@ -60,7 +63,7 @@ class LegendEntry(QWidget):
 
 
 def seconds(run: Run) -> float:
-    """Seconds of work."""
+    """Seconds that the run worked, without pauses."""
     return run.seconds
 
 

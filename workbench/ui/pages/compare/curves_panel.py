@@ -34,7 +34,7 @@ class CurvesPanel(QWidget):
         self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
         self._reading = Newest(session, self)
         self.choice = QComboBox()
-        self.choice.setAccessibleName("What is drawn as curves")
+        self.choice.setAccessibleName("Which curves are drawn")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
         self.seeds = SeedCurves()

@@ -42,7 +42,7 @@ class DifferencePanel(QWidget):
         self.plot = IntervalPlot()
         self.model = WordTable()
         self.table = table_view(self.model, "Difference for each seed and over all")
-        against = caption("Against", self.other)
+        against = caption("Compared with", self.other)
         head = in_row(label("Baseline", "caption"), (self.baseline, 1), self.swap, against, (self.other, 1))
         self.results = QSplitter(Qt.Orientation.Vertical)
         self.results.setHandleWidth(8)

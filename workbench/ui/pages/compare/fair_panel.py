@@ -31,7 +31,7 @@ class FairPanel(QWidget):
         self.box.currentIndexChanged.connect(self._show)
         self.conditions = label("", "muted", wrap=True)
         self.model = WordTable()
-        self.view = table_view(self.model, "Ranking of the methods that were tuned alike")
+        self.view = table_view(self.model, "Ranking of methods tuned with the same budget")
         self.ranks = RankLines()
         self.ranks.failed.connect(self.failed)
         self.views = QStackedWidget()

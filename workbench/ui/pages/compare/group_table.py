@@ -148,16 +148,16 @@ class GroupTable(QAbstractTableModel):
 
 
 def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
-    columns = [Column(Kind.GROUP, "Group"), Column(Kind.SEEDS, "Seeds", "Different seeds with a value")]
+    columns = [Column(Kind.GROUP, "Group"), Column(Kind.SEEDS, "Seeds", "Number of seeds with a value")]
     for index, metric in enumerate(metrics):
-        tip = "Mean over seeds; behind ± half of the 95% t-interval, from three seeds on. Bold: the best"
+        tip = "Mean over seeds ± half-width of the 95% t-interval, from three seeds on. Bold: the best"
         columns.append(Column(Kind.VALUE, metric_title(metric), tip, index))
         if index == 0:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
             tip = "Difference from the baseline, over seeds; coloured where its 95% interval leaves out zero"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
-    return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Greatest memory")]
+    return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Peak memory")]
 
 
 def _tip(row: BaselineRow, column: Column) -> str:

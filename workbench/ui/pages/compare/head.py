@@ -50,7 +50,7 @@ class Head(QWidget):
         self.columns = QMenu(self)
         self.columns_button = button("Metrics", "caret-down")
         self.columns_button.setToolTip("Metrics that have a column in the table")
-        boxes = {"Baseline": self.baseline_box, "Metric": self.metric_box, "At": self.at_box}
+        boxes = {"Baseline": self.baseline_box, "Metric": self.metric_box, "Epoch": self.at_box}
         for words, box in boxes.items():
             box.setAccessibleName(WHICH_EVALUATION if box is self.at_box else words)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

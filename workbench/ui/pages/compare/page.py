@@ -52,7 +52,7 @@ class ComparePage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "No runs to compare",
-            "Runs stand side by side here: what differs, how good they are, and how sure that is. Set one up first.",
+            "Runs are compared here side by side: settings, scores and their intervals. Set one up first.",
             "Set up a run",
         )
         self.chooser = RunChooser(self.model)

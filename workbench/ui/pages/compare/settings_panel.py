@@ -19,10 +19,10 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
 
-NOTHING = "These runs differ in seed and fold only. Tick runs of other settings to see what a setting does."
+NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
 MOST_COLUMNS = 6  # groups side by side in the table of settings; more are rows
-POOLED = "Some cells hold runs that also differ in other settings: their mean is over all of them."
+POOLED = "Some cells average runs that also differ in other settings."
 
 
 class SettingsPanel(QStackedWidget):

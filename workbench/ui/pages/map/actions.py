@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui.pages.map.tool_row import tool_action
 
-TOOLS = (("pan", "Pan", "G", "hand"), ("lasso", "Lasso", "S", "scribble-loop"),
+TOOLS = (("pan", "Pan", "G", "hand"), ("turn", "Turn", "O", "cube"), ("lasso", "Lasso", "S", "scribble-loop"),
          ("rectangle", "Rectangle", "R", "selection"))  # fmt: skip
 SELECTING = "Shift adds, Ctrl removes"
 
@@ -14,7 +14,7 @@ SELECTING = "Shift adds, Ctrl removes"
 class MapActions(QObject):
     """One action for each command; they belong to the page, so that menu and shortcuts dialog show them."""
 
-    tool_chosen = Signal(str)  # "pan", "lasso" or "rectangle"
+    tool_chosen = Signal(str)  # "pan", "turn", "lasso" or "rectangle"
 
     def __init__(self, page: QWidget) -> None:
         super().__init__(page)
@@ -22,8 +22,11 @@ class MapActions(QObject):
         self.tools = {name: tool_action(page, words, keys, drawn, group) for name, words, keys, drawn in TOOLS}
         for name, action in self.tools.items():
             action.setData(name)
-            if name != "pan":
+            if name in ("lasso", "rectangle"):
                 action.setToolTip(f"{action.toolTip()}: {SELECTING}")
+        self.tools["turn"].setToolTip(f"{self.tools['turn'].toolTip()}: drag a 3-D map, or use the arrow keys on it")
+        self.tools["turn"].setEnabled(False)
+        self.tools["turn"].setVisible(False)  # no room in the row for what flat maps do not need
         self.tools["pan"].setChecked(True)
         group.triggered.connect(self._choose)
         self.fit = tool_action(page, "Fit all points", "F", "corners-out")
@@ -47,6 +50,17 @@ class MapActions(QObject):
             gap.setSeparator(True)
         look = (self.fit, self.isolate, self.clear)
         return [*self.tools.values(), gaps[0], *look, gaps[1], self.pictures, self.beside]
+
+    def offer_turning(self, offered: bool) -> None:
+        """Offer to turn the map, and take this tool in the place of Pan; or Pan in its place."""
+        turn, pan = self.tools["turn"], self.tools["pan"]
+        if offered != turn.isEnabled():
+            turn.setEnabled(offered)
+            turn.setVisible(offered)
+            if offered and pan.isChecked():
+                turn.trigger()
+            elif not offered and turn.isChecked():
+                pan.trigger()
 
     def _choose(self, action: QAction) -> None:
         self.tool_chosen.emit(action.data())

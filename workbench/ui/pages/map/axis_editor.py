@@ -76,7 +76,7 @@ class AxisEditor(QWidget):
 
     @property
     def direction(self) -> Direction:
-        """What is chosen."""
+        """The direction that the person has chosen."""
         kind = self.kind.currentData()
         if kind == COMPONENT:
             return Direction(kind, self.component.currentData())

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from workbench.ui.icons import icon
 from workbench.ui.pages.map.model import Change, MapModel
 
-TIP = "Groups of points on the map that the embedding does not know, with a dashed outline. Choose one to look at it."
+TIP = "Groups of points on the map that are none in the embedding, with a dashed outline. Choose one to zoom to it."
 
 
 class DoubtsButton(QPushButton):
@@ -28,8 +28,8 @@ class DoubtsButton(QPushButton):
         model.listen(self._heard)
 
     def _heard(self, change: Change) -> None:
-        if change is Change.MAP:
-            data = self._model.map
+        data = self._model.map
+        if change is Change.MAP or (change is Change.MOMENT and data is not None and data.space is not None):
             self._fill(() if data is None or data.made is None else data.made.doubts)
 
     def _fill(self, doubts: Sequence[dict[str, Any]]) -> None:

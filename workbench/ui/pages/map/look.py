@@ -11,7 +11,7 @@ STEP = 10  # percent
 
 
 class LookControls(QWidget):
-    """Below the legend."""
+    """Controls below the legend: what is drawn beside the points, and their size and opacity."""
 
     changed = Signal(object)  # Look
 

@@ -7,12 +7,14 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.projection.axes import COMPONENT, PROXIES, Direction, axes
+from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.method import METHODS
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.pages.map.turning import Space, View
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch
@@ -23,7 +25,10 @@ Only = list[int] | None  # ids of the samples that are mapped; None: all
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapData:
-    """One evaluation in two dimensions; rows are in the order of its embeddings."""
+    """One evaluation in two dimensions; rows are in the order of its embeddings.
+
+    A map of three is in `space`, and its points are where they are on the screen from the side of its view.
+    """
 
     points: np.ndarray  # [n, 2] float32
     proxies: np.ndarray | None  # [p, 2]
@@ -43,6 +48,23 @@ class MapData:
     width: int = 0  # dimensions of the embeddings
     shown: str = ""  # how many of all images are mapped, and how they were chosen
     title: str = ""  # run and epoch
+    space: Space | None = None  # of three dimensions
+    depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
+
+    def turned(self, view: View) -> "MapData":
+        """The same from another side; a map of two dimensions stays as it is."""
+        if self.space is None:
+            return self
+        space = replace(self.space, view=view)
+        return replace(
+            self,
+            space=space,
+            points=space.places(space.points),
+            proxies=None if space.proxies is None else space.places(space.proxies),
+            depth=space.depth,
+            made=self.made and replace(self.made, doubts=space.outlines),
+            index=None,
+        )
 
     @property
     def placed(self) -> int:
@@ -111,12 +133,17 @@ def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) ->
     """
     if wanted["method"] == "axes":
         return by_axes(workspace, evaluation_id, wanted["params"], wanted.get("only"))
-    make = by_plane if wanted["method"] == "plane" else by_pca
-    return make(workspace, evaluation_id, wanted["params"]["metric"], wanted.get("only"))
+    metric, only = wanted["params"]["metric"], wanted.get("only")
+    if wanted["method"] == "plane":
+        return by_plane(workspace, evaluation_id, metric, only)
+    return by_pca(workspace, evaluation_id, metric, only, dimensions_of(wanted["method"]))
 
 
-def by_pca(workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None) -> MapData:
-    """The evaluation's principal components, by "cosine" or "l2": as it was evaluated unless one is given.
+def by_pca(
+    workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None, dimensions: int = 2
+) -> MapData:
+    """The evaluation's two or three first principal components, by "cosine" or "l2": as it was evaluated unless one is
+    given.
 
     Raises:
         Problem: when its embeddings are missing or not finite.
@@ -124,12 +151,13 @@ def by_pca(workspace: Workspace, evaluation_id: int, metric: str = "", only: Onl
     metric = metric or workspace.evaluation(evaluation_id).distance
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     vectors = prepared(embeddings, metric)
-    fitted = fit_pca(vectors)
+    fitted = fit_pca(vectors, dimensions)
     points = among(fitted.transform(vectors), rows, count)
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
     said = f"PCA ({metric}), {sum(fitted.share):.0%} of the variance"
     places = None if stars is None else fitted.transform(stars)
-    return _data(workspace, evaluation_id, points, places, said, "pca", vectors.shape[1])
+    method = f"pca{IN_SPACE}" if dimensions > 2 else "pca"
+    return _data(workspace, evaluation_id, points, places, said, method, vectors.shape[1])
 
 
 def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None) -> MapData:
@@ -192,7 +220,10 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     if start is not None:
         said += f", starts from epoch {start}"
     data = _data(workspace, evaluation_id, points, proxies, said, projection.method, params=projection.params)
-    return replace(data, made=projection, kept=kept_neighbours(workspace, projection.id))
+    data = replace(data, made=projection, kept=kept_neighbours(workspace, projection.id))
+    if data.space is None:
+        return data
+    return replace(data, space=replace(data.space, doubts=projection.doubts)).turned(data.space.view)
 
 
 def _trusted(projection: Projection) -> str:
@@ -233,7 +264,8 @@ def _data(
     if stored_proxies is not None and proxies is not None and not placed.all():  # of classes that are not on this map
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
-    return MapData(
+    space = Space(points, proxies) if points.shape[1] > 2 else None
+    made = MapData(
         points=points,
         proxies=proxies,
         proxy_labels=np.empty(0, np.int64) if stored_proxies is None or proxies is None else stored_proxies[1],
@@ -245,12 +277,14 @@ def _data(
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
-        index=PointIndex(points),
+        index=PointIndex(points) if points.shape[1] == 2 else None,
         rows=SampleRows(queries.sample_ids),
         width=width or workspace.vectors(evaluation_id).shape[1],
         evaluation=evaluation_id,
         title=f"Run {run.id}: {run.name}, {epoch_name(evaluation.epoch)}",
+        space=space,
     )
+    return made if space is None else made.turned(space.view)
 
 
 def _class_names(workspace: Workspace, evaluation_id: int) -> tuple[str, ...]:

@@ -168,27 +168,33 @@ def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
 def table(*maps: tuple[str, MapData]) -> bytes:
     """One row for each image and each proxy on the map: kind, sample_id, class, x, y, ap. Safe on any thread.
 
+    Maps of three dimensions have z behind y, whatever the side they are seen from.
+
     Args:
         maps: what each is called, and its points; of several the name stands before each row.
     """
-    head = ["kind", "sample_id", "class", "x", "y", "ap"]
+    axes = "xyz" if any(data.space is not None for _, data in maps) else "xy"
+    head = ["kind", "sample_id", "class", *axes, "ap"]
     if len(maps) == 1:
-        return csv_text(head, _rows(maps[0][1])).encode()
-    return csv_text(["map", *head], [[name, *row] for name, data in maps for row in _rows(data)]).encode()
+        return csv_text(head, _rows(maps[0][1], len(axes))).encode()
+    rows = [[name, *row] for name, data in maps for row in _rows(data, len(axes))]
+    return csv_text(["map", *head], rows).encode()
 
 
-def _rows(data: MapData) -> list[list[object]]:
+def _rows(data: MapData, axes: int) -> list[list[object]]:
+    points, proxies = (data.points, data.proxies) if data.space is None else (data.space.points, data.space.proxies)
+    blank = [""] * (axes - points.shape[1])
     rows: list[list[object]] = [
-        ["image", sample, data.class_name(label), x, y, "" if np.isnan(ap) else ap]
-        for sample, label, (x, y), ap in zip(
-            data.ids.tolist(), data.labels.tolist(), data.points.tolist(), data.ap.tolist(), strict=True
+        ["image", sample, data.class_name(label), *place, *blank, "" if np.isnan(ap) else ap]
+        for sample, label, place, ap in zip(
+            data.ids.tolist(), data.labels.tolist(), points.tolist(), data.ap.tolist(), strict=True
         )
-        if np.isfinite((x, y)).all()
+        if np.isfinite(place).all()
     ]
-    if data.proxies is not None:
+    if proxies is not None:
         rows += [
-            ["proxy", "", data.class_name(label), x, y, ""]
-            for label, (x, y) in zip(data.proxy_labels.tolist(), data.proxies.tolist(), strict=True)
-            if np.isfinite((x, y)).all()
+            ["proxy", "", data.class_name(label), *place, *blank, ""]
+            for label, place in zip(data.proxy_labels.tolist(), proxies.tolist(), strict=True)
+            if np.isfinite(place).all()
         ]
     return rows

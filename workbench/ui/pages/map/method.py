@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.projection.axes import ACROSS, UP, Direction
+from workbench.projection.params import IN_SPACE
 from workbench.projection.subset import AT_MOST, LIMITED, MOST_POINTS, mark
 from workbench.workspace.rows import Projection
 
-METHODS = {"umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "plane": "Plane", "axes": "Custom axes"}
+METHODS = {
+    "umap": "UMAP", "tsne": "t-SNE", "pca": "PCA", "umap-3d": "UMAP 3-D", "pca-3d": "PCA 3-D", "plane": "Plane",
+    "axes": "Custom axes",
+}  # fmt: skip
 METRICS = {"cosine": "Cosine", "l2": "L2"}
-AT_ONCE = ("pca", "plane", "axes")  # drawn without the analysis process
+AT_ONCE = ("pca", "pca-3d", "plane", "axes")  # drawn without the analysis process
 NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter was there
 Request = dict[str, Any]  # method, params, seed, perhaps most and only: as the analysis process takes them
 
@@ -37,10 +41,15 @@ class MapMethod:
     x: Direction = ACROSS
     y: Direction = UP
 
+    @property
+    def base(self) -> str:
+        """The method, whatever the dimensions of its map."""
+        return self.method.removesuffix(IN_SPACE)
+
     def request(self, only: list[int] | None = None) -> Request:
         """What the analysis process is asked for; `only`: ids of the samples that are mapped, None for all."""
         params: dict[str, Any] = {"metric": self.metric}
-        if self.method == "umap":
+        if self.base == "umap":
             params |= {"n_neighbors": self.n_neighbors, "min_dist": self.min_dist}
             if self.target_weight is not None:
                 params["target_weight"] = self.target_weight
@@ -55,7 +64,7 @@ class MapMethod:
 
 def fits(stored: Projection, wanted: Request) -> bool:
     """Whether a stored map fits a request: same samples, method, parameters, limit and seed."""
-    params = {**NOT_STORED_BEFORE, **wanted["params"]} if wanted["method"] == "umap" else wanted["params"]
+    params = {**NOT_STORED_BEFORE, **wanted["params"]} if wanted["method"].startswith("umap") else wanted["params"]
     return (
         stored.method == wanted["method"]
         and stored.seed == wanted["seed"]

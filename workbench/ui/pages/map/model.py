@@ -15,6 +15,7 @@ from workbench.ui.pages.map.method import MapMethod, Request
 from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
+from workbench.ui.pages.map.turning import View
 
 AROUND = 0.25  # of the box of some points: margin on each side when they are brought into view
 MOST_TRAILS = 300  # selected points that have a trail; of more, the first
@@ -92,6 +93,8 @@ class MapModel:
         self.trails_shown = True
         self.look = Look()
         self.camera = Camera()
+        self.view = View()  # of maps of three dimensions
+        self.turning = False  # while the person drags such a map
         self.on_step: Callable[[Step], None] = lambda step: None
         self.selected = np.empty(0, bool)  # [n] which points of the map are selected
         self._rows = SampleRows(NOTHING)
@@ -162,6 +165,8 @@ class MapModel:
         """A map was made. All its points come into view unless it is one of the chain that is played, or has as many
         points as the one before and is only there until a better one is made."""
         before = self.map
+        if data.space is not None and data.space.view != self.view:
+            data = data.turned(self.view)
         known = self._in_chain(data)
         same = before is not None and _size(before) == _size(data)
         self.map = self.drawn = data
@@ -171,7 +176,7 @@ class MapModel:
         if known and self.chain is not None and np.array_equal(self.chain.ids, data.ids):
             self._stand()
         self._tell(Change.MAP, Change.SELECTION, Change.QUERY)
-        if not same or (data.method != "pca" and not known):
+        if not same or (not data.method.startswith("pca") and not known):
             self._look(Camera())
         self._bring_one()
 
@@ -271,7 +276,7 @@ class MapModel:
     @property
     def contoured(self) -> np.ndarray | None:
         """The points [k, 2] whose density is drawn as contours; None for no contours: they are off, or points move."""
-        if not self.look.contours or self.map is None or self.drawn is not self.map:
+        if not self.look.contours or self.map is None or self.drawn is not self.map or self.turning:
             return None
         points: np.ndarray = self.map.points[self.visible]
         return points
@@ -313,6 +318,16 @@ class MapModel:
         return rows[0] if rows else None
 
     # What is in view
+
+    def turn(self, turn: float, tilt: float, *, resting: bool = True) -> None:
+        """Turn a map of three dimensions by so many degrees; `resting`: the person does not drag it any more."""
+        if self.map is None or self.drawn is None or self.map.space is None:
+            return
+        self.view, self.turning = self.view.moved(turn, tilt), not resting
+        stands = self.drawn is self.map
+        self.map = self.map.turned(self.view)
+        self.drawn = self.map if stands else self.drawn.turned(self.view)
+        self._tell(Change.MOMENT, Change.TRAILS)
 
     def fit(self) -> None:
         """Bring all points into view."""
@@ -364,7 +379,7 @@ class MapModel:
 
     def scores_changed(self) -> bool:
         """Whether the drawn scores belong to another epoch than at the last call."""
-        if self.chain is None:
+        if self.chain is None or not self.chain.frames:
             return False
         before, self._scored = self._scored, self.chain.frames[self.chain.nearest(self.timeline.time)].evaluation
         return before != self._scored
@@ -379,9 +394,10 @@ class MapModel:
         rows = NOTHING
         if self.chain is not None and len(self.chain.frames) > 1 and self.trails_shown and self.map is not None:
             rows = np.flatnonzero(self.selected)[:MOST_TRAILS]
-        if self.chain is None or not len(rows):
+        if self.chain is None or self.map is None or not len(rows):
             return NOTHING, np.empty((0, 0, 2))
-        return rows, self.chain.trails(rows, self.timeline.time)
+        trails = self.chain.trails(rows, self.timeline.time)
+        return rows, trails if self.map.space is None else self.map.space.places(trails)
 
     def _in_chain(self, data: MapData) -> bool:
         stored = None if data.made is None else data.made.id
@@ -391,8 +407,9 @@ class MapModel:
         """Move the timeline to the epoch of the shown map."""
         assert self.chain is not None
         at = self.chain.frame_of(self.map.evaluation) if self.map is not None and self._in_chain(self.map) else None
-        epochs = () if at is None else tuple(frame.epoch for frame in self.chain.frames)
-        self.timeline.show(epochs, self.chain.evaluations, float(at or 0))
+        frames = () if at is None else self.chain.frames
+        epochs, scores = (tuple(getattr(frame, name) for frame in frames) for name in ("epoch", "score"))
+        self.timeline.show(epochs, self.chain.evaluations, float(at or 0), scores)
         self._tell(Change.TIMELINE, Change.TRAILS)
 
 

@@ -86,7 +86,7 @@ class MapPage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "Nothing has been evaluated yet",
-            "The map of the test embeddings stands here after the first evaluation. Train a run, or choose one.",
+            "The map of the test embeddings appears here after the first evaluation. Train a run, or choose one.",
             "Go to Train",
         )
         loader = shared_loader(self.session)
@@ -168,6 +168,8 @@ class MapPage(QStackedWidget):
         for action in self.time.keys:
             self.addAction(action)  # for menu and shortcuts dialog
             self.canvas.addAction(action)
+        for canvas_turned in (self.canvas.turned, self.second.turned):
+            canvas_turned.connect(lambda turn, tilt, rests: model.turn(turn, tilt, resting=rests))
         commands.tool_chosen.connect(self._set_tool)
         commands.fit.triggered.connect(self._fit)
         commands.beside.toggled.connect(self._show_second)
@@ -274,6 +276,14 @@ class MapPage(QStackedWidget):
             self.settings.set_width(data.width)
             self.settings.set_classes(data.classes, data.stars > 0)
             self._draw_colours()
+        self._offer_turning(data is not None and data.space is not None)
+
+    def _offer_turning(self, offered: bool) -> None:
+        """Turn the map by drag and arrow keys where it has three dimensions; the slider keeps its keys."""
+        self.commands.offer_turning(offered)
+        for action in self.time.steps:
+            (self.canvas.removeAction if offered else self.canvas.addAction)(action)
+        self.second.turn(self.model.view)
 
     def _draw_moment(self) -> None:
         """The map between two epochs."""
@@ -284,6 +294,7 @@ class MapPage(QStackedWidget):
             self._draw_colours()
         else:
             self.canvas.show_data(data, groups, self.model.hidden_groups)
+        self.second.turn(self.model.view)
 
     def _draw_colouring(self) -> None:
         self.colouring.setCurrentIndex(self.colouring.findData(self.model.colouring))

@@ -17,6 +17,7 @@ from workbench.ui.pages.map.map_data import Groups, MapData, epoch_name
 from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip
+from workbench.ui.pages.map.turning import View
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -33,6 +34,7 @@ class SecondMap(QWidget):
     selected = Signal(object, str)  # ids, "replace", "add" or "remove"
     opened = Signal(int)  # id of the point that was double-clicked
     hovered = Signal(object)  # id or None
+    turned = Signal(float, float, bool)  # as the canvas says it
 
     def __init__(self, session: Session, colours: PointColours, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +46,7 @@ class SecondMap(QWidget):
         self._hidden: frozenset[str] = frozenset()
         self._scale: tuple[float, float] | None = None
         self._tool, self._look = "pan", Look()
+        self._view = View()
         self._built = False  # a second plot costs what many windows never need
         self.hide()
 
@@ -75,6 +78,7 @@ class SecondMap(QWidget):
         self.epochs.activated.connect(self._make)
         self.canvas.selected.connect(self._select)
         self.canvas.opened.connect(self._open)
+        self.canvas.turned.connect(self.turned)
         self.canvas.hovered.connect(self._hover)
         self.canvas.resized.connect(self._place)
         self.strip.cancelled.connect(self.maker.cancel)
@@ -117,7 +121,7 @@ class SecondMap(QWidget):
         self._empty("")
 
     def set_tool(self, tool: str) -> None:
-        """Take the first map's tool: "pan", "lasso" or "rectangle"."""
+        """Take the first map's tool: "pan", "turn", "lasso" or "rectangle"."""
         self._tool = tool
         if self._built:
             self.canvas.set_tool(tool)
@@ -128,6 +132,13 @@ class SecondMap(QWidget):
         if self._built:
             self.canvas.show_look(look)
             self._contour()
+
+    def turn(self, view: View) -> None:
+        """Show a map of three dimensions from the side from which the first one is seen."""
+        self._view = view
+        if self.data is not None and self.data.space is not None and self.data.space.view != view:
+            self.data = self.data.turned(view)
+            self._colour(fit=False)
 
     def fit(self) -> None:
         """Bring all points into view."""
@@ -204,7 +215,7 @@ class SecondMap(QWidget):
             self.maker.make(evaluation, self._wanted)
 
     def _show_map(self, data: MapData) -> None:
-        self.data = data
+        self.data = data.turned(self._view)
         self.problem.hide()
         self.caption.setText(data.caption)
         self._colour(fit=True)

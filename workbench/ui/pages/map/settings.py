@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
+from workbench.projection.params import IN_SPACE
 from workbench.projection.subset import MOST_POINTS
 from workbench.ui.pages.map.axis_editor import AxisEditor, Classes
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
@@ -35,6 +36,7 @@ class MapSettings(QObject):
             METHODS,
             "Method of the map",
             "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions. "
+            "3-D: turn the map by a drag or the arrow keys. "
             "Custom axes: where each embedding lies between two classes, or along a principal component",
         )
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
@@ -47,16 +49,16 @@ class MapSettings(QObject):
         )
         self.more.setAccessibleName("Parameters of the map")
         self.neighbours = QSpinBox(minimum=2, maximum=200, value=15)
-        self.neighbours.setToolTip("Few show detail, many the whole")
+        self.neighbours.setToolTip("Few neighbours show local detail, many the overall structure")
         self.min_dist = QDoubleSpinBox(minimum=0.0, maximum=0.99, singleStep=0.05, value=0.1)
-        self.min_dist.setToolTip("How tightly points may lie")
+        self.min_dist.setToolTip("How closely points may be packed")
         self.supervised = QCheckBox("Supervised by class")
-        self.supervised.setToolTip("The labels pull classes apart: such a map does not show how good the embedding is")
+        self.supervised.setToolTip("Labels pull the classes apart: such a map does not show how good the embedding is")
         self.weight = QDoubleSpinBox(minimum=0.05, maximum=0.99, singleStep=0.05, value=0.5)
-        self.weight.setToolTip("How much the classes pull")
+        self.weight.setToolTip("Weight of the labels")
         self.weight.setEnabled(False)
         self.perplexity = QDoubleSpinBox(minimum=2.0, maximum=200.0, decimals=1, value=30.0)
-        self.perplexity.setToolTip("About how many neighbours each point keeps near")
+        self.perplexity.setToolTip("Effective number of neighbours of each point")
         self.max_points = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
         self.max_points.setGroupSeparatorShown(True)
         self.max_points.setToolTip(
@@ -131,7 +133,7 @@ class MapSettings(QObject):
 
     @property
     def chosen(self) -> MapMethod:
-        """What is set."""
+        """The method and its parameters as the person has set them."""
         return MapMethod(
             method=self.method.currentData(),
             metric=self.distance.currentData(),
@@ -170,7 +172,7 @@ class MapSettings(QObject):
         for limit in (self.max_points, self.seed):
             self._rows.setRowVisible(limit, method not in AT_ONCE)
         for box in (self.supervised, self.weight, self.neighbours, self.min_dist):
-            self._rows.setRowVisible(box, method == "umap")
+            self._rows.setRowVisible(box, method.removesuffix(IN_SPACE) == "umap")
         self._rows.setRowVisible(self.perplexity, method == "tsne")
 
 

@@ -180,7 +180,7 @@ class NumberChoices(QWidget):
         column = in_column(label("Numbers", "section"), on=self, spacing=4)
         for words, box, name in (
             ("Metric", self.metric_box, "Metric of the comparison"),
-            ("At", self.at_box, WHICH_EVALUATION),
+            ("Epoch", self.at_box, WHICH_EVALUATION),
         ):
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -55,7 +55,7 @@ class ReportPage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "No run to report",
-            "The report of a run stands here: settings, curves, metrics, map, best and worst queries. Choose a run.",
+            "The report of a run appears here: settings, curves, metrics, map, best and worst queries. Choose a run.",
             "Set up a run",
         )
         self.runs_word = label("", "caption")

@@ -103,7 +103,7 @@ class TemplateChooser(QWidget):
             return
         box = QMessageBox(QMessageBox.Icon.NoIcon, "Reset the template", f"Reset “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Your notes in it are forgotten, with its order and ticks. This cannot be undone.")
+        box.setInformativeText("Its notes, order and ticks are deleted. This cannot be undone.")
         sure = box.addButton("Reset", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(self.reset)
@@ -189,7 +189,7 @@ class TemplateChooser(QWidget):
         template = self.current()
         box = QMessageBox(QMessageBox.Icon.NoIcon, "Delete the template", f"Delete “{template.title}”?", parent=self)
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setInformativeText("Its order, ticks and text are forgotten. Reports that were written stay.")
+        box.setInformativeText("Its order, ticks and text are deleted. Reports that were written stay.")
         sure = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(partial(self._delete_now, template.key))

@@ -219,7 +219,7 @@ class Browsing:
         query, explained = self.result.query, self.filters.explained
         sentences = [before_first_hit(self.result.near, query.first_hit)]
         if explained is None:
-            sentences += ["The cause is being worked out…"] if query.first_hit > 1 and self.explaining else []
+            sentences += ["Looking for the cause…"] if query.first_hit > 1 and self.explaining else []
         elif (about := explained.about(query.sample_id)) is not None:
             sentences.append(sentence(about))
         if self.result.elsewhere is not None:

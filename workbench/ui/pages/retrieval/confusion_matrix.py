@@ -206,7 +206,7 @@ class ConfusionMatrix(QWidget):
         return view
 
     def show_pairs(self, pairs: Sequence[ConfusedPair]) -> None:
-        """Other confusions."""
+        """Show the confusions of another evaluation."""
         self._pairs = list(pairs)
         self._fill()
 

@@ -29,6 +29,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_plots import PairsPlot, Point, TradePlot
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint, Fact
@@ -41,7 +42,7 @@ SIDE_PX, ROW_PX = 300, 24  # at 100% text
 RATE_PERCENT = 0.1  # false accepts, at first
 MILLION = 1_000_000
 CLASS_ROWS = 5  # in sight, with the head
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ, ? maybe 0", "R@1 %", "10 kept %")
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
 CLASS_TITLES = ("Class", "False %", "True %", "Own limit")
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
@@ -80,7 +81,7 @@ class DeployPanel(QStackedWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.ask = EmptyHint("Deployment what-if", WHY, "Measure")
+        self.ask = EmptyHint("Deployment", WHY, "Measure")
         self.measuring = EmptyHint("Measuring…", "Activity shows how far it is. You can go on working.", "Cancel")
         self.gallery = QSpinBox()
         self.gallery.setRange(100, 1_000_000_000)
@@ -100,7 +101,7 @@ class DeployPanel(QStackedWidget):
         self.sentence = label("", "muted", wrap=True)
         head = QHBoxLayout()
         head.setSpacing(8)
-        head.addWidget(label("Deployment what-if", "title"))
+        head.addWidget(label("Deployment", "title"))
         head.addStretch(1)
         head.addWidget(caption("Gallery, images", self.gallery))
         head.addWidget(self.gallery)
@@ -127,7 +128,8 @@ class DeployPanel(QStackedWidget):
         row = QHBoxLayout()
         row.setSpacing(12)
         row.addLayout(middle, 1)
-        self.beside = Scrolled(self.side)
+        self.beside = QWidget()
+        in_column((Scrolled(self.side), 1), self.export, on=self.beside, spacing=8)
         row.addWidget(self.beside)
         content = QWidget()
         column = QVBoxLayout(content)
@@ -168,7 +170,6 @@ class DeployPanel(QStackedWidget):
         column.addLayout(facts)
         column.addWidget(self.class_table, 3)
         column.addWidget(self.warning)
-        column.addWidget(self.export)
 
     def _connect(self) -> None:
         self.ask.pressed.connect(self.measure)
@@ -221,7 +222,7 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. {fitted_sentence(measured['fitted_on'])}",
+            f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ with ? may be 0.",
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()
@@ -302,7 +303,7 @@ class DeployPanel(QStackedWidget):
         self.setCurrentIndex(MEASURING)
         fields = {"evaluation": self._evaluation, "stores": [], "rate": self.rate.value() / 100}
         self.work = ProcessWork(
-            self.session, self._process(), "Deployment what-if", "deploy", fields,
+            self.session, self._process(), "Deployment", "deploy", fields,
             self.show_measured, self._failed, self._not_measured, ends_process=True,
         )  # fmt: skip
 

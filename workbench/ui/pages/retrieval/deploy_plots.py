@@ -56,7 +56,7 @@ class TradePlot(PaintedPlot):
         self.refresh()
 
     def mark(self, name: str) -> None:
-        """Ring one store."""
+        """Draw a ring around the point of one store."""
         self._marked = name
         self.picture.update()
 

@@ -28,7 +28,7 @@ class Work(Protocol):
     """A request that can be cancelled."""
 
     def cancel(self) -> None:
-        """End it."""
+        """Cancel the request; its answer is dropped."""
 
 
 class Processes(Protocol):
@@ -118,8 +118,8 @@ class GallerySearch:
         seconds = short_time(max(1.0, numbers / EXACT_ROWS_A_SECOND))
         building = short_time(max(1.0, numbers / BUILT_ROWS_A_SECOND))
         return (
-            f"{why}There is no index: each search compares with all, about {seconds}. An index takes about {building} "
-            "to build; what it finds of the exact neighbours is then measured and said here."
+            f"{why}There is no index: each search compares with all embeddings, about {seconds}. "
+            f"An index takes about {building} to build; its recall is then measured and shown here."
         )
 
     @property

@@ -104,7 +104,7 @@ class MistakesDialog(QDialog):
 
     def _page(self, hint: str, table: QWidget, none: str) -> QWidget:
         page, stack = QWidget(), QStackedWidget()
-        for words in ("Being worked out…", "This could not be worked out. Choose the evaluation to try again.", none):
+        for words in ("Computing…", "This could not be computed. Choose the evaluation again to retry.", none):
             line = label(words, "muted", wrap=True)
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             stack.addWidget(line)

@@ -112,8 +112,13 @@ class RetrievalPage(QStackedWidget):
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             action.triggered.connect(slot)
             self.addAction(action)
-        steps = self.actions()[:2]  # K keeps a label in Label triage
-        self.views.currentChanged.connect(lambda view: [action.setEnabled(view == 0) for action in steps])
+        self._steps = self.actions()[:2]  # through the queries
+        self.views.currentChanged.connect(self._offer_steps)
+
+    def _offer_steps(self, view: int) -> None:
+        """J and K walk among the queries alone: K keeps a label in Label triage."""
+        for action in self._steps:
+            action.setEnabled(view == 0)
 
     def _connect(self) -> None:
         session, result = self.session, self.result

@@ -47,7 +47,7 @@ class QueryList(QWidget):
         self.failures.setToolTip("Queries whose nearest neighbour is of another class")
         self.classes = self._class_chooser()
         self.selected = button("", "x", "quiet")
-        self.selected.setToolTip("List all queries again")
+        self.selected.setToolTip("Show all queries")
         self.selected.hide()
         self.count = label("", "caption")
         self.nothing = label("No query passes all of these filters.", "muted", wrap=True)

@@ -123,7 +123,7 @@ class SavedViewsMenu(QToolButton):
 
     def _ask_delete(self) -> None:
         answers = {"keep": button("Keep it"), "delete": button("Delete", kind="danger")}
-        words = "Its name, filter, order and search text are forgotten. No query changes."
+        words = "Its name, filter, order and search text are deleted. No query changes."
         question = Question("Delete the view", f"Delete “{self.chosen}”?", words, answers, self)
         question.answered.connect(self._delete_if_sure)
         question.open()

@@ -137,7 +137,7 @@ class SimilarityFilter(QWidget):
         self.chip.setText(filters.similarity_title())
         self.chip.setVisible(chosen is not None)
         self.said.setText(
-            "Being read…" if shown is None else
+            "Reading…" if shown is None else
             f"{shown.right.sum():,} right (above), {shown.wrong.sum():,} wrong (below)"
         )  # fmt: skip
         self.histograms.setAccessibleDescription(self.said.text())

@@ -44,7 +44,7 @@ class Tagging(QObject):
         def work(progress: Progress) -> LeftOut:
             return without_samples(workspace, evaluation_id, ids, progress)
 
-        self._filters.show_left_out("Being worked out…")
+        self._filters.show_left_out("Computing…")
         task = self._session.run_in_thread(f"MAP@R without “{tag}”", work, partial(self._say, evaluation_id, tag))
         task.ended.connect(self._say_nothing)  # before the result, and also without one
 

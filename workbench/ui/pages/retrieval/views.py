@@ -26,7 +26,11 @@ class RetrievalViews(QTabWidget):
         self._columns: dict[int, QVBoxLayout] = {}
         self._made: dict[int, QWidget] = {0: queries}
         self._add("Label triage", partial(TriagePanel, session), "Suspected label errors, near-copies, unclear images")
-        self._add("Deployment", partial(DeployPanel, session), "What this model costs and keeps, stored smaller")
+        self._add(
+            "Deployment",
+            partial(DeployPanel, session),
+            "Quality, size and search time of compressed embeddings",
+        )
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:

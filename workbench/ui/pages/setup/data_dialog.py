@@ -50,9 +50,9 @@ class DataDialog(QDialog):
             table = _table_of(["What", "Differs"], inspection.unlike_published)
             self.tabs.addTab(_page(table), f"Differs from the published counts ({len(inspection.unlike_published):,})")
         if inspection.notes:
-            said = label("Nothing is left out for it.", "muted")
+            said = label("No image is left out because of it.", "muted")
             self.tabs.addTab(
-                _page(said, _table_of(["What", "Worth knowing"], inspection.notes)),
+                _page(said, _table_of(["What", "Note"], inspection.notes)),
                 f"Notes ({len(inspection.notes):,})",
             )
         self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")

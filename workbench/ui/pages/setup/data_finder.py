@@ -34,7 +34,7 @@ class DataFinder(QObject):
 
     def ask(self) -> None:
         """Let the person choose a folder that holds published data sets."""
-        if folder := QFileDialog.getExistingDirectory(self._page, "A folder in which data sets lie"):
+        if folder := QFileDialog.getExistingDirectory(self._page, "A folder with data sets"):
             self.add(Path(folder))
 
     def remember(self, draft: Draft) -> None:

@@ -1,14 +1,13 @@
-"""The config being set up, apart from the widgets: values, the preset they started from, undo, checks and repairs."""
+"""The config being set up, apart from the widgets: values, the preset they started from, undo and checks."""
 
 import json
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 from workbench.config import KINDS, RunConfig, sections
 from workbench.entries import catalog as catalogs
-from workbench.entries import dimensions
 from workbench.entries.catalog import Catalog
+from workbench.settings.checks import WORDS
 from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
 
 Values = dict[str, Any]
@@ -210,47 +209,6 @@ class Draft:
         config, _ = self.check()
         return {} if config is None else config.warnings(self.catalog, self.classes)
 
-    def missing(self) -> dict[str, str]:
-        """A sentence by path for every place of the data set that is not chosen or not there."""
-        data = self.values["dataset"]
-        described = self.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
-        sentences: dict[str, str] = {}
-        for name, field in described["params"].items():
-            chosen = str(data.get(name) or "")
-            if not field.get("path") or (not chosen and field.get("optional")):
-                continue
-            if not chosen:
-                kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
-                sentences[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
-            elif not Path(chosen).expanduser().exists():
-                sentences[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
-        return sentences
-
-    def fixes(self, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
-        """One-click repairs of errors and warnings: by path, (words of the button, path to set, value)."""
-        repairs: dict[str, tuple[str, str, Any]] = {}
-        samplers = catalogs.names(self.catalog, "sampler")
-        others = [name for name in samplers if catalogs.fact(self.catalog, "sampler", name, "images_of_class")]
-        if "sampler.name" in errors and self.values["sampler"]["name"] in samplers and others:
-            title = self.catalog[f"sampler/{others[0]}"]["title"]
-            repairs["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
-        if "training.nesterov" in errors:
-            repairs["training.nesterov"] = ("Turn off", "training.nesterov", False)
-        if "training.patience" in errors:
-            repairs["training.patience"] = ("Turn off", "training.patience", 0)
-        if "embedding.dim" in errors and (size := self._fitting_size()):
-            repairs["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
-        return repairs
-
-    def _fitting_size(self) -> int:
-        """The size of the embedding nearest to the one that is set that goes with loss and classes; 0 for none."""
-        loss, size, classes = self.values["loss"], self.values["embedding"]["dim"], self.classes
-        rule, spans = (catalogs.fact(self.catalog, "loss", loss["name"], of) for of in ("dimensions", "spans"))
-        if classes is None or not isinstance(size, int):
-            return 0
-        fits = dimensions.nearest(rule, loss[rule["of"]], classes, size) if rule else size
-        return fits if fits != size else classes if spans and classes < size else 0
-
     def _full(self, config: RunConfig) -> Values:
         values = config.model_dump()
         return values | {kind: self._choice(kind, values[kind]) for kind in KINDS}
@@ -285,7 +243,7 @@ class Draft:
     def _choice_errors(self, kind: str) -> dict[str, str]:
         name = self.values[kind]["name"]
         if f"{kind}/{name}" not in self.catalog:
-            return {f"{kind}.name": f"There is no {kind} named {name!r}."}
+            return {f"{kind}.name": f"There is no {WORDS.get(kind, kind)} named {name!r}."}
         model = catalogs.params_of(self.catalog, kind, name)
         values = {field: value for field, value in self.values[kind].items() if field != "name"}
         return {f"{kind}.{field}": sentence for field, sentence in catalogs.errors(model, values).items()}

@@ -8,13 +8,13 @@ from workbench.entries.catalog import Catalog
 
 Field = dict[str, Any]
 RUN_FIELDS: dict[str, Field] = {
-    "name": {"type": "string", "default": "Digits", "description": "How the run is called in lists and reports."},
+    "name": {"type": "string", "default": "Digits", "description": "Name of the run in lists and reports."},
     "seed": {
         "type": "integer",
         "default": 0,
         "minimum": 0,
         "exclusiveMaximum": 2**31,
-        "description": "Start of every random choice: the same seed and settings give the same run.",
+        "description": "Seed of every random choice: the same seed and settings give the same run.",
     },
     "seeds": {
         "type": "integer",
@@ -23,7 +23,8 @@ RUN_FIELDS: dict[str, Field] = {
         "maximum": 100,
         "label": "Seeds",
         "unit": "runs",
-        "description": "Runs with this seed and the next ones, told as one experiment; 3 or more give an interval.",
+        "description": "Number of runs, with this seed and the following ones, reported as one experiment; "
+        "3 or more give an interval.",
     },
     "device": {
         "type": "string",

@@ -10,6 +10,7 @@ from workbench.ui.field_words import help_lines, title_of
 from workbench.ui.icons import icon
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS, Field
+from workbench.ui.pages.setup.repairs import repairs
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
@@ -18,7 +19,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
-OFFERS = {"published": "Use all that is published", "measured": "Use what was measured here"}
+OFFERS = {"published": "Use the published values", "measured": "Use the values measured here"}
 
 
 class FormGroups(QScrollArea):
@@ -112,7 +113,7 @@ class FormGroups(QScrollArea):
         warnings = draft.warnings()
         fixes: dict[str, Fix] = {
             path: (words, partial(self.edited.emit, target, value))
-            for path, (words, target, value) in draft.fixes(warnings | self._errors).items()
+            for path, (words, target, value) in repairs(draft, warnings | self._errors).items()
         }
         changed, new = set(draft.changed()), False
         hidden = 0
@@ -153,7 +154,7 @@ class FormGroups(QScrollArea):
     def _tell_hidden(self, every: list[str], changed: set[str], hidden: int) -> None:
         differ = sum(path in changed for path in every)
         self.summary.setText(f"{counted(len(every), 'field')}, {differ} changed")
-        self.nothing.setText("No advanced field has these words." if self.search.text() else "")
+        self.nothing.setText("No advanced field contains these words." if self.search.text() else "")
         self.nothing.setVisible(bool(self.search.text()) and hidden == len(every))
 
     def _fold_or_unfold(self, on: bool) -> None:

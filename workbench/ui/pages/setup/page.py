@@ -20,6 +20,7 @@ from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.pages.setup.preflight import PreflightRunner
 from workbench.ui.pages.setup.preflight_card import LOOK
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
+from workbench.ui.pages.setup.repairs import missing
 from workbench.ui.pages.setup.start_column import COPY, StartColumn
 from workbench.ui.pages.setup.verdict import NO_VERDICT, Refused, judged
 from workbench.ui.session import Session
@@ -99,7 +100,7 @@ class SetupPage(QWidget):
         self.beside.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
         self.card.data_asked.connect(self.look_at_data)
-        self.runner.waits.connect(partial(self.card.show_working, "Waiting for the last change"))
+        self.runner.waits.connect(partial(self.card.show_working, "Starts when you stop editing"))
         self.runner.began.connect(self.card.show_working)
         self.runner.doing.connect(self.card.show_working)
         self.runner.done.connect(self._take_preflight)
@@ -194,7 +195,7 @@ class SetupPage(QWidget):
         """Show what is in the data set, read off the window's thread; the message bar reports missing data."""
         if self.verdict.ready is not None:
             self.data_look.look(self.verdict.ready)
-        elif self.draft is not None and (lacks := self.draft.missing()):
+        elif self.draft is not None and (lacks := missing(self.draft)):
             self.session.notify(next(iter(lacks.values())))
 
     def save_config(self) -> None:
@@ -242,11 +243,11 @@ class SetupPage(QWidget):
     def _begin(self) -> None:
         """Fill the form once the catalog is known; a changed catalog keeps what was typed."""
         if not self.session.catalog:
-            self.summary.setText("Reading what is available…")
+            self.summary.setText("Reading the list of data sets, backbones and losses…")
             self.beside.show_verdict(NO_VERDICT)
             for needs_draft in (self.start, self.undo, self.redo):
                 needs_draft.setEnabled(False)
-            self.card.show_idle("Waiting for the list of what is available.")
+            self.card.show_idle("Waiting for the list of data sets, backbones and losses.")
             return
         before = self.draft
         self.chooser.learn(self.session.catalog)
@@ -306,7 +307,7 @@ class SetupPage(QWidget):
             self._refresh()
 
     def _preflight_held(self) -> None:
-        self.card.show_idle("A run is working. Preflight would slow it down.", offer_check=True)
+        self.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)
 
     def _check_now(self) -> None:
         self._refused = None

@@ -23,7 +23,7 @@ LOOK, LOOKING = "Look at the data…", "Looking at the data"
 SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
-UNLIKE, NOTES = "Differs from the published counts:", "Worth knowing; nothing is left out for it:"
+UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
 FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "Probe", "One epoch", "Whole run")
 
 
@@ -45,7 +45,7 @@ class PreflightCard(Card):
         self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
         self.augmented = [QLabel() for _ in range(AUGMENTED)]
-        self.augmented_words = label("As evaluated, then as training may show it:", "muted", wrap=True)
+        self.augmented_words = label("As evaluated, then augmented as in training:", "muted", wrap=True)
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.note = label("", "muted", wrap=True)
         self.unfold = button("", "caret-right", kind="quiet")
@@ -128,10 +128,10 @@ class PreflightCard(Card):
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": _memory(result),
             "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
-            + (f"; bound by the {result.bound}" if result.bound else ""),
+            + (f"; limited by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
             "One epoch": duration(result.seconds_per_epoch),
-            "Whole run": f"{duration(result.seconds)}, evaluations left out",
+            "Whole run": f"{duration(result.seconds)}, without evaluations",
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
@@ -177,7 +177,7 @@ class PreflightCard(Card):
 
 
 def _memory(result: "Preflight") -> str:
-    parts = [f"{memory(result.memory_bytes)} in use after the dry steps"] if result.memory_bytes else []
+    parts = [f"{memory(result.memory_bytes)} in use after the trial steps"] if result.memory_bytes else []
     if result.spare_bytes:
         parts.append(f"{memory(result.spare_bytes)} of a process that waits for the run")
     return "; ".join(parts) or NO_VALUE

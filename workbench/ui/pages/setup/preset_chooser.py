@@ -11,7 +11,7 @@ from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.widgets.editors import ChoiceEditor
 
 OWN = ""  # key of the entry for a config that is not a preset
-SAMPLES, PAPERS = "To begin with", "Recipes of papers"
+SAMPLES, PAPERS = "Samples", "Papers"
 GROUPS = (SAMPLES, PAPERS)
 
 

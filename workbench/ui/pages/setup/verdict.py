@@ -7,6 +7,7 @@ from workbench.problem import Problem
 from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS
+from workbench.ui.pages.setup.repairs import missing
 
 Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why
 
@@ -38,7 +39,7 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     problem = refused[1] if refused is not None and refused[0] == config else None
     if problem is not None and problem.field:
         errors = {problem.field: str(problem)}
-    lacks = draft.missing()
+    lacks = missing(draft)
     errors = errors | lacks
     fields = {path: field for heading in GROUPS for path, field in draft.fields(heading).items()}
     bad_paths = [path for path in fields if path in errors]

@@ -110,7 +110,7 @@ class AnatomyPanel(QWidget):
         ce, pce = (self.bound.curves[f"anatomy/{name}"] for name in ("ce", "pce"))
         if not len(pce):
             if len(self.information.curves["anatomy/entropy/within"]):
-                own = "CE is of the loss's own logits. " if len(ce) else ""
+                own = "CE is computed from the loss's own logits. " if len(ce) else ""
                 self.sentence.setText(f"{own}PCE needs a classifier or one proxy for each class: this loss has none.")
             return
         steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
@@ -121,7 +121,7 @@ class AnatomyPanel(QWidget):
         said = [f"PCE exceeds CE at {len(crossing)} of {len(pce) - undefined} points."]
         if undefined:
             known = self._lambda[np.isfinite(self._lambda)]
-            why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹: too long a calculation"
+            why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹, which would take too long"
             said.append(f"It is undefined at {undefined}: {why}.")
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
             said.append(f"λ = {self._lambda[-1]:.2g}.")

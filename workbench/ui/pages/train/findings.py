@@ -8,7 +8,7 @@ from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import IconLabel, label
 
 ICONS = {"note": ("info", "accent"), "warning": ("warning", "warning")}
-NOTHING_YET = "Sentences about the curves stand here once there are some points."
+NOTHING_YET = "Sentences about the curves appear here once there are enough points."
 
 
 class Findings(QScrollArea):

@@ -18,7 +18,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
 from workbench.ui.widgets.painted_plot import PaintedPlot
 
-NOTHING_YET = "No evaluation yet: what the embeddings became is shown from the first one of the run on."
+NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
 READ_AFTER = 400  # ms after the last news
 IN_ROW = 4  # alarms
 TALL_PX = 200  # at least, of the pictures with a row for each epoch or class

@@ -13,7 +13,7 @@ from workbench.colours import OKABE_ITO
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 18, 32  # px around the axes
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 

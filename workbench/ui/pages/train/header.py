@@ -15,8 +15,8 @@ from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, epoch_at_w
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
-ELSEWHERE = "This run works in another program: it is stopped there."
-IN_LINE = "It waits in line and has not begun."
+ELSEWHERE = "This run belongs to another program: stop it there."
+IN_LINE = "It is queued and has not started."
 LEADS_ON = ("map", "retrieval", "report")  # pages of what an ended run found
 
 
@@ -107,9 +107,9 @@ class RunHeader(QWidget):
         self.resume.setVisible(can_resume)
         if control is not None and not can_pause:
             self.pause.setToolTip("A run at another place can be stopped and resumed, not paused.")
-        self.resume.setToolTip("Go on from the last checkpoint")
+        self.resume.setToolTip("Resume from the last checkpoint")
         self.edit.setVisible(run.status == "failed")
-        self.edit.setToolTip("Set up with the settings of this run")
+        self.edit.setToolTip("Set up a run with these settings")
         for widget in self.look.values():
             widget.setVisible(not run.live and bool(run.last))
 

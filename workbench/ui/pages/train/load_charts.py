@@ -35,7 +35,7 @@ CHARTS = (
     LoadChart("Power, W", ((f"{SYSTEM}{POWER}", "Power", ORANGE),), limit=(f"{SYSTEM}{LIMITS[POWER]}", "limit")),
     LoadChart("Temperature, °C", ((f"{SYSTEM}{TEMPERATURE}", "GPU", VERMILION),),
               limit=(f"{SYSTEM}{LIMITS[TEMPERATURE]}", "slows down")),
-    LoadChart("Processor, %", ((f"{SYSTEM}{PROCESSOR}", "All cores", BLUE),), 100),
+    LoadChart("CPU, %", ((f"{SYSTEM}{PROCESSOR}", "All cores", BLUE),), 100),
     LoadChart("Memory, GB", ((MEMORY, "This run", GREEN), (f"{SYSTEM}{MACHINE_MEMORY}", "Machine", SKY)), GB,
               (f"{SYSTEM}{LIMITS[MACHINE_MEMORY]}", "installed")),
     LoadChart("Disk, MB/s read", ((f"{SYSTEM}{DISK}", "Read", PURPLE),), 1e-6),

@@ -22,8 +22,8 @@ class MethodPanel(QStackedWidget):
         self._titles: tuple[str, ...] = ()
         self.charts: list[ChartView] = []
         self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setAccessibleName("Step of the pictures")
-        self.slider.setToolTip("Go back to earlier pictures; at the right end the newest is followed")
+        self.slider.setAccessibleName("Step of the charts")
+        self.slider.setToolTip("Go back to earlier charts; at the right end the newest is shown")
         self.slider.valueChanged.connect(self._moved)
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)

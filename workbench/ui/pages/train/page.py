@@ -49,7 +49,7 @@ READ_AFTER = 300  # ms after the last news
 AXIS = "train/axis"  # what the curves stand over
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"
 TABLE_ROWS, UNFOLDED = 5, "train/table"  # rows of the table of epochs with its head; whether it is unfolded
-NOT_YET, NEVER = "No values yet", "This run has no values of this"  # in a plot without any
+NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in a plot without any
 
 
 class TrainPage(QStackedWidget):
@@ -70,7 +70,7 @@ class TrainPage(QStackedWidget):
     def _build(self) -> None:
         self.hint = EmptyHint(
             "No run selected",
-            "The curves of a run stand here while it trains and afterwards. Choose one in the list, or set one up.",
+            "The curves of a run appear here while it trains and afterwards. Choose one in the list, or set one up.",
             "Set up a run",
         )
         self.header = RunHeader()
@@ -92,9 +92,9 @@ class TrainPage(QStackedWidget):
             (
                 self.method,
                 "Method",
-                "Pictures that only this method has: class vectors, weights, prototypes, distances",
+                "Charts of this method alone: class vectors, weights, prototypes, distances",
             ),
-            (self.geometry_panel, "Geometry", "What the embeddings became over the epochs, with alarms"),
+            (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),
             (self.system, "System", "Where the time of a step goes, and what bounds the run"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)

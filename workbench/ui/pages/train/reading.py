@@ -89,10 +89,15 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
             name, other, tight, apart = other, name, apart, tight
         return Sentence(
             "note",
-            f"Of {title} the {name} part moves most: from {tight[0]:.3g} to {tight[1]:.3g} nats "
-            f"({other} part from {apart[0]:.3g} to {apart[1]:.3g}).",
+            f"Of {title} the {name} part moves most: from {_number(tight[0])} to {_number(tight[1])} nats "
+            f"({other} part from {_number(apart[0])} to {_number(apart[1])}).",
         )
     return None
+
+
+def _number(value: float) -> str:
+    """Three digits, with a minus sign where it is below 0."""
+    return f"{value:.3g}".replace("-", "−")
 
 
 def _information(curves: Mapping[str, Curve]) -> Sentence | None:
@@ -103,7 +108,7 @@ def _information(curves: Mapping[str, Curve]) -> Sentence | None:
     return Sentence(
         "warning",
         f"The estimate H(Z) − H(Z|Y) exceeds H(Y) = {entropy[-1]:.3g} nats at {len(over)} of "
-        f"{counted(len(steps), 'point')}: no mutual information with the classes can, so it is wrong there.",
+        f"{counted(len(steps), 'point')}: mutual information with the classes cannot, so it is wrong there.",
     )
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from workbench.ui import theme
 from workbench.ui.pages.train.costs import PARTS, StepCost, read_costs, written
 from workbench.ui.pages.train.load_charts import CHARTS, COLOURS, LoadChart
+from workbench.ui.pages.train.load_words import figures_of
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import Card
@@ -76,6 +77,7 @@ class SystemPanel(Scrolled):
         self._entries = FlowLayout(self._times, spacing=12)
         self._grid = QGridLayout()
         self._best: int | None = None
+        self._cost: StepCost | None = None
         self._live = True
         self._next = QTimer(self, singleShot=True, interval=0)
         self._next.timeout.connect(self._make_next)
@@ -104,11 +106,12 @@ class SystemPanel(Scrolled):
         """Empty the charts and the bar."""
         for curve in self.curves.values():
             curve.clear()
-        self._limits = {}
+        self._limits, self._cost = {}, None
         for plot in self._charts.values():
             plot.clear()
             plot.canvas.show_limit(None)
         self._arrange()
+        self._tell()
         self._show(None)
 
     def show_run(self, run: Run) -> None:
@@ -138,8 +141,10 @@ class SystemPanel(Scrolled):
 
     def refresh(self) -> None:
         """Read what the curves say now."""
-        self._show(read_costs({name: (self.curves[name].steps, self.curves[name].values) for name in PARTS}))
+        self._cost = read_costs({name: (self.curves[name].steps, self.curves[name].values) for name in PARTS})
+        self._show(self._cost)
         self._arrange()
+        self._tell()
         if self.isVisible():
             self._next.start()
 
@@ -169,6 +174,7 @@ class SystemPanel(Scrolled):
         self._charts[chart.title] = plot
         self._plots.add(plot)
         self._arrange()
+        self._tell()
         self.made.emit(plot)
         self._next.start()
 
@@ -186,6 +192,13 @@ class SystemPanel(Scrolled):
                 canvas.show_limit(None)
             else:
                 canvas.show_limit(chart.factor * limit, f"{chart.factor * limit:,.0f} {chart.unit}, {chart.limit[1]}")
+
+    def _tell(self) -> None:
+        """Say in each chart what it shows now, and what it has shown."""
+        for chart in CHARTS:
+            if chart.title in self._charts:
+                values = {name: self.curves[name].values for name, *_ in chart.curves}
+                self._charts[chart.title].tell(*figures_of(chart, values, self._cost))
 
     def _show(self, cost: StepCost | None) -> None:
         self.verdict.setText(cost.verdict if cost else NOT_TIMED if self._live else NEVER_TIMED)

@@ -76,7 +76,7 @@ class Tiles(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.score, self.recall = Tile("Best MAP@R ★", SERIES["MAP@R"]), Tile("R@1 there", SERIES["recall@1"])
+        self.score, self.recall = Tile("Best MAP@R ★", SERIES["MAP@R"]), Tile("R@1", SERIES["recall@1"])
         self.loss, self.time = Tile("Loss of a batch", SERIES["ce"]), Tile("Time left")
         self.speed, self.memory = Tile("Speed"), Tile("Memory")
         row = QHBoxLayout(self)

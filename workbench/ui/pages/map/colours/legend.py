@@ -45,13 +45,13 @@ class GroupModel(QAbstractListModel):
         self.scores: np.ndarray | None = None  # [g] mean average precision
 
     def show(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
-        """Other groups."""
+        """Show other groups, of which some are hidden; `scores` [groups] stand beside their names."""
         self.beginResetModel()
         self.groups, self.hidden, self.scores = groups, hidden, scores
         self.endResetModel()
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
-        """Strike these out."""
+        """Strike out the names of these groups."""
         self.hidden = hidden
         if self.rowCount():
             self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))

@@ -37,7 +37,7 @@ class PointColours(QObject):
 
     @property
     def key(self) -> str:
-        """One of COLOURINGS."""
+        """The colouring in use, one of COLOURINGS."""
         return self._key
 
     def choose(self, key: str) -> None:

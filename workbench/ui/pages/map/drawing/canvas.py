@@ -3,13 +3,14 @@
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QTransform
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.class_names import ClassNames
-from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud, box_of
+from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
 from workbench.ui.pages.map.drawing.contours import Contours
+from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.level_note import LevelNote, words_of
 from workbench.ui.pages.map.drawing.map_box import PADDING, MapBox
 from workbench.ui.pages.map.drawing.marks import Marks
@@ -22,6 +23,12 @@ from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked
 REST = 60  # ms after a movement until the points in view are counted and pictures requested
+DEGREES = 0.4  # that a map of three dimensions turns with a drag of 1 px
+TURN = 10.0  # degrees, with an arrow key
+ARROWS = {
+    Qt.Key.Key_Left: (-TURN, 0.0), Qt.Key.Key_Right: (TURN, 0.0), Qt.Key.Key_Up: (0.0, -TURN),
+    Qt.Key.Key_Down: (0.0, TURN),
+}  # fmt: skip
 
 
 class MapCanvas(pg.GraphicsView):
@@ -30,12 +37,13 @@ class MapCanvas(pg.GraphicsView):
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
     hovered = Signal(object, object)  # row or None, its position on this widget
+    turned = Signal(float, float, bool)  # degrees around and up, whether the map rests now
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = MapBox()
-        self.box.outlined, self.box.clicked = self._outlined, self._clicked
+        self.box.outlined, self.box.clicked, self.box.turned = self._outlined, self._clicked, self._turned
         self.setCentralItem(self.box)
         self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.contours = Contours()
@@ -174,10 +182,11 @@ class MapCanvas(pg.GraphicsView):
         return self.cloud.width_of(self._transform(), (self.width(), self.height()))
 
     def set_tool(self, tool: str) -> None:
-        """ "pan", "lasso" or "rectangle"."""
+        """ "pan", "turn", "lasso" or "rectangle"."""
         self.box.tool = tool
         self.box.drop_outline()
-        self.setCursor(Qt.CursorShape.OpenHandCursor if tool == "pan" else Qt.CursorShape.CrossCursor)
+        hand = {"pan": Qt.CursorShape.OpenHandCursor, "turn": Qt.CursorShape.SizeAllCursor}
+        self.setCursor(hand.get(tool, Qt.CursorShape.CrossCursor))
 
     def row_at(self, scene: QPointF) -> int | None:
         """The drawn point nearest to a position of the scene, within REACH."""
@@ -192,6 +201,9 @@ class MapCanvas(pg.GraphicsView):
         if not len(near):
             return None
         apart = np.hypot(*(on_screen(self._transform(), self.data.points[near]) - (scene.x(), scene.y())).T)
+        over = self.cloud.foremost(near[apart <= self.point_width / 2])
+        if over is not None:
+            return over
         best = int(np.argmin(apart))
         return int(near[best]) if apart[best] <= REACH else None
 
@@ -206,6 +218,14 @@ class MapCanvas(pg.GraphicsView):
         if row != self.marks.hovered:
             self.marks.hover(row)
             self.hovered.emit(row, None if row is None else self.place_of(row))
+
+    def keyPressEvent(self, ev: QKeyEvent) -> None:
+        """Arrow keys turn a map of three dimensions."""
+        way = ARROWS.get(Qt.Key(ev.key()))
+        if way is None or self.data is None or self.data.space is None:
+            super().keyPressEvent(ev)
+            return
+        self.turned.emit(*way, True)
 
     def leaveEvent(self, ev: QEvent) -> None:
         super().leaveEvent(ev)
@@ -233,6 +253,10 @@ class MapCanvas(pg.GraphicsView):
         self.box.updateMatrix()  # put off by pyqtgraph until the next paint
         transform: QTransform = self.box.childGroup.sceneTransform()
         return transform
+
+    def _turned(self, moved: QPointF, rests: bool) -> None:
+        """A point at the front follows the mouse."""
+        self.turned.emit(moved.x() * DEGREES, moved.y() * DEGREES, rests)
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
         if self.data is not None:

@@ -4,28 +4,29 @@ Up to CROWD points in view each is stamped; more become a picture of their densi
 the last picture is stretched, and drawn anew when it rests.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt, QTimer
-from PySide6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF, QRegion, QTransform
+from PySide6.QtCore import QRect, QRectF, QTimer
+from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
+from workbench.ui.pages.map.drawing.extent import bounds, box_of, diameter
+from workbench.ui.pages.map.drawing.shapes import paint_shapes
+from workbench.ui.pages.map.drawing.spatial import Box, PointIndex
 from workbench.ui.pages.map.drawing.stamps import (
     Ink,
     density,
     faded,
-    on_screen,
     painted,
     placed,
     splat,
     thinned,
-    unmultiplied,
     values_of,
 )
+from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import Groups, MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
@@ -34,21 +35,10 @@ CROWD = 150_000  # points in view; beyond that their density is drawn
 SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
 REST = 80  # ms without a movement after which a crowd is drawn anew
+LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
+SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
+FAINTEST = 0.35  # times the opacity, at the back
 WHOLE = 1024  # px: longer side of the picture of all points that is drawn under a stretched one
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """What was drawn, and for which view."""
-
-    image: QImage
-    transform: QTransform  # from the map to its px on the screen
-    size: tuple[int, int]  # px of the screen that it covers
-    ratio: float
-    key: tuple[object, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "key", (values_of(self.transform), self.size, self.ratio))
 
 
 class Cloud(pg.GraphicsObject):
@@ -72,6 +62,7 @@ class Cloud(pg.GraphicsObject):
         self._colours = np.empty(0, np.uint32)  # [slots] ARGB
         self._crosses = np.empty(0, bool)  # [slots]
         self._group_count = 0
+        self._depth: np.ndarray | None = None  # [slots] 0..1; None for a map of two dimensions
         self._shown: np.ndarray | None = None  # bool [slots]; None for all
         self._bright: np.ndarray | None = None  # bool [slots]; None without a selection
         self._picture: Picture | None = None
@@ -90,6 +81,7 @@ class Cloud(pg.GraphicsObject):
                 self._selected = None
             self._bright = None if self._selected is None else self._selected[self.index.order]
         self._data = data
+        self._depth = None if data.depth is None else data.depth[self.index.order]
         self._of = groups.of[self.index.order]
         self._colours = groups.colours[self._of]
         crossed = np.zeros(len(groups.names), bool)
@@ -129,6 +121,12 @@ class Cloud(pg.GraphicsObject):
     def selected(self) -> np.ndarray | None:
         """Bool [n], or None while there is no selection."""
         return self._selected
+
+    def foremost(self, rows: np.ndarray) -> int | None:
+        """Of some rows of a map of three dimensions the one that is nearest to the viewer; None for other maps."""
+        if self._data is None or self._data.depth is None or not len(rows):
+            return None
+        return int(rows[np.argmax(self._data.depth[rows])])
 
     @property
     def placed(self) -> int:
@@ -242,18 +240,33 @@ class Cloud(pg.GraphicsObject):
         scaled = transform * QTransform.fromScale(fine, fine)
         if len(slots) > CROWD:
             return self._density(scaled, slots, pixels)
+        make, wide = painted if len(slots) <= SMOOTH_UP_TO else splat, self.width_of(transform, size) * fine
+        picture = None
+        for layer, larger, clear in self._layers(slots):
+            ink = self._faded(self._ink(scaled, layer), layer, clear)
+            picture = make(ink, pixels, wide * larger, picture)
+        assert picture is not None
+        return picture
+
+    def _layers(self, slots: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
+        """Slots from the back to the front, with factors of their width and opacity; one layer without a depth."""
         slots = self._bright_last(slots)
-        ink = self._faded(self._ink(scaled, slots), slots)
-        wide = self.width_of(transform, size) * fine
-        return painted(ink, pixels, wide) if len(slots) <= SMOOTH_UP_TO else splat(ink, pixels, wide)
+        if self._depth is None or not len(slots):
+            return [(slots, 1.0, 1.0)]
+        of = np.minimum((self._depth[slots] * LAYERS).astype(np.int64), LAYERS - 1)
+        nearness = np.arange(LAYERS) / (LAYERS - 1)
+        widths = SMALLEST + (LARGEST - SMALLEST) * nearness
+        clears = FAINTEST + (1 - FAINTEST) * nearness
+        layers = zip((slots[of == layer] for layer in range(LAYERS)), widths.tolist(), clears.tolist(), strict=True)
+        return [layer for layer in layers if len(layer[0])]
 
     def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
         bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]
         return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
 
-    def _faded(self, ink: Ink, slots: np.ndarray) -> Ink:
-        """Points as transparent as they are to be, and faint where others are selected."""
-        colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity), np.uint32))
+    def _faded(self, ink: Ink, slots: np.ndarray, clear: float = 1.0) -> Ink:
+        """Points as transparent as they are to be, times `clear`, and faint where others are selected."""
+        colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity * clear), np.uint32))
         if self._bright is not None:
             colours[~self._bright[slots]] = faded(self.tokens.muted)
         return replace(ink, colours=colours)
@@ -299,58 +312,6 @@ class Cloud(pg.GraphicsObject):
         return self._whole
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
-        """Discs by colour, then crosses: for drawings, which have no pixels."""
-        slots = self._bright_last(slots)
-        ink = self._faded(self._ink(QTransform(), slots), slots)
-        points = np.stack([ink.x, ink.y], 1)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for colour in dict.fromkeys(ink.colours.tolist()):
-            mine = ink.colours == colour
-            pen = QPen(QColor.fromRgba(unmultiplied(colour)), wide)
-            pen.setCosmetic(True)
-            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-            painter.setPen(pen)
-            painter.drawPoints(polygon_of(points[mine & ~ink.crosses]))
-            self._paint_crosses(painter, pen, points[mine & ink.crosses], wide)
-
-    def _paint_crosses(self, painter: QPainter, pen: QPen, points: np.ndarray, wide: float) -> None:
-        places = on_screen(painter.worldTransform(), points)
-        painter.save()
-        painter.resetTransform()
-        pen.setWidthF(1.5)
-        painter.setPen(pen)
-        for x, y in places.tolist():
-            painter.drawLine(QPointF(x - wide / 2, y - wide / 2), QPointF(x + wide / 2, y + wide / 2))
-            painter.drawLine(QPointF(x - wide / 2, y + wide / 2), QPointF(x + wide / 2, y - wide / 2))
-        painter.restore()
-
-
-def bounds(data: MapData, index: PointIndex) -> QRectF:
-    """The smallest box around all points and proxies."""
-    low, high = index.low, index.high
-    if data.proxies is not None:
-        stars = data.proxies[np.isfinite(data.proxies).all(1)]
-        if len(stars):
-            few = [stars] if not len(index.order) else [stars, low[None], high[None]]
-            low, high = np.concatenate(few).min(0), np.concatenate(few).max(0)
-    wide, tall = np.maximum(high - low, LEAST).tolist()
-    return QRectF(QPointF(*low.tolist()), QPointF(low[0] + wide, low[1] + tall))
-
-
-def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
-    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
-    seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
-    return (seen.left(), seen.top(), seen.right(), seen.bottom())
-
-
-def diameter(count: float) -> float:
-    """Px of a point on a map of so many."""
-    return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))
-
-
-def polygon_of(points: np.ndarray) -> QPolygonF:
-    """[n, 2] as Qt's own array, without a loop."""
-    polygon: QPolygonF = pg.functions.create_qpolygonf(len(points))
-    if len(points):
-        pg.functions.ndarray_from_qpolygonf(polygon)[:] = points
-    return polygon
+        """Draw points as shapes, for drawings, which have no pixels."""
+        for layer, larger, clear in self._layers(slots):
+            paint_shapes(painter, self._faded(self._ink(QTransform(), layer), layer, clear), wide * larger)

@@ -19,7 +19,8 @@ class MapBox(pg.ViewBox):
 
     def __init__(self) -> None:
         super().__init__(lockAspect=True, enableMenu=False, defaultPadding=PADDING)
-        self.tool = "pan"  # "pan", "lasso" or "rectangle"
+        self.tool = "pan"  # "pan", "turn", "lasso" or "rectangle"
+        self.turned: Callable[[QPointF, bool], None] | None = None  # px since the last call, whether the drag ended
         self.outlined: Callable[[np.ndarray, Qt.KeyboardModifier], None] | None = None
         self.clicked: Callable[[QPointF, Qt.KeyboardModifier, bool], None] | None = None
         self.colour = theme.current().accent
@@ -33,6 +34,10 @@ class MapBox(pg.ViewBox):
             super().mouseDragEvent(ev, axis)
             return
         ev.accept()  # type: ignore[attr-defined]
+        if self.tool == "turn":
+            if self.turned is not None:
+                self.turned(ev.scenePos() - ev.lastScenePos(), ev.isFinish())  # type: ignore[attr-defined]
+            return
         if ev.isStart():  # type: ignore[attr-defined]
             self._corners = [QPointF(ev.buttonDownScenePos())]  # type: ignore[attr-defined]
         self._extend(QPointF(ev.scenePos()))  # type: ignore[attr-defined]

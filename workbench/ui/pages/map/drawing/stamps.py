@@ -26,8 +26,8 @@ class Ink:
     crosses: np.ndarray  # [k] bool
 
 
-def splat(ink: Ink, size: tuple[int, int], wide: float) -> QImage:
-    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`."""
+def splat(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = None) -> QImage:
+    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`, or of one that is there."""
     margin = 2 * int(wide) + 4
     row, tall = size[0] + 2 * margin, size[1] + 2 * margin
     index, kept = _pixels(ink, (row, tall), margin)
@@ -40,13 +40,21 @@ def splat(ink: Ink, size: tuple[int, int], wide: float) -> QImage:
         for offsets, mine in shapes:
             shifts = np.array([dy * row + dx for dx, dy in offsets])
             _stamp(buffer, index[mine], colours[mine], shifts)
-    return _picture(buffer.reshape(tall, row)[margin:-margin, margin:-margin])
+    made = _picture(buffer.reshape(tall, row)[margin:-margin, margin:-margin])
+    if onto is None:
+        return made
+    painter = QPainter(onto)
+    painter.drawImage(0, 0, made)
+    painter.end()
+    return onto
 
 
-def painted(ink: Ink, size: tuple[int, int], wide: float) -> QImage:
+def painted(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = None) -> QImage:
     """As `splat`, with smooth edges and places between pixels: for few points, each is drawn on its own."""
-    image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
-    image.fill(0)
+    image = onto
+    if image is None:
+        image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(0)
     painter = QPainter(image)
     half = (int(wide) + 4) // 2
     stamps: dict[tuple[int, bool], QImage] = {}

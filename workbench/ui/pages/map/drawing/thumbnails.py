@@ -8,7 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.ui.pages.map.drawing.cloud import Cloud, box_of
+from workbench.ui.pages.map.drawing.cloud import Cloud
+from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import Groups, MapData
 

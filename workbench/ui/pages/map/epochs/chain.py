@@ -1,6 +1,7 @@
 """The maps of one run over its epochs, and the frames between two of them. No Qt."""
 
 from dataclasses import dataclass, field, replace
+from math import nan
 
 import numpy as np
 
@@ -22,11 +23,12 @@ class Frame:
     evaluation: int
     projection: int
     epoch: int
-    points: np.ndarray  # [n, 2] float32
-    proxies: np.ndarray | None  # [p, 2]
+    points: np.ndarray  # [n, k] float32, k being 2 or 3
+    proxies: np.ndarray | None  # [p, k]
     ap: np.ndarray  # [n]
     right: np.ndarray  # [n] bool
     kept: np.ndarray | None  # [n]
+    score: float = nan  # MAP@R of the evaluation, 0..1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +42,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]
+        tables = [table for table in tables if table.shape[1] == 2]  # of three dimensions the view has room for all
         boxes = [box for table in tables if (box := box_around(table)) is not None]
         corners = np.array(boxes).reshape(-1, 2, 2)
         box = box_around(corners.reshape(-1, 2)) if len(corners) else None
@@ -52,7 +55,7 @@ class Chain:
 
     @property
     def end(self) -> int:
-        """The last time."""
+        """The position of the last epoch, from 0."""
         return max(0, len(self.frames) - 1)
 
     def nearest(self, time: float) -> int:
@@ -64,7 +67,7 @@ class Chain:
         return next((number for number, frame in enumerate(self.frames) if frame.evaluation == evaluation), None)
 
     def points_at(self, time: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points [n, 2] and proxies [p, 2] at a time; between two frames they start and end slowly.
+        """Points [n, k] and proxies [p, k] at a time; between two frames they start and end slowly.
 
         Proxies that the two frames do not share stand still until the next frame.
         """
@@ -82,13 +85,17 @@ class Chain:
         """What the map shows at a time: `data` with other points, and the scores of the nearest frame."""
         points, proxies = self.points_at(time)
         frame = self.frames[self.nearest(time)]
-        return replace(
-            data, points=points, proxies=proxies, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
+        now = replace(
+            data, ap=frame.ap, right=frame.right, kept=frame.kept, made=None,
             caption="   ·   ".join(filter(None, (data.shown, BETWEEN))), index=None,
         )  # fmt: skip
+        if now.space is None:
+            return replace(now, points=points, proxies=proxies)
+        space = replace(now.space, points=points, proxies=proxies, doubts=())
+        return replace(now, space=space).turned(space.view)
 
     def trails(self, rows: np.ndarray, time: float) -> np.ndarray:
-        """Where some points have been up to a time: [s, m, 2], the last of m being where they are."""
+        """Where some points have been up to a time: [s, m, k], the last of m being where they are."""
         past = [frame.points[rows] for frame in self.frames[: int(np.ceil(time))]]
         return np.stack([*past, self.points_at(time)[0][rows]], axis=1)
 
@@ -103,11 +110,11 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
         Problem: a file of a map or ranking is missing or damaged.
     """
     evaluations = same_course(workspace, data.evaluation)
-    epochs = {evaluation.id: evaluation.epoch for evaluation in evaluations}
+    known = {evaluation.id: evaluation for evaluation in evaluations}
     maps = maps_of(workspace, evaluations[0].run_id) if evaluations else []
     frames = []
     for stored in longest_chain(
-        maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in epochs
+        maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in known
     ):
         points, proxies = workspace.coordinates(stored.id)
         ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
@@ -116,8 +123,10 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
         scores = [matched(data.ids, ids, column) for column in columns]
         frames.append(
             Frame(
-                stored.evaluation_id, stored.id, epochs[stored.evaluation_id], matched(data.ids, ids, points), proxies,
+                stored.evaluation_id, stored.id, known[stored.evaluation_id].epoch, matched(data.ids, ids, points),
+                proxies,
                 scores[0][:, 0], scores[0][:, 1] == 1, None if kept is None else scores[1][:, 0],
+                known[stored.evaluation_id].metrics.get("MAP@R", nan),
             )
         )  # fmt: skip
     return Chain(data.ids, tuple(frames), len(evaluations))

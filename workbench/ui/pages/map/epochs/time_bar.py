@@ -8,9 +8,10 @@ from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
 from workbench.ui.icons import icon
+from workbench.ui.pages.map.epochs.score_line import ScoreLine
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.tool_row import tool_action
-from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import PAUSE
@@ -61,7 +62,9 @@ class TimeBar(QWidget):
         self.trails.setCheckable(True)
         self.trails.setChecked(True)
         self.every = button(EVERY, "film-strip", "quiet")
-        row = in_row(self.play_button, (self.slider, 2), (self.words, 1), on=self, spacing=8)
+        self.scores = ScoreLine(self.timeline, self.slider)
+        course = in_column(self.scores, self.slider, spacing=0)
+        row = in_row(self.play_button, (course, 2), (self.words, 1), on=self, spacing=8)
         for widget in (self.trails, self.every):
             row.addWidget(widget)
         self.play_button.clicked.connect(self._play_or_pause)
@@ -81,6 +84,11 @@ class TimeBar(QWidget):
     # What it shows
 
     @property
+    def steps(self) -> list[QAction]:
+        """The keys that go from one epoch to the next, which a map that turns has another use for."""
+        return self.keys[1:]
+
+    @property
     def held(self) -> bool:
         """Whether the person holds the slider."""
         return self.slider.isSliderDown()
@@ -98,6 +106,7 @@ class TimeBar(QWidget):
         self.slider.setRange(0, timeline.end * STEPS)
         self.slider.setValue(round(timeline.time * STEPS))
         self.slider.blockSignals(False)
+        self.scores.draw()
         self._draw_every()
         self._draw_play()
         self.words.setText(timeline.words)

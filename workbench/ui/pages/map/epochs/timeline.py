@@ -1,6 +1,8 @@
 """Where the person is among the epochs of the map, and how it plays. No Qt: the caller brings the clock."""
 
-from math import ceil, floor
+from math import ceil, floor, isfinite
+
+from workbench.ui.words import percent
 
 ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and at most for all
 ONE_MAP = "One map so far"
@@ -13,17 +15,19 @@ class Timeline:
         self.epochs: tuple[int, ...] = ()
         self.evaluations = 0  # of the run; more than epochs where some have no map
         self.time = 0.0
+        self.scores: tuple[float, ...] = ()  # MAP@R of each epoch, 0..1, or NaN
         self.working = ""  # what is being mapped, where every epoch is
         self._played_from: tuple[float, float] | None = None  # time, and ms of the clock
 
-    def show(self, epochs: tuple[int, ...], evaluations: int, time: float) -> None:
-        """Take other epochs, of so many evaluations of the run, and stop playing."""
+    def show(self, epochs: tuple[int, ...], evaluations: int, time: float, scores: tuple[float, ...] = ()) -> None:
+        """Take other epochs, of so many evaluations of the run, with the MAP@R of each (0..1), and stop playing."""
+        self.scores = scores
         self.epochs, self.evaluations, self.time = epochs, evaluations, time
         self._played_from = None
 
     @property
     def end(self) -> int:
-        """The last time."""
+        """The position of the last epoch, from 0."""
         return max(0, len(self.epochs) - 1)
 
     @property
@@ -35,6 +39,29 @@ class Timeline:
     def playing(self) -> bool:
         """Whether the epochs are being played."""
         return self._played_from is not None
+
+    @property
+    def nearest(self) -> int:
+        """The number of the epoch that is shown, or of the nearer one on the way between two."""
+        return min(max(round(self.time), 0), self.end)
+
+    @property
+    def scored(self) -> bool:
+        """Whether two epochs or more have a MAP@R."""
+        return self.playable and sum(map(isfinite, self.scores)) > 1
+
+    @property
+    def best(self) -> int:
+        """The number of the epoch with the greatest MAP@R, the first of equals; 0 without any."""
+        return max(range(len(self.scores)), key=lambda at: (isfinite(self.scores[at]), self.scores[at]), default=0)
+
+    @property
+    def scores_in_words(self) -> str:
+        """MAP@R of the shown epoch and of the best; empty without scores."""
+        if not self.scored:
+            return ""
+        said = [f"epoch {self.epochs[at]}: {percent(self.scores[at])} %" for at in (self.nearest, self.best)]
+        return f"MAP@R at {said[0]}" + ("" if self.best == self.nearest else f", best at {said[1]}")
 
     @property
     def missing(self) -> int:

@@ -24,7 +24,8 @@ class Cluster:
 def named_clusters(data: MapData, selected: np.ndarray) -> list[Cluster]:
     """The clusters of the selected points (bool [n]), the largest first; points without coordinates are in none."""
     rows = np.flatnonzero(selected)
-    numbers = clusters(data.points[rows], data.points)
+    points = data.points if data.space is None else data.space.points
+    numbers = clusters(points[rows], points)
     named = []
     for number in range(int(numbers.max(initial=-1)) + 1):
         labels, counts = np.unique(data.labels[rows[numbers == number]], return_counts=True)

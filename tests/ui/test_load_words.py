@@ -1,0 +1,49 @@
+"""The figures of the System tab's charts, without a widget, and the widget that shows them."""
+
+import numpy as np
+import pytest
+
+from workbench.ui.pages.train.costs import StepCost
+from workbench.ui.pages.train.load_charts import CHARTS
+from workbench.ui.pages.train.load_words import figures_of
+from workbench.ui.widgets.plot import CurvePlot, Series
+
+BY_TITLE = {chart.title: chart for chart in CHARTS}
+
+
+@pytest.mark.parametrize(
+    ("title", "values", "expected"),
+    [
+        ("GPU load, %", [[0.5, 0.7, 0.6]], ("60 %", "mean 60, highest 70")),
+        ("Power, W", [[200, np.nan, 212.4]], ("212 W", "mean 206, highest 212")),
+        ("Disk, MB/s read", [[63e6, 4e5]], ("0.4 MB/s", "mean 32, highest 63")),
+        (
+            "Memory, GB", [[2**30, 3 * 2**29], [2**33, 2**33]],
+            ("1.5 GB", "This run mean 1.2, highest 1.5; Machine mean 8.0, highest 8.0"),
+        ),
+        ("Temperature, °C", [[]], ("", "")),
+        ("Temperature, °C", [[np.nan]], ("", "")),
+    ],
+)  # fmt: skip
+def test_the_last_value_and_the_course_of_a_chart(title, values, expected):
+    chart = BY_TITLE[title]
+    stored = {name: np.array(of_curve, float) for (name, *_), of_curve in zip(chart.curves, values, strict=False)}
+    assert figures_of(chart, stored, None) == expected
+
+
+def test_parts_of_a_step_say_the_whole_step_and_the_wait():
+    cost = StepCost({"batch/feed_wait": 0.002, "system/forward": 0.018}, "", "")
+    value, course = figures_of(BY_TITLE["Parts of a step, ms"], {}, cost)
+    assert value == "20\u2009ms"
+    assert course == "wait for data 2\u2009ms, 10 % of a step"
+    assert figures_of(BY_TITLE["Parts of a step, ms"], {}, None) == ("", "")
+
+
+def test_a_plot_shows_the_figures_only_where_there_are_some(qtbot):
+    plot = CurvePlot("GPU load, %", [Series("a", "GPU", "#0072B2")])
+    qtbot.addWidget(plot)
+    assert plot.value.isHidden()
+    plot.tell("60 %", "mean 60")
+    assert (plot.value.text(), plot.value.isHidden(), plot.foot.isHidden()) == ("60 %", False, False)
+    plot.tell("", "")
+    assert plot.foot.isHidden()

@@ -1,0 +1,57 @@
+"""The tiles at the top of a report: which numbers they hold, and that HTML and pages show them."""
+
+import numpy as np
+import pytest
+
+from tests.ui.small_run import store_run
+from workbench.progress import quiet
+from workbench.reports import html, wish_of
+from workbench.reports.blocks import Document, Section, Tile, said
+from workbench.reports.document import make
+from workbench.reports.typesetting import typeset
+from workbench.workspace import Workspace
+
+LABELS = np.repeat(np.arange(4), 8)
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "w", create=True) as opened:
+        store_run(opened, LABELS)
+        yield opened
+
+
+def test_a_run_has_its_scores_queries_epochs_and_a_report_without_summary_has_none(workspace):
+    made = make(workspace, wish_of(1, ("summary", "metrics")), quiet)
+    tiles = {tile.title: tile.value for tile in made.document.tiles}
+    assert tiles["Best MAP@R"] == "12.0 %"
+    assert tiles["R@1"].endswith(" %")
+    assert tiles["Epochs"].startswith(f"{workspace.run(1).epoch} of ")
+    page = html.page(made.document)
+    assert page.index('class="tiles"') < page.index('id="summary"')
+    assert "12.0 %" in page
+    assert make(workspace, wish_of(1, ("metrics",)), quiet).document.tiles == ()
+
+
+def test_groups_have_their_best_one_with_its_lead(workspace):
+    made = make(workspace, wish_of((1,), ("groups",)), quiet)
+    titles = [tile.title for tile in made.document.tiles]
+    assert titles[:2] == ["Best of 1 group", "MAP@R"]
+    assert "Lead" not in titles
+    assert made.document.tiles[1].value == "12.00 %"
+
+
+def test_groups_on_different_images_are_not_ranked(workspace):
+    store_run(workspace, LABELS[:24], name="Other")
+    titles = [tile.title for tile in make(workspace, wish_of((1, 2), ("groups",)), quiet).document.tiles]
+    assert titles == ["Groups", "Runs"]
+
+
+def test_the_pages_hold_the_tiles_whatever_is_in_them():
+    evil = '#panic("x") & <b> \\ "'
+    tiles = (Tile("MAP@R", "97.2 %", "epoch 8"), Tile(evil, evil * 9, evil), Tile("Time", "1 min"))
+    document = Document("t", "s", (Section("notes", "Notes", (said("words"),)),), tiles=tiles)
+    with typeset(document) as report:
+        assert report.pages == 1
+        assert report.pdf().startswith(b"%PDF-")
+    assert "<b>" not in html.page(document).split('class="tiles"')[1].split("</dl>")[0]

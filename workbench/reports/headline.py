@@ -1,0 +1,80 @@
+"""The numbers that stand in tiles at the top of a report: the best scores, what they are of, and what they took."""
+
+from collections.abc import Sequence
+from math import isfinite, nan
+
+from workbench.comparing import comparison_text as words
+from workbench.comparing.measures import is_share
+from workbench.comparing.overview import Overview
+from workbench.progress import duration
+from workbench.reports.blocks import Tile
+from workbench.reports.content import Content
+
+SCORES = (("MAP@R", "Best MAP@R"), ("recall@1", "R@1"))
+
+
+def tiles_of_run(content: Content) -> tuple[Tile, ...]:
+    """Scores of the best epoch with their intervals over queries, queries, epochs and time; what is not known is not
+    there."""
+    run, best = content.run, content.best
+    tiles = []
+    if best is not None:
+        for name, title in SCORES:
+            if name in best.metrics:
+                low, high = (best.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
+                known = isfinite(low) and isfinite(high)
+                note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
+                tiles.append(Tile(title, _share(best.metrics[name]), note))
+        queries = best.metrics.get("queries", nan)
+        if isfinite(queries):
+            tiles.append(Tile("Queries", f"{queries:,.0f}", f"by {best.distance}"))
+    if not content.config.imported:
+        reached = f"best at epoch {best.epoch}" if best is not None else run.status
+        tiles.append(Tile("Epochs", f"{run.epoch:,} of {run.epochs:,}", reached))
+    if run.seconds:
+        tiles.append(Tile("Time", duration(run.seconds), "of work"))
+    return tuple(tiles)
+
+
+def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
+    """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
+
+    Of groups on several data sets only their number and that of the runs.
+    """
+    known = [summary for summary in compared.summaries if isfinite(summary.interval.mean)]
+    if not known:
+        return ()
+    counted = Tile("Runs", f"{sum(len(summary.values) for summary in known):,}", words.at_title(compared.at))
+    data = {run.dataset_id for summary in known for run in summary.group.runs}
+    if len(data) > 1:  # scores of different images have no order
+        return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
+    ranked = sorted(known, key=lambda summary: -summary.interval.mean)
+    best, metric = ranked[0], compared.metric
+    unit = " %" if is_share(metric) else ""
+    seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
+    tiles = [
+        Tile("Best of 1 group" if len(known) == 1 else f"Best of {len(known):,} groups", best.group.title, seeds),
+        Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
+    ]
+    if len(ranked) > 1:
+        lead = words.number(best.interval.mean - ranked[1].interval.mean, metric, signed=True)
+        tiles.append(Tile("Lead", lead, f"over {ranked[1].group.title}"))
+    tiles.append(counted)
+    if best.seconds is not None:
+        tiles.append(Tile("Time of a run", duration(best.seconds), "mean of the best group"))
+    return tuple(tiles)
+
+
+def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:
+    """The tiles of a report: of its groups where it holds their results, of its run where it holds the summary."""
+    if compared is not None and "groups" in sections:
+        return tiles_of_groups(compared)
+    return tiles_of_run(content) if "summary" in sections else ()
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %" if isfinite(value) else "–"
+
+
+def _spread(spread: float | None, metric: str) -> str:
+    return "one seed" if spread is None else f"± {words.number(spread, metric)} over seeds (SD)"

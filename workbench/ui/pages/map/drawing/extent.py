@@ -1,0 +1,34 @@
+"""Boxes of the map and of what a view shows of it, and the width of a point."""
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QTransform
+
+from workbench.ui.pages.map.drawing.spatial import LEAST, Box, PointIndex
+from workbench.ui.pages.map.map_data import MapData
+
+
+def bounds(data: MapData, index: PointIndex) -> QRectF:
+    """The smallest box around all points and proxies; of three dimensions around them from whatever side."""
+    if data.space is not None:
+        reach = data.space.reach
+        return QRectF(-reach, -reach, 2 * reach, 2 * reach)
+    low, high = index.low, index.high
+    if data.proxies is not None:
+        stars = data.proxies[np.isfinite(data.proxies).all(1)]
+        if len(stars):
+            few = [stars] if not len(index.order) else [stars, low[None], high[None]]
+            low, high = np.concatenate(few).min(0), np.concatenate(few).max(0)
+    wide, tall = np.maximum(high - low, LEAST).tolist()
+    return QRectF(QPointF(*low.tolist()), QPointF(low[0] + wide, low[1] + tall))
+
+
+def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
+    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
+    seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
+    return (seen.left(), seen.top(), seen.right(), seen.bottom())
+
+
+def diameter(count: float) -> float:
+    """Px of a point on a map of so many."""
+    return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))

@@ -1,0 +1,78 @@
+"""MAP@R over the epochs of the map, a small curve above the slider: the best has a star, the shown one its number."""
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSlider, QStyle, QWidget
+
+from workbench.ui import theme
+from workbench.ui.pages.map.epochs.timeline import Timeline
+from workbench.ui.words import percent
+
+TALL, EDGE, DOT = 30, 7, 3.0  # px: height, above and below the curve, radius of the shown epoch's dot
+GAP = 4  # px between the dot and its number
+
+
+class ScoreLine(QWidget):
+    """Draws the scores of a timeline over the places that its epochs have on the slider."""
+
+    def __init__(self, timeline: Timeline, slider: QSlider, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._timeline, self._slider = timeline, slider
+        self.setFixedHeight(TALL)
+        self.setAccessibleName("MAP@R of each epoch")
+        self.draw()
+
+    def draw(self) -> None:
+        """Show the timeline as it is now; nothing where fewer than two epochs have a score."""
+        self.setVisible(self._timeline.scored)
+        self.setAccessibleDescription(self._timeline.scores_in_words)
+        self.setToolTip(self._timeline.scores_in_words)
+        self.update()
+
+    def places(self) -> list[QPointF]:
+        """Where the scores are, px; NaN ones are left out."""
+        return [QPointF(x, y) for x, y in self._places() if np.isfinite(y)]
+
+    def _places(self) -> list[tuple[float, float]]:
+        scores = np.array(self._timeline.scores)
+        handle = self._slider.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength, None, self._slider)
+        x = np.linspace(handle / 2, self.width() - handle / 2, len(scores))
+        low, high = np.nanmin(scores), np.nanmax(scores)
+        share = (scores - low) / (high - low) if high > low else np.full(len(scores), 0.5)
+        return list(zip(x.tolist(), (TALL - EDGE - share * (TALL - 2 * EDGE)).tolist(), strict=True))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if not self._timeline.scored:
+            return
+        tokens, painter = theme.current(), QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = QColor(theme.drawn(theme.SERIES["MAP@R"]))
+        painter.setPen(QPen(colour, 1.5))
+        painter.drawPolyline(QPolygonF(self.places()))
+        places, scores = self._places(), self._timeline.scores
+        best, shown = self._timeline.best, self._timeline.nearest
+        painter.setBrush(colour)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if np.isfinite(scores[shown]):
+            painter.drawEllipse(QPointF(*places[shown]), DOT, DOT)
+        font = QFont(self.font())
+        font.setPixelSize(theme.CAPTION_PX)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.text))
+        words = f"{percent(scores[shown])}{' ★' if shown == best else ''}"
+        self._beside(painter, places[shown], words)
+        if best != shown:
+            painter.setPen(colour)
+            painter.drawText(QRectF(places[best][0] - 10, places[best][1] - 10, 20, 20), _CENTRE, "★")
+        painter.end()
+
+    def _beside(self, painter: QPainter, at: tuple[float, float], words: str) -> None:
+        """Words right of a place, or left of it where there is no room, and on the side of the curve with more."""
+        wide, x = painter.fontMetrics().horizontalAdvance(words), at[0]
+        left = x + DOT + GAP if x + DOT + GAP + wide <= self.width() else x - DOT - GAP - wide
+        top = 0.0 if at[1] > TALL / 2 else TALL / 2
+        painter.drawText(QRectF(left, top, wide + 1, TALL / 2), _CENTRE, words)
+
+
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)

@@ -1,0 +1,52 @@
+"""What the data set of a draft lacks, and what repairs its errors with one click."""
+
+from pathlib import Path
+from typing import Any
+
+from workbench.entries import catalog as catalogs
+from workbench.entries import dimensions
+from workbench.ui.pages.setup.draft import Draft
+
+
+def missing(draft: Draft) -> dict[str, str]:
+    """A sentence by path for every place of the data set that is not chosen or not there."""
+    data = draft.values["dataset"]
+    described = draft.catalog.get(f"dataset/{data['name']}", {"title": "", "params": {}})
+    sentences: dict[str, str] = {}
+    for name, field in described["params"].items():
+        chosen = str(data.get(name) or "")
+        if not field.get("path") or (not chosen and field.get("optional")):
+            continue
+        if not chosen:
+            kind = {"file": "file", "folder": "folder"}.get(field["path"], "folder or archive")
+            sentences[f"dataset.{name}"] = f"Choose the {kind} of {described['title']}."
+        elif not Path(chosen).expanduser().exists():
+            sentences[f"dataset.{name}"] = f"There is no {chosen}. Choose it again."
+    return sentences
+
+
+def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
+    """One-click repairs of errors and warnings: by path, (words of the button, path to set, value)."""
+    offered: dict[str, tuple[str, str, Any]] = {}
+    samplers = catalogs.names(draft.catalog, "sampler")
+    others = [name for name in samplers if catalogs.fact(draft.catalog, "sampler", name, "images_of_class")]
+    if "sampler.name" in errors and draft.values["sampler"]["name"] in samplers and others:
+        title = draft.catalog[f"sampler/{others[0]}"]["title"]
+        offered["sampler.name"] = (f"Use {title}", "sampler.name", others[0])
+    if "training.nesterov" in errors:
+        offered["training.nesterov"] = ("Turn off", "training.nesterov", False)
+    if "training.patience" in errors:
+        offered["training.patience"] = ("Turn off", "training.patience", 0)
+    if "embedding.dim" in errors and (size := _fitting_size(draft)):
+        offered["embedding.dim"] = (f"Use {size}", "embedding.dim", size)
+    return offered
+
+
+def _fitting_size(draft: Draft) -> int:
+    """The size of the embedding nearest to the one that is set that goes with loss and classes; 0 for none."""
+    loss, size, classes = draft.values["loss"], draft.values["embedding"]["dim"], draft.classes
+    rule, spans = (catalogs.fact(draft.catalog, "loss", loss["name"], of) for of in ("dimensions", "spans"))
+    if classes is None or not isinstance(size, int):
+        return 0
+    fits = dimensions.nearest(rule, loss[rule["of"]], classes, size) if rule else size
+    return fits if fits != size else classes if spans and classes < size else 0
