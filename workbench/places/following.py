@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
-from workbench.events import LIVE
 from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
@@ -88,7 +87,8 @@ class Following:
             if not placed:
                 return looked
             try:
-                over = self._over()  # before the question: an answer may be older than what is fetched after it
+                with self._workspace.reading() as db:  # first: an answer may be older than what is fetched after it
+                    over = placements.over(db)
                 standings = self._standings(placed) if self._states_are_due() else {}
                 self._note_states(placed, standings)
                 some = self._in_turn(placed, shown)
@@ -172,12 +172,6 @@ class Following:
                 find_images(self._workspace, dataset_id, Path(here, *path.relative_to(folder).parts))
                 return
 
-    def _over(self) -> set[int]:
-        """The runs whose journals have told their end."""
-        live = ", ".join(f"'{state}'" for state in LIVE)
-        with self._workspace.reading() as db:
-            return {run_id for (run_id,) in db.execute(f"select id from runs where status not in ({live})")}
-
     def _conclude(
         self, placed: list[Placement], standings: dict[int, Standing], over: set[int], looked: Looked
     ) -> None:
@@ -199,8 +193,8 @@ class Following:
                 continue
             status, sentence = _end(standing, self._place.name, self._last_words(placement, standing))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
-                told = journal.last_state(self._workspace.folder(placement.run_id))
-                status, sentence = (status, sentence) if told.live else (str(told), "")
+                journaled = journal.last_state(self._workspace.folder(placement.run_id))
+                status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
             with self._workspace.writing() as db:
                 stored = replace(placement, state=standing.state, words=standing.words, silent="", open=False)
                 placements.store(db, stored)

@@ -94,6 +94,12 @@ def end(db: Connection, run_id: int, status: str, problem: str) -> bool:
     return bool(db.execute(sql, (status, problem, now(), run_id)).rowcount)
 
 
+def over(db: Connection) -> set[int]:
+    """The runs that have come to an end, as far as it is known here."""
+    live = ", ".join(f"'{state}'" for state in LIVE)
+    return {run_id for (run_id,) in db.execute(f"select id from runs where status not in ({live})")}
+
+
 def wait(db: Connection, run_id: int) -> None:
     """Say of a run that its place has it, and that it has not begun."""
     db.execute("update runs set status = 'queued', problem = '', phase = '', ended = null where id = ?", (run_id,))
