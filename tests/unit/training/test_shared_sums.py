@@ -62,7 +62,7 @@ def test_every_rank_gets_the_mean_again_and_again(all_ranks, size):
 
 
 def test_without_memory_no_rank_has_any_and_the_lines_go_on(all_ranks, monkeypatch):
-    monkeypatch.setattr(shared_sums, "_memory", lambda size: None)
+    monkeypatch.setattr(shared_sums, "shared_memory", lambda size: None)
 
     def work(lines, rank):
         assert not SharedSums(lines, torch.empty(5)).there
