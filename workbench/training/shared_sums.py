@@ -24,7 +24,7 @@ class SharedSums:
 
     def __init__(self, lines: Lines, own: Tensor) -> None:
         self._lines = lines
-        file = _memory((lines.count + 1) * own.nbytes) if lines.rank == 0 else None
+        file = shared_memory((lines.count + 1) * own.nbytes) if lines.rank == 0 else None
         self.there = lines.flag(file is not None)
         """Whether the system gave the memory."""
         if not self.there:
@@ -63,7 +63,7 @@ class SharedSums:
         return together
 
 
-def _memory(size: int) -> int | None:
+def shared_memory(size: int) -> int | None:
     """A file without a name that lies in memory, where the system has such files; None where there is no room."""
     with contextlib.suppress(OSError):
         if hasattr(os, "memfd_create"):
