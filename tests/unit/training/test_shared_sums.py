@@ -1,6 +1,5 @@
 """Ranks of one machine add up their gradients in memory that they have in common, where the system gives it."""
 
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +7,7 @@ import pytest
 import torch
 
 from tests.waits import HANG
+from workbench.training import shared_sums
 from workbench.training.lines import Lines
 from workbench.training.shared_sums import SharedSums
 
