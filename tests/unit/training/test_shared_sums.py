@@ -1,5 +1,6 @@
 """Ranks of one machine add up their gradients in memory that they have in common, where the system gives it."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
