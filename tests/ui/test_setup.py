@@ -211,6 +211,19 @@ def test_an_impossible_combination_has_a_sentence_and_a_fix(page):
     sampler.fix.click()
     assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
     assert page.start.isEnabled()
+    assert not page.beside.mend.isVisibleTo(page), "nothing is left to mend"
+
+
+def test_an_impossible_combination_is_mended_beside_start(page):
+    choose(page, "loss.name", "contrastive")
+    assert page.beside.mend.isVisibleTo(page)
+    assert page.beside.mend.text() == "Use Classes x images"
+    page.beside.mend.click()
+    assert page.config.sampler == Choice(name="classes_images", params={"images_per_class": 4})
+    assert page.start.isEnabled()
+    assert not page.beside.mend.isVisibleTo(page)
+    page.undo_edit()
+    assert not page.start.isEnabled(), "the mend is one edit, and can be undone"
 
 
 def test_published_values_are_told_below_the_loss_and_taken_by_a_click(page, qtbot):

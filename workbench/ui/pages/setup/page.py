@@ -90,6 +90,7 @@ class SetupPage(QWidget):
         self.undo.clicked.connect(self.undo_edit)
         self.redo.clicked.connect(self.redo_edit)
         self.beside.show_trouble.clicked.connect(self._show_first_error)
+        self.beside.mend.clicked.connect(self._mend)
         self.start.clicked.connect(self.start_run)
         self.sweep.clicked.connect(self.ask_sweep)
         self.beside.where.edited.connect(self._name_start)
@@ -281,6 +282,11 @@ class SetupPage(QWidget):
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:
             self.groups.show_field(self.verdict.bad_paths[0])
+
+    def _mend(self) -> None:
+        if self.verdict.repair is not None:
+            _, path, value = self.verdict.repair
+            self._edit(path, value)
 
     def _name_start(self) -> None:
         place = self._place()

@@ -8,6 +8,9 @@ from workbench.entries import dimensions
 from workbench.ui.pages.setup.draft import Draft
 
 
+Repair = tuple[str, str, Any]  # words of its button, path to set, value
+
+
 def missing(draft: Draft) -> dict[str, str]:
     """A sentence by path for every place of the data set that is not chosen or not there."""
     data = draft.values["dataset"]
@@ -25,9 +28,9 @@ def missing(draft: Draft) -> dict[str, str]:
     return sentences
 
 
-def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, tuple[str, str, Any]]:
-    """One-click repairs of errors and warnings: by path, (words of the button, path to set, value)."""
-    offered: dict[str, tuple[str, str, Any]] = {}
+def repairs(draft: Draft, errors: dict[str, str]) -> dict[str, Repair]:
+    """One-click repairs of errors and warnings, by path."""
+    offered: dict[str, Repair] = {}
     samplers = catalogs.names(draft.catalog, "sampler")
     others = [name for name in samplers if catalogs.fact(draft.catalog, "sampler", name, "images_of_class")]
     if "sampler.name" in errors and draft.values["sampler"]["name"] in samplers and others:

@@ -21,8 +21,9 @@ class StartColumn(QWidget):
         super().__init__(parent)
         self.card = PreflightCard()
         self.trouble = label("", "error", wrap=True)
+        self.mend = button("")
         self.show_trouble = button("Show", kind="quiet")
-        for quiet in (self.trouble, self.show_trouble):
+        for quiet in (self.trouble, self.mend, self.show_trouble):
             quiet.hide()
         self.where = PlaceChoice()
         self.places = button("Places…", "computer-tower", "quiet")
@@ -45,7 +46,7 @@ class StartColumn(QWidget):
         buttons.addWidget(self.save, 2, 1)
         head = in_row((caption(WHERE, self.where, ""), 1), self.places, spacing=8)
         where = in_column(head, self.where, spacing=2)
-        trouble = in_row((self.trouble, 1), self.show_trouble)
+        trouble = in_column(self.trouble, in_row(self.mend, self.show_trouble, 1), spacing=4)
         in_column((self._scrolled(self.card), 1), where, trouble, buttons, on=self, spacing=8)
 
     def show_verdict(self, verdict: Verdict) -> None:
@@ -53,6 +54,8 @@ class StartColumn(QWidget):
         self.trouble.setText(verdict.trouble)
         self.trouble.setVisible(bool(verdict.trouble))
         self.show_trouble.setVisible(bool(verdict.bad_paths))
+        self.mend.setVisible(verdict.repair is not None)
+        self.mend.setText(verdict.repair[0] if verdict.repair is not None else "")
         first = verdict.reasons[0] if verdict.reasons else ""
         self.start.setEnabled(not first)
         self.start.setToolTip(first or "Ctrl+Return")

@@ -7,7 +7,7 @@ from workbench.problem import Problem
 from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS
-from workbench.ui.pages.setup.repairs import missing
+from workbench.ui.pages.setup.repairs import Repair, missing, repairs
 
 Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why
 
@@ -21,6 +21,7 @@ class Verdict:
     errors: dict[str, str]  # by path
     bad_paths: list[str]  # those of them that the form shows, in its order
     reasons: list[str]  # against starting, one sentence each; empty when it can start
+    repair: Repair | None = None  # of the first bad path, where one click mends it
 
     @property
     def trouble(self) -> str:
@@ -46,4 +47,5 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in bad_paths]
     reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
     reasons += [] if problem is None else [str(problem)]
-    return Verdict(config, None if lacks else config, errors, bad_paths, reasons)
+    repair = repairs(draft, errors).get(bad_paths[0]) if bad_paths else None
+    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair)
