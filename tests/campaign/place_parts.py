@@ -145,6 +145,8 @@ class Wire:
     def close(self) -> None:
         """Cut, and let nobody in."""
         self.gone = True
+        with contextlib.suppress(OSError):  # wakes the thread that waits there
+            self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
         self.cut()
 

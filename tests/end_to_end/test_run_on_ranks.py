@@ -183,7 +183,7 @@ def test_a_run_in_a_folder_is_that_of_one_rank_when_it_was_interrupted_too(tmp_p
 
 def test_a_config_may_name_the_devices_that_train_together():
     assert RunConfig(device="0, 1", training={"batch_size": 64}).device == "cuda:0,cuda:1"
-    with pytest.raises(ValueError, match="'gpu' is no device"):
+    with pytest.raises(ValueError, match="'gpu' is not a device"):
         RunConfig(device="0,gpu")
 
 

@@ -1,6 +1,7 @@
 """Shared by the window's tests: settings of their own, and a session on an empty workspace."""
 
 import gc
+import sys
 from itertools import count
 from pathlib import Path
 from time import sleep
@@ -30,8 +31,11 @@ def _imports_left_out():
 def _widgets_freed_on_this_thread(_imports_left_out):
     """Python frees cycles on whichever thread allocates next; a widget freed beside Qt's own thread is a crash."""
     gc.disable()
+    before = len(sys.modules)
     yield
     gc.collect()
+    if len(sys.modules) > before:  # what this test imported stays, too
+        gc.freeze()
     gc.enable()
 
 

@@ -104,7 +104,7 @@ def test_the_devices_are_chosen_in_the_run_menu(qtbot, session, config, jobs, mo
     answers = ["0,gpu", "0,1"]
     monkeypatch.setattr(QInputDialog, "getText", lambda *asked, **options: (answers.pop(0), True))
     actions.devices.trigger()
-    assert "'gpu' is no device" in said[0]
+    assert "'gpu' is not a device" in said[0]
     assert session.preferences.text(DEVICES) == ""
     actions.devices.trigger()
     assert session.queue.waiting == [second], "a run that has no device of the queue may have any of them"

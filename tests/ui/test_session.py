@@ -352,7 +352,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
 
 def test_a_workspace_stays_while_a_run_works(counting_session, config, tmp_path):
     counting_session.start(config)
-    with pytest.raises(Problem, match="still working"), Workspace(tmp_path / "other", create=True) as other:
+    with pytest.raises(Problem, match="still training"), Workspace(tmp_path / "other", create=True) as other:
         counting_session.open_workspace(other)
 
 

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from workbench import registry
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
+from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
@@ -91,7 +92,7 @@ def looked(monkeypatch):
         counted(FOUND["train_classes"])
         if seen.problem is not None:
             raise seen.problem
-        return SimpleNamespace(**FOUND)
+        return Preflight(**FOUND)
 
     monkeypatch.setattr("workbench.running.preflight.preflight", preflight)
     monkeypatch.setattr(preflights, "SETTLES_AFTER", 50)

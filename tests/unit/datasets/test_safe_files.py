@@ -13,6 +13,7 @@ from listeners import silent
 
 from workbench import files
 from workbench.files import archives
+from workbench.files.archive_names import stem
 from workbench.problem import Problem
 
 
@@ -251,8 +252,8 @@ def test_what_macos_adds_is_passed_over(tmp_path):
 
 
 def test_an_archive_loses_its_whole_ending(tmp_path):
-    for name, stem in (("a.b.tar.gz", "a.b"), ("A.TGZ", "A"), ("x.tar", "x"), ("folder", "folder")):
-        assert stem(tmp_path / name) == stem
+    for name, whole in (("a.b.tar.gz", "a.b"), ("A.TGZ", "A"), ("x.tar", "x"), ("folder", "folder")):
+        assert stem(tmp_path / name) == whole
 
 
 def test_an_archive_with_a_password_is_refused(tmp_path):

@@ -129,7 +129,7 @@ def test_a_place_that_is_gone_is_said_and_what_came_stays(made, workspace, playe
         (Standing(JobState.FAILED, "exit status 1"), "failed", "cannot be read"),
         (Standing(JobState.INTERRUPTED, "exit status 137"), "interrupted", "137"),
         (Standing(JobState.LOST), "interrupted", "does not know"),
-        (Standing(JobState.CANCELLED), "cancelled", "out of the line"),
+        (Standing(JobState.CANCELLED), "cancelled", "removed from the queue"),
     ],
 )
 def test_a_job_that_ended_without_a_word_ends_its_run(made, workspace, played, standing, status, word):

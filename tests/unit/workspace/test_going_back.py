@@ -76,7 +76,7 @@ def test_a_damaged_copy_and_none_are_refused(older):
 def test_the_doctor_tells_of_the_upgrade_and_how_to_go_back(older):
     steps = pending(older / "workspace.db")
     told = CliRunner().invoke(cli, ["doctor", "--workspace", str(older)]).output
-    assert "of an older Workbench" in told
+    assert "made by an older Workbench" in told
     assert copies(older)[0].name in told
     assert "--go-back" in told
     ended = CliRunner().invoke(cli, ["doctor", "--workspace", str(older), "--go-back"])

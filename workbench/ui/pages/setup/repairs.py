@@ -7,7 +7,6 @@ from workbench.entries import catalog as catalogs
 from workbench.entries import dimensions
 from workbench.ui.pages.setup.draft import Draft
 
-
 Repair = tuple[str, str, Any]  # words of its button, path to set, value
 
 
