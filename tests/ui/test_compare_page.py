@@ -159,7 +159,7 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     qtbot.waitUntil(lambda: page.model.overview.at == 0)
     qtbot.waitUntil(lambda: page.model.comparison is not None)
     assert page.model.comparison.verdict.startswith("No winner")
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: page.model.overview.metric == "recall@1")
     assert page.model.overview.at == 0
@@ -297,7 +297,7 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves.behind["0"])
     assert all(item.isVisible() for item in curves.behind["1"])
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: curves.plot.title.startswith("R@1") and not curves.drawing)
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
