@@ -9,10 +9,13 @@ from time import sleep
 import pytest
 
 from tests.ui.played_analysis import Analysis
+from tests.ui.trained import trained_run
 from workbench.config import RunConfig
 from workbench.events import Progress, Scalar
 from workbench.jobs import Job
 from workbench.problem import Problem
+from workbench.ui.pages.map.method import MapMethod
+from workbench.ui.pages.map.page import MapPage
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -79,6 +82,27 @@ def session(qapp, workspace):
     made = Session(workspace)
     yield made
     made.close()
+
+
+@pytest.fixture
+def shown_map(qtbot, session, workspace, tmp_path, monkeypatch):
+    """`shown_map(method)`: the page of the map with the last evaluation of a trained run, by a method without UMAP."""
+    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
+    run_id = trained_run(workspace, tmp_path / "cache")
+
+    def show(method: str) -> MapPage:
+        made = MapPage(session)
+        made.model.choose_method(MapMethod(method))
+        qtbot.addWidget(made)
+        made.resize(900, 640)
+        made.show()
+        session.show_run(run_id)
+        session.show_evaluation(workspace.evaluations(run_id)[-1].id)
+        qtbot.waitUntil(lambda: made.canvas.data is not None)
+        qtbot.settle(made)
+        return made
+
+    return show
 
 
 def counting_job(workspace, run_id, control, listen, resume):

@@ -17,26 +17,14 @@ from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 @pytest.fixture
-def page(qtbot, session, workspace, tmp_path, monkeypatch):
-    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
-    run_id = trained_run(workspace, tmp_path / "cache")
-    made = MapPage(session)
-    made.model.choose_method(MapMethod("pca"))
-    qtbot.addWidget(made)
-    made.resize(900, 640)
-    made.show()
-    session.show_run(run_id)
-    session.show_evaluation(workspace.evaluations(run_id)[-1].id)
-    qtbot.waitUntil(lambda: made.canvas.data is not None)
-    qtbot.settle(made)
-    return made
+def page(shown_map):
+    return shown_map("pca")
 
 
 def data(points, labels=None):

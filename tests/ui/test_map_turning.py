@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.test_map_page import drag
-from tests.ui.trained import trained_run
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.cloud import Cloud
@@ -16,7 +15,6 @@ from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.model import Change, MapModel
-from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.map.turning import Space, View, hull
 from workbench.workspace.rows import Projection
 
@@ -104,19 +102,8 @@ def test_the_table_has_z_only_for_maps_of_three_dimensions():
 
 
 @pytest.fixture
-def page(qtbot, session, workspace, tmp_path, monkeypatch):
-    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
-    run_id = trained_run(workspace, tmp_path / "cache")
-    made = MapPage(session)
-    made.model.choose_method(MapMethod("pca-3d"))
-    qtbot.addWidget(made)
-    made.resize(900, 640)
-    made.show()
-    session.show_run(run_id)
-    session.show_evaluation(workspace.evaluations(run_id)[-1].id)
-    qtbot.waitUntil(lambda: made.canvas.data is not None)
-    qtbot.settle(made)
-    return made
+def page(shown_map):
+    return shown_map("pca-3d")
 
 
 def test_a_drag_and_the_arrow_keys_turn_the_map(page, qtbot):
