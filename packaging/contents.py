@@ -58,9 +58,8 @@ ADDED_LEFT_OUT = (
     "libcairo*.so*", "libpango*.so*", "libepoxy.so*", "libharfbuzz.so*", "libthai.so*", "libdatrie.so*",
     "libfribidi.so*", "libgraphite2.so*", "*/translations/*",
 )  # fmt: skip
-
-# What a start reads before the first paint, by patterns of the path in `_internal`: an AppImage keeps these files as they
-# are, for the process that reads the image would unpack them anew at each start. The others are packed.
+# What a start reads before the first paint, by patterns of the path in `_internal`: an AppImage keeps these files as
+# they are, for the process that reads the image would unpack them anew at each start. The others are packed.
 READ_AT_START = (
     "*.dist-info", "*.so*", "*.zip", "PySide6", "annotated_types", "click", "dateutil", "lib-dynload", "numpy",
     "numpy.libs", "platformdirs*", "pluggy", "psutil", "pydantic", "pydantic_core", "pysqlite3*", "python3*",
