@@ -83,7 +83,7 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs")
     assert page.tabs.curves.choice.currentData() == "batch/loss"
     qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
-    page.chooser.clear.click()
+    session.ticks.choose([])
     tick(qtbot, page, 1)
     qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"])
     qtbot.waitUntil(lambda: not page.tabs.curves.drawing)

@@ -35,7 +35,8 @@ class RunRow(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
         fold = index.data(FOLD_ROLE)
-        self._paint_box(painter, box_of(option.rect, fold), index.data(TICK), tokens)
+        if (tick := index.data(TICK)) is not None:
+            self._paint_box(painter, box_of(option.rect, fold), tick, tokens)
         inner = inside(option.rect, fold)
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
