@@ -164,7 +164,7 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     qtbot.waitUntil(lambda: page.model.overview.at == 0)
     qtbot.waitUntil(lambda: page.model.comparison is not None)
     assert page.model.comparison.verdict.startswith("No winner")
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: page.model.overview.metric == "recall@1")
     assert page.model.overview.at == 0
@@ -182,7 +182,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
     rows = cells(panel.model)
     head = [panel.model.headerData(column, Qt.Orientation.Horizontal) for column in range(panel.model.columnCount())]
-    assert head[:4] == ["Method", "Backbone", "d", "recall@1 %"]
+    assert head[:4] == ["Method", "Backbone", "d", "R@1 %"]
     assert ["Cross-Entropy", "ResNet-50"] in [row[:2] for row in rows]
     assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
     assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
@@ -267,7 +267,7 @@ def test_the_columns_are_chosen_among_the_metrics(qtbot, session, workspace):
     tick(qtbot, page, 1, 2)
     actions = {action.text(): action for action in page.head.columns.actions()}
     assert not actions["MAP@R"].isEnabled(), "the chosen metric always has a column"
-    actions["recall@1"].trigger()
+    actions["R@1"].trigger()
     assert page.model.shown_metrics == ["MAP@R"]
     assert page.groups.table.columnCount() == 7
 
@@ -302,7 +302,7 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves.behind["0"])
     assert all(item.isVisible() for item in curves.behind["1"])
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: curves.plot.title.startswith("R@1") and not curves.drawing)
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"

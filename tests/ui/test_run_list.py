@@ -169,7 +169,7 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
     for title in ("Name", "Loss", "Done", "R@1", "Time"):
         actions[title].trigger()
     assert button.arrangement == Arrangement("name", "loss", "done", ("MAP@R", "time"))
-    assert names(window.runs.model) == ["ce", "Beta"]
+    assert names(window.runs.model) == ["Cross-entropy (CE)", "Beta"], "as the form calls the loss"
     session.preferences.keep()
     from workbench.ui.docks.arrange_menu import ArrangeButton
 

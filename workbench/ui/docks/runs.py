@@ -23,7 +23,7 @@ from workbench.ui.docks.trash_size import TrashSize
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import counted
@@ -44,7 +44,7 @@ class RunsDock(Dock):
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)
-        self.compare, self.untick = button("Compare", "scales", "primary"), button("Untick all", kind="quiet")
+        self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox(toolTip="Tick all runs shown, to compare them (Ctrl+A in the list)")
         self._ticked_last = -1  # row, from which a click with Shift goes on
         self.trash = button("Trash", "trash", "quiet")
@@ -77,6 +77,7 @@ class RunsDock(Dock):
         actions.show_trash.toggled.connect(self.refresh)
         self.trash_size.changed.connect(self._name_trash)
         session.runs_changed.connect(self.refresh)
+        session.catalog_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
         session.theme.changed.connect(self._fit_text)
         self.refresh()
@@ -130,7 +131,7 @@ class RunsDock(Dock):
             column.deleteLater()
         self._columns = [label(COLUMNS[name][0], "caption") for name in arrangement.columns]
         for column in self._columns:
-            column.setAlignment(Qt.AlignmentFlag.AlignRight)
+            column.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._head.addWidget(column)
         self._fit_text()
         self._mark(self._session.run_id)
@@ -222,7 +223,8 @@ class RunsDock(Dock):
     def refresh(self) -> None:
         """Read the runs again and keep the shown one chosen."""
         trash = self._actions.show_trash.isChecked()
-        self.model.can_tick = not trash
+        self.model.can_tick, self.model.known = not trash, self._session.catalog
+        self.rows.known = self._session.catalog
         self._take(trash)
         self._show_ticks()
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")

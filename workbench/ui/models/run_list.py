@@ -8,6 +8,8 @@ from zlib import crc32
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from workbench.entries.catalog import Catalog
+from workbench.ui.run_names import data_title, names_of, title_of
 from workbench.ui.ticks import Ticks
 from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
@@ -33,12 +35,12 @@ ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "state": ("State", lambda run: state_word(run.status)),
     "time": ("Longest", lambda run: -run.seconds),
 }
-GROUPINGS: dict[str, tuple[str, Callable[[Run], Iterable[str]]]] = {
-    "experiment": ("Experiment", lambda run: ()),
-    "loss": ("Loss", lambda run: (run.loss,)),
-    "dataset": ("Data set", lambda run: (run.dataset or "No data yet",)),
-    "tag": ("Tag", lambda run: (run.tags[0] if run.tags else "No tag",)),
-    "none": ("No groups", lambda run: ()),
+GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
+    "experiment": ("Experiment", lambda run, known: ()),
+    "loss": ("Loss", lambda run, known: (title_of(known, "loss", run.loss),)),
+    "dataset": ("Data set", lambda run, known: (data_title(known, run) or "No data yet",)),
+    "tag": ("Tag", lambda run, known: (run.tags[0] if run.tags else "No tag",)),
+    "none": ("No groups", lambda run, known: ()),
 }
 FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
     "all": ("All runs", lambda run: True),
@@ -80,6 +82,7 @@ class RunList(QAbstractListModel):
         super().__init__(parent)
         self.ticks = ticks or Ticks(self)
         self.ticks.changed.connect(self._draw_ticks)
+        self.known: Catalog = {}  # how entries are called
         self.can_tick = True  # not in the trash
         self._all: list[Run] = []
         self._shown: list[Run] = []
@@ -174,7 +177,7 @@ class RunList(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{run.name}, {state_word(run.status)}, {scores(run)}"
             case Qt.ItemDataRole.ToolTipRole:
-                return _as_plain_tooltip(details(run))
+                return _as_plain_tooltip(details(run, self.known))
             case _ if role == NAME:
                 return run.name
             case _ if role == TICK:
@@ -242,13 +245,13 @@ class RunList(QAbstractListModel):
         """The number of a run's group; 0 for none."""
         if self.arrangement.grouping == "experiment":
             return (run.experiment_id or 0) if run.experiment_id in self._experiments else 0
-        titles = GROUPINGS[self.arrangement.grouping][1](run)
+        titles = GROUPINGS[self.arrangement.grouping][1](run, self.known)
         return next((OTHER_GROUPS + crc32(title.encode()) for title in titles), 0)
 
     def _head(self, group: int, members: list[Run]) -> Run:
         if group in self._experiments:
             return together(self._experiments[group], members)
-        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0])
+        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0], self.known)
         return together(Experiment(group, title, "", "", {}), members)
 
     def _fold(self, run: Run) -> str:
@@ -259,7 +262,8 @@ class RunList(QAbstractListModel):
     def _holds_words(self, run: Run) -> bool:
         if not self._words:
             return True
-        text = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
+        titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
+        text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
         return all(word in text.casefold() for word in self._words)
 
 
@@ -285,11 +289,11 @@ def scores(run: Run) -> str:
     return f"R@1 {percent(run.best.get('recall@1'))}  MAP@R {percent(run.best.get('MAP@R'))}"
 
 
-def details(run: Run) -> str:
-    """Lines for the tooltip."""
+def details(run: Run, known: Catalog) -> str:
+    """Lines for the tooltip; `known` is how entries are called."""
     last = f"last R@1 {percent(run.last.get('recall@1'))}  MAP@R {percent(run.last.get('MAP@R'))} (%)"
     lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run)} (%)", last]
-    lines += [f"{run.dataset}, {run.backbone}, {run.loss}, seed {run.seed}"]
+    lines += [f"{', '.join(names_of(known, run))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []
     lines += [text for text in (run.note, run.problem, run.unread) if text]

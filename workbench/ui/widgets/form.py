@@ -158,6 +158,8 @@ class FieldRow(QWidget):
         self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
         self._tail = _strip(self.help, self.reset)
         self._trouble = _strip(self.error, self.fix)
+        self.formula = label(self.field.get("formula", ""), "muted", wrap=True)
+        self.formula.setVisible(bool(self.formula.text()))
         for strip, wide in ((self._head, 1), (self._body, 0), (self._trouble, 0)):
             cast(QHBoxLayout, strip.layout()).setStretch(wide, 1)
         self._grid = QGridLayout(self)
@@ -177,10 +179,16 @@ class FieldRow(QWidget):
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
         cells = (
-            ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
+            (
+                (self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2),
+                (self.formula, 2, 0, 1, 2), (self._trouble, 3, 0, 1, 2),
+            )
             if above
-            else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
-        )
+            else (
+                (self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2),
+                (self.formula, 1, 1, 1, 2), (self._trouble, 2, 1, 1, 2),
+            )
+        )  # fmt: skip
         for widget, *cell in cells:
             self._grid.addWidget(widget, *cell)
         self._grid.setColumnStretch(0, 1 if stacked else 0)

@@ -12,6 +12,7 @@ from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress, quiet
+from workbench.ui.run_names import data_title
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -85,6 +86,7 @@ class CompareModel:
     """What is known of the ticked runs. It notifies nobody: the caller redraws."""
 
     def __init__(self) -> None:
+        self.known: Catalog = {}  # how entries are called
         self._all_ticked = False  # whether every run there is
         self.metric = MAP_AT_R
         self.at: At = BEST
@@ -132,7 +134,7 @@ class CompareModel:
         if self.overview is None:
             return ""
         groups, runs = self.overview.groups, [measured.run for measured in self.overview.measured.values()]
-        data = sorted({run.dataset for run in runs if run.dataset})
+        data = sorted({data_title(self.known, run) for run in runs if run.dataset})
         counts = f"{counted(len(groups), 'group')}, {counted(len(runs), 'run')}"
         return f"{counts} on {', '.join(data)}" if data else counts
 

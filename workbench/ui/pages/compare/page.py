@@ -161,6 +161,7 @@ class ComparePage(QStackedWidget):
             self.reading.setText("Reading…")
             self.content.setCurrentWidget(self.reading)
         workspace, known = self.session.workspace, self.session.catalog
+        self.model.known = known
         self._reading.ask(
             "Compare runs", lambda progress: question.answer(workspace, known, progress),
             self._show_overview, self._not_read, quiet=True,
