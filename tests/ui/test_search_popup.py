@@ -9,7 +9,7 @@ from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
-from workbench.ui.widgets.choice_row import ASIDE_ROLE, NOTE_ROLE
+from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
 from workbench.ui.widgets.editors import editor_of
 from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
 
@@ -51,7 +51,9 @@ def test_each_loss_says_its_formula_and_what_it_needs(losses):
     popup = opened(losses)
     rows = [popup.list.item(row) for row in range(popup.list.count())]
     said = {
-        item.text(): (item.data(NOTE_ROLE), item.data(ASIDE_ROLE)) for item in rows if item.data(ROW_ROLE) is not None
+        item.text(): (item.data(FORMULA_ROLE), item.data(ASIDE_ROLE))
+        for item in rows
+        if item.data(ROW_ROLE) is not None
     }
     assert said["Cross-entropy (CE)"] == ("mean −log softmax_y(W z + b)", "any batch")
     assert said["Triplet"] == ("mean max(0, D_ap² − D_an² + α)", "needs several images of a class")

@@ -146,7 +146,7 @@ class SubCenterArcFace(MarginSoftmax[SubCenterParams]):
 
 @register(
     "loss", "circle", title="Circle", params=CircleParams, needs_pairs=True,
-    family="Pairs and triplets", formula="mean_a log(1 + Σ_n e^{γ a_n (s_an − m)} Σ_p e^{−γ a_p (s_ap − 1 + m)})",
+    family="Pairs and triplets", formula="mean_a log(1 + Σ_n exp(γ a_n (s_an − m)) Σ_p exp(−γ a_p (s_ap − 1 + m)))",
     source="Sun et al. 2020, Eq. 6 to 8; pytorch-metric-learning CircleLoss",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",

@@ -1,6 +1,6 @@
 """What a run trained on and with, by the names that the form shows."""
 
-import json
+import tomllib
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -28,8 +28,8 @@ def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
 
 @lru_cache(4096)  # a workspace has hundreds of runs, and every turn of the list asks for each
 def _last_part(config: str, parameter: str) -> str:
-    """The last part of a path in the data set of a config as JSON; empty where it has none."""
+    """The last part of a path in the data set of a config as TOML; empty where it has none."""
     try:
-        return PurePath(str(json.loads(config)["dataset"].get(parameter, ""))).name
+        return PurePath(str(tomllib.loads(config)["dataset"].get(parameter, ""))).name
     except (ValueError, LookupError, AttributeError):
         return ""

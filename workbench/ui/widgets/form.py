@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
 from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wrapped
+from workbench.ui.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, PathEditor, TickEditor, editor_of
@@ -158,8 +159,12 @@ class FieldRow(QWidget):
         self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
         self._tail = _strip(self.help, self.reset)
         self._trouble = _strip(self.error, self.fix)
-        self.formula = label(self.field.get("formula", ""), "muted", wrap=True)
-        self.formula.setVisible(bool(self.formula.text()))
+        formula = self.field.get("formula", "")
+        self.formula = label("", "muted", wrap=True)
+        self.formula.setTextFormat(Qt.TextFormat.RichText)
+        self.formula.setText(rich(formula))
+        self.formula.setAccessibleName(f"Formula: {formula}")
+        self.formula.setVisible(bool(formula))
         for strip, wide in ((self._head, 1), (self._body, 0), (self._trouble, 0)):
             cast(QHBoxLayout, strip.layout()).setStretch(wide, 1)
         self._grid = QGridLayout(self)

@@ -91,7 +91,7 @@ def _of_losses(known: Catalog, names: list[str]) -> dict[str, list[str]]:
         "enum": ordered,
         "titles": [_title(known[f"loss/{name}"]) for name in ordered],
         "groups": [families[name] for name in ordered],
-        "notes": [catalogs.fact(known, "loss", name, "formula") or "" for name in ordered],
+        "formulas": [catalogs.fact(known, "loss", name, "formula") or "" for name in ordered],
         "asides": [_batches_of(known, name) for name in ordered],
     }
 
