@@ -621,6 +621,8 @@ def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     drop(window, folder)
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
+    assert window.message.what.text().startswith("Proposed for my <birds>. Crops and mirrored copies show the same")
+    assert "Undo on Set up brings back what was there before." in window.message.what.text()
     assert session.preferences.recent("data") == [folder]
 
 

@@ -16,6 +16,7 @@ from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
+from workbench.ui.pages.setup.fields import GROUPS
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -315,6 +316,20 @@ def test_an_offered_config_is_shown(page, session):
     assert row(page, "dataset.folder").editor.value() == "/cats"
     assert page.draft.value("dataset.image_size") == 64
     assert page.chooser.currentText() == "My cats (opened)"
+
+
+def test_a_proposal_says_why_and_can_be_undone(page, session):
+    typed(page, "training.lr", "0.5")
+    session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))
+    session.config_explained.emit({"split.name": "Three classes are too few to hold some out."})
+    assert "Three classes are too few to hold some out." in page.summary.text()
+    described = {path: field for group in GROUPS for path, field in page.draft.fields(group).items()}
+    assert described["split.name"]["source"] == "Three classes are too few to hold some out."
+    page.undo.click()
+    assert page.draft.value("training.lr") == 0.5
+    assert "Three classes" not in page.summary.text()
+    page.redo.click()
+    assert "Three classes" in page.summary.text()
 
 
 def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):

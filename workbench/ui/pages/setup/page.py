@@ -110,6 +110,7 @@ class SetupPage(QWidget):
         self.runner.held.connect(self._preflight_held)
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
+        self.session.config_explained.connect(self._explain)
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
@@ -147,6 +148,11 @@ class SetupPage(QWidget):
             return
         self.draft.load(config)
         self._refresh()
+
+    def _explain(self, reasons: dict[str, str]) -> None:
+        if self.draft is not None:
+            self.draft.explain(reasons)
+            self._refresh()
 
     def undo_edit(self) -> None:
         """Undo the last edit of the config."""
@@ -218,7 +224,7 @@ class SetupPage(QWidget):
     def _take_preset(self) -> None:
         chosen = self.chooser.chosen()
         if chosen is not None and self.draft is not None:
-            self.draft.load(chosen.config, sources=chosen.sources)
+            self.draft.load(chosen.config, sources=chosen.sources_told)
             self.finder.fill(self.draft)
             self._refresh()
 
@@ -277,7 +283,8 @@ class SetupPage(QWidget):
         self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
-        self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
+        other = " ".join(self.draft.sources.values()) or "A config from a file or a run."
+        self.summary.setText(count + (shown.summary if shown else other))
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:

@@ -138,8 +138,8 @@ def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
     return Sentence(
         "warning",
         f"Training has not raised MAP@R: it was {100 * before:.1f} % before training (epoch 0) and is "
-        f"{100 * last:.1f} % at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another loss "
-        "may help.",
+        f"{100 * last:.1f} % at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another "
+        "loss may help.",
     )
 
 
