@@ -614,15 +614,15 @@ CATALOG = {
 
 def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     session.set_catalog(CATALOG)
-    offered = []
+    offered, explained = [], []
     session.config_offered.connect(offered.append)
+    session.config_explained.connect(explained.append)
     folder = tmp_path / "my <birds>"
     folder.mkdir()
     drop(window, folder)
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
-    assert window.message.what.text().startswith("Proposed for my <birds>. Crops and mirrored copies show the same")
-    assert "Undo on Set up brings back what was there before." in window.message.what.text()
+    assert explained[0]["augmentation.name"] == "Crops and mirrored copies show the same class."
     assert session.preferences.recent("data") == [folder]
 
 

@@ -134,7 +134,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
 @pytest.mark.parametrize(
     ("batch", "each", "said"),
     [
-        (60, 8, "60 images are no multiple of 8 images of each class."),
+        (60, 8, "60 images are not a multiple of 8 images of each class."),
         (8, 8, "A batch of one class has no negatives"),
         (64, 8, ""),
     ],

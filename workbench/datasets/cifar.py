@@ -160,9 +160,9 @@ def _unpickled(path: Path) -> dict[str, Any]:
     try:
         content = read_pickled(_bytes(path))
     except NotPlain as error:
-        raise _damaged(path, f"is no file of CIFAR ({error})") from None
+        raise _damaged(path, f"is not a CIFAR file ({error})") from None
     if not isinstance(content, dict):
-        raise _damaged(path, "is no file of CIFAR")
+        raise _damaged(path, "is not a CIFAR file")
     return content
 
 

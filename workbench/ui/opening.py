@@ -21,7 +21,6 @@ from workbench.workspace import lease
 from workbench.workspace.lease_holder import Leased
 from workbench.workspace.news import Watch, watched
 
-UNDO = "Every field can be changed; Undo on Set up brings back what was there before."
 TAKE_OVER = "Open on another machine"
 TAKEN_OVER = (
     "Taking it over watches for signs of life first, for 50 seconds, whatever the clocks say. A machine that only "
@@ -49,7 +48,6 @@ class Opening(QObject):
         self._session.config_offered.emit(proposal.config)
         if proposal.reasons:
             self._session.config_explained.emit(proposal.reasons)
-            self._session.notify(f"Proposed for {proposal.config.name}. {' '.join(proposal.reasons.values())} {UNDO}")
 
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""

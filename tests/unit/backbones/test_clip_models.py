@@ -60,7 +60,7 @@ def test_positions_are_resized_and_the_tower_can_be_frozen(weights):
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"model": "ViT-B-33"}, "is no model of open_clip.*Near it: ViT-B-"),
+        ({"model": "ViT-B-33"}, "is not a model of open_clip.*Similar names: ViT-B-"),
         ({"weights": "file", "weights_file": ""}, "No weights file"),
         ({"model": "ViT-S-32", "weights": "cache", "tag": "none"}, "has no weights 'none' on the hub"),
         ({"model": "RN50", "weights": "cache", "tag": "openai"}, "another activation.*RN50-quickgelu"),

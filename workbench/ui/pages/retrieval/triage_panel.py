@@ -304,7 +304,8 @@ class TriagePanel(QStackedWidget):
             self._near_ids[at] = [sample_id for _, sample_id in places]
             words = ["first the one in the training half" if rank == 0 else str(rank) for rank, _ in places]
             ranks = ", ".join(words) or "none among the stored neighbours"
-            self.near_titles[at].setText(f"Nearest labelled {name(number)}: ranks {ranks}")
+            word = "rank" if len(places) == 1 else "ranks"
+            self.near_titles[at].setText(f"Nearest labelled {name(number)}: {word} {ranks}")
         for at in range(2):
             self.near_titles[at].setVisible(bool(self.model.neighbours()) and at < len(self.model.neighbours()))
 

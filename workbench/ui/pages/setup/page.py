@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
 NARROW = 1000  # px of the page under which the form's contents are hidden
+SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
+BEFORE = "Undo brings back what was there before."
 NARROWEST = 760  # px of the page under which labels are above their fields
 
 
@@ -61,7 +63,7 @@ class SetupPage(QWidget):
     def _build(self) -> None:
         self.chooser = PresetChooser()
         self.files = ConfigFiles(self.session, self)
-        self.summary = ElidedLabel("", "muted", lines=2)
+        self.summary = ElidedLabel("", "muted", lines=SUMMARY_LINES)
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
         self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
@@ -170,7 +172,7 @@ class SetupPage(QWidget):
         """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
         if self.draft is None or self.config is None or not self.start.isEnabled():
             return
-        self.runner.drop()
+        self.runner.give_way()
         self.finder.remember(self.draft)
         then = partial(self.session.show_page, "train")
         if (place := self._place()) is not None:
@@ -283,8 +285,11 @@ class SetupPage(QWidget):
         self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
-        other = " ".join(self.draft.sources.values()) or "A config from a file or a run."
-        self.summary.setText(count + (shown.summary if shown else other))
+        if shown is None and self.draft.sources:
+            self.summary.setText(f"{count}Proposed: {' '.join(self.draft.sources.values())} {BEFORE}")
+        else:
+            self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
+        self.summary.set_lines(PROPOSAL_LINES if shown is None and self.draft.sources else SUMMARY_LINES)
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:
