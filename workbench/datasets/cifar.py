@@ -140,7 +140,7 @@ def _binary(path: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.nd
     data = np.frombuffer(_bytes(path), np.uint8)
     width = layout.label_bytes + 3 * SIDE**2
     if not len(data) or len(data) % width:
-        raise _damaged(path, f"has {len(data):,} bytes, no whole number of records of {width:,}")
+        raise _damaged(path, f"has {len(data):,} bytes, which is not a whole number of records of {width:,}")
     records = data.reshape(-1, width)
     return _checked(
         path, records[:, layout.label_bytes :], records[:, layout.label_bytes - 1].astype(np.int64), classes

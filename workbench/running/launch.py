@@ -175,7 +175,8 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
     if forgotten := recorder.forget_after(-1):
         emit(
             Noted(
-                f"Run {name} had no checkpoint yet: it starts from the beginning. Its {forgotten:,} earlier points of curves were removed."
+                f"Run {name} had no checkpoint yet: it starts from the beginning. Its {forgotten:,} earlier points "
+                "of curves were removed."
             )
         )
 

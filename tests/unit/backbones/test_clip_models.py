@@ -83,7 +83,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     [
         ({}, ""), ({"backbone": {"weights": "none"}}, "was not pretrained"),
         ({"embedding": EmbeddingParams(dim=4)}, "a head of its own"), ({"distance": "l2"}, "by Euclidean distance"),
-        ({"backbone": {"frozen": False}}, "trained away"),
+        ({"backbone": {"frozen": False}}, "no longer goes with the one for words"),
     ],
 )  # fmt: skip
 def test_words_are_compared_only_with_what_they_were_trained_with(weights, changes, said):

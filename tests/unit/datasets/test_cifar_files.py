@@ -108,7 +108,7 @@ def test_a_damaged_batch_is_named(build, python_version, content, said):
 def test_a_binary_file_cut_short_is_named(build, binary_version):
     place = binary_version / "data_batch_2.bin"
     place.write_bytes(place.read_bytes()[:-7])
-    with pytest.raises(Problem, match=r"data_batch_2.bin has .* no whole number of records"):
+    with pytest.raises(Problem, match=r"data_batch_2.bin has .* which is not a whole number of records"):
         build("cifar10", folder=str(binary_version))
 
 

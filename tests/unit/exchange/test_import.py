@@ -203,7 +203,7 @@ WRONG = {
     "columns": ("vectors.npy", "columns.csv", None, "has no column of labels"),
     "no folder": ("vectors.npy", "labels.csv", "gone", "There is no file or folder"),
     "images gone": ("vectors.npy", "labels.csv", "elsewhere", "24 of 24 images are not in .*, the first is 00.png"),
-    "which image": ("vectors.npy", "labels.npy", "images", "belongs to which embedding is not said"),
+    "which image": ("vectors.npy", "labels.npy", "images", "belongs to which embedding is not known"),
     "no images": ("vectors.npy", "labels.npy", "vectors.npy", r"holds float64 \[24, 6\], not images"),
     "few images": ("vectors.npy", "labels.npy", "few.npy", "24 embeddings, but few.npy 3 images"),
     "outside": ("vectors.npy", "outside.csv", "images", r"The path '\.\./0\.png' does not lie in a folder"),
