@@ -20,7 +20,9 @@ class AdaFaceParams(Params):
     """Parameters of AdaFace."""
 
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Margin of an embedding of ordinary length.")
-    concentration: float = param(0.333, gt=0, le=10, symbol="h", help="How much the margin goes with the length.")
+    concentration: float = param(
+        0.333, gt=0, le=10, symbol="h", help="How strongly the margin follows the length of the embedding."
+    )
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
     proxy_lr: float = proxy_rate(10.0)
 

@@ -42,7 +42,7 @@ class ArcFaceParams(MarginSoftmaxParams):
 class CosFaceParams(MarginSoftmaxParams):
     """Parameters of CosFace."""
 
-    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Taken from the cosine to the own class's proxy.")
+    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Subtracted from the cosine to the own class's proxy.")
 
 
 class SubCenterParams(ArcFaceParams):

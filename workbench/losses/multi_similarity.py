@@ -16,7 +16,7 @@ class MultiSimilarityParams(Params):
 
     alpha: float = param(2.0, gt=0, le=100, symbol="α", help="Sharpness for positive pairs.")
     beta: float = param(50.0, gt=0, le=500, symbol="β", help="Sharpness for negative pairs.")
-    base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that parts near from far.")
+    base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that separates near from far pairs.")
     epsilon: float = param(
         0.1, ge=0, le=2, symbol="ε", label="Mining margin", help="How much easier than the hardest a pair may be."
     )

@@ -153,7 +153,7 @@ def from_file(path: str, num_classes: int, dim: int) -> Tensor:
             field="loss.file",
         )
     if not np.isfinite(prototypes).all():
-        raise Problem(f"The prototypes {path} hold a value that is no number.", field="loss.file")
+        raise Problem(f"The prototypes {path} hold a value that is not a number.", field="loss.file")
     return torch.from_numpy(prototypes)
 
 
