@@ -9,7 +9,8 @@ from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
 from workbench.results.triage import LABEL
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deploy_panel import DeployPanel, rows_of
+from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
@@ -43,14 +44,13 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     qtbot.waitUntil(lambda: panel.measured is not None)
     assert [row.name for row in panel.stores.rows] == ["float32", "int8", "hnsw"]
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
-    assert (
-        panel.facts["Limit"].findChildren(type(panel.sentence))[-1].text() == f"{measured['limit']['similarity']:.3f}"
-    )
+    limit = panel.limit.facts["Limit"].findChildren(type(panel.sentence))[-1]
+    assert limit.text() == f"{measured['limit']['similarity']:.3f}"
     panel.gallery.setValue(2_000_000)
     assert panel.stores.rows[0].megabytes == pytest.approx(128, rel=0.01)
     assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
-    panel.rate.setValue(5)
-    assert panel.again.isEnabled()
+    panel.limit.rate.setValue(5)
+    assert panel.limit.again.isEnabled()
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
@@ -73,7 +73,7 @@ def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, wo
     panel.resize(760, 560)
     qtbot.deliver()
     assert panel.table.columnWidth(0) > panel.table.fontMetrics().horizontalAdvance("float32")
-    rows_in_sight = panel.class_table.viewport().height() // panel.class_table.rowHeight(0)
+    rows_in_sight = panel.limit.class_table.viewport().height() // panel.limit.class_table.rowHeight(0)
     assert rows_in_sight >= 3
 
 
@@ -95,7 +95,7 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     assert panel.rows.data(panel.rows.index(0, 2)) == "relabelled"
     qtbot.keyClick(panel.table, Qt.Key.Key_D)
     assert all_decisions(workspace, dataset)[suspects[1].sample_id].decision == "drop"
-    assert panel.precision.text() == "100%"
+    assert panel.summary.precision.text() == "100%"
     qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert set(all_decisions(workspace, dataset)) == {first.sample_id}
     assert panel.model.current.sample_id == suspects[1].sample_id

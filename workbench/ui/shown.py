@@ -81,6 +81,11 @@ class Shown(Work):
         """The data set of the shown run; None before it was read, and where its row cannot be read."""
         return self.follower.followed.dataset
 
+    def class_name(self, label: int) -> str:
+        """The name of a class of the shown data set; its number where the data set is not known."""
+        dataset = self.dataset()
+        return str(label) if dataset is None else dataset.class_name(label)
+
     def chart_steps(self) -> list[int]:
         """The steps at which the method of the shown run drew charts, rising."""
         return list(self.follower.followed.chart_steps)

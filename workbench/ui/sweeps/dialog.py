@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from workbench.config import RunConfig
+from workbench.jobs.newest import Newest
 from workbench.places import sending
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -14,7 +15,6 @@ from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
-from workbench.ui.newest import Newest
 from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
 from workbench.ui.session import Session
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
@@ -55,7 +55,7 @@ class SweepDialog(QDialog):
         self._session = session
         self.draft = SweepDraft(config, session.catalog, preflight)
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
-        self._checking = Newest(session, self)
+        self._checking = Newest(session)
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.ui.in_turns import InTurns
-from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
@@ -38,8 +38,8 @@ class ComparePage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.model = CompareModel()
-        self._grouping, self._reading, self._pairing = (Newest(session, self) for _ in range(3))
-        self._ranking = Newest(session, self)
+        self._grouping, self._reading, self._pairing = (Newest(session) for _ in range(3))
+        self._ranking = Newest(session)
         self._turns = InTurns(session, self)
         self._fair = FairComparisons()
         self._signature: object = None

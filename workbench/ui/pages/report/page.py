@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, QTemporaryDir, QTimer, QUrl
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication, QImage, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QStackedWidget, QWidget
 
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.reports.templates import templates
-from workbench.ui.newest import Newest
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.model import ReportModel, Stored, offered_numbers, preview_text, read_stored
 from workbench.ui.pages.report.preview import Preview
@@ -43,7 +43,7 @@ class ReportPage(QStackedWidget):
         self._drawing = False
         self._stale = True
         self._offer: ReportOffer | None = None  # that came before the workspace was read
-        self._reading, self._measuring = Newest(session, self), Newest(session, self)
+        self._reading, self._measuring = Newest(session), Newest(session)
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._keep = QTimer(self, interval=SETTLE, singleShot=True)
