@@ -14,6 +14,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import ElidedLabel
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
@@ -39,9 +40,7 @@ class ChartView(QFrame):
         self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
         self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
-        heading = QLabel(title)
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setProperty("role", "strong")
+        heading = ElidedLabel(title, "strong")
         copy = icon_button("copy", f"Copy the picture of {title}")
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setPixmap(self.grab()))
         head = QHBoxLayout()
