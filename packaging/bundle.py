@@ -108,6 +108,14 @@ def check_runtime(runtime: Path, expected: str) -> None:
         sys.exit(f"The SHA-256 of {runtime} is {stated}, and {expected or 'none'} was expected. See --sha256.")
 
 
+def kept_as_they_are() -> list[str]:
+    """The words by which mksquashfs (4.5 or newer) packs no file that a start reads, each in blocks of its own."""
+    inside = f"usr/lib/{contents.NAME}"
+    tests = [f"subpathname({inside}/_internal/{pattern})" for pattern in contents.READ_AT_START]
+    tests += [f"pathname({inside}/{name})" for name in (contents.COMMAND, contents.WINDOW)]
+    return [word for action in ("uncompressed", "no-fragments") for word in ("-action", f"{action}@{'||'.join(tests)}")]
+
+
 def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zstd") -> Path:
     """The AppImage: the runtime, and behind it the AppDir as a squashfs. Needs mksquashfs."""
     appdir = make_appdir(folder, to)
@@ -115,7 +123,7 @@ def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zst
     packed = to / "packed.squashfs"
     packed.unlink(missing_ok=True)
     words = ["-root-owned", "-noappend", "-no-progress", "-b", BLOCK, "-comp", compression]
-    words += ["-Xcompression-level", LEVELS[compression]]
+    words += ["-Xcompression-level", LEVELS[compression], "-noI", "-noId", *kept_as_they_are()]
     subprocess.run(["mksquashfs", str(appdir), str(packed), *words], check=True, stdout=subprocess.DEVNULL)
     with image.open("wb") as whole:
         for part in (runtime, packed):

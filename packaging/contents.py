@@ -58,6 +58,14 @@ ADDED_LEFT_OUT = (
     "libcairo*.so*", "libpango*.so*", "libepoxy.so*", "libharfbuzz.so*", "libthai.so*", "libdatrie.so*",
     "libfribidi.so*", "libgraphite2.so*", "*/translations/*",
 )  # fmt: skip
+# What a start reads before the first paint, by patterns of the path in `_internal`: an AppImage keeps these files as
+# they are, for the process that reads the image would unpack them anew at each start. The others are packed.
+READ_AT_START = (
+    "*.dist-info", "*.so*", "*.zip", "PySide6", "annotated_types", "click", "dateutil", "lib-dynload", "numpy",
+    "numpy.libs", "platformdirs*", "pluggy", "psutil", "pydantic", "pydantic_core", "pysqlite3*", "python3*",
+    "qtawesome", "shiboken6", "sqlite_fts4", "sqlite_utils", "tomli_w", "typing_extensions.py", "typing_inspection",
+    "workbench",
+)  # fmt: skip
 
 
 def packages() -> dict[str, list[str]]:

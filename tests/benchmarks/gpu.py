@@ -13,6 +13,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -72,9 +73,10 @@ class Bench:
         self.rounds = 1 if self.tiny else 3
         self.models = TINY_MODELS if self.tiny else MODELS
         self.failed = False
+        self.measured = f"{date.today().isoformat()}, {devices.describe(self.device)['device']}"
 
     def row(self, what: str, figure: str, target: str = "") -> None:
-        print(f"| {what} | `python tests/benchmarks/gpu.py` | {figure} | {target} |", flush=True)
+        print(f"| {what} | `python tests/benchmarks/gpu.py` | {figure} | {self.measured} | {target} | |", flush=True)
 
     def peak(self) -> str:
         """The most of the GPU's memory that was taken since the last look."""
@@ -442,7 +444,7 @@ def main(words: list[str] | None = None) -> int:
         bench = Bench(args, Path(folder))
         facts = devices.describe(bench.device)
         print(f"{facts['device']}, {facts['cores']} cores, torch {facts['torch']}, {bench.precision}\n")
-        print("| what | command | figure | target |\n|---|---|---|---|")
+        print("| what | command | figure | measured | target | met |\n|---|---|---|---|---|---|")
         for name in args.parts:
             since = perf_counter()
             try:

@@ -1,8 +1,10 @@
 """What the window does not load before its first paint: it is shown sooner, and these come when they are needed."""
 
+import sys
+from importlib import import_module
 from pathlib import Path
 
-from source_rules import HEAVY
+from source_rules import HEAVY, ROOT
 
 from tests.ui.window_process import run_window
 from workbench.ui.page_stack import PAGES
@@ -37,3 +39,15 @@ def test_a_planted_load_is_found(tmp_path: Path):
 def test_nothing_is_loaded_before_the_first_paint_that_it_does_not_show(tmp_path: Path):
     others = {info.module for info in PAGES if info.name != "setup"}
     assert late(loaded(tmp_path), LATE | others | HEAVY) == []
+
+
+def test_an_appimage_keeps_what_is_loaded_as_it_is(tmp_path: Path, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    contents = import_module("contents")
+    packages = {name.partition(".")[0] for name in loaded(tmp_path)} & contents.carried_names()
+    packages -= {"_distutils_hack"}  # of an installation's .pth file
+    assert "numpy" in packages
+    patterns = [pattern.removesuffix(".py") for pattern in contents.READ_AT_START]
+    assert sorted(name for name in packages if contents.is_kept(name, tuple(patterns))) == []
+    for name in ("contents", "release"):
+        sys.modules.pop(name, None)

@@ -1,19 +1,23 @@
 """The pages of docs/ say what is so: commands, fields and messages exist, links lead somewhere."""
 
-import itertools
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 from source_rules import ROOT
 
+from workbench.commands.sweep import planned_from
+from workbench.problem import Problem
+from workbench.settings.changed import read_config
+
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-COMMAND = re.compile(r"^ {4,}workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
+COMMAND = re.compile(r"^ {4,}(?:(?:srun|torchrun) .*?)?workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
 WIDEST = 120
 LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
 QUOTED = re.compile(r'^\*\*"(.+?)"\*\*', re.MULTILINE | re.DOTALL)
@@ -39,34 +43,50 @@ def command_of(words: list[str]) -> tuple[click.Command | None, list[str]]:
 
 
 def misunderstood(text: str) -> list[str]:
-    """Commands of a page that Workbench does not know: their name, options, choices, presets or fields."""
-    from workbench.settings.changed import read_config
-    from workbench.settings.presets import presets
-
+    """Commands of a page that the program's own parser refuses, or whose choices, presets or fields are unknown."""
     wrong = []
-    known = {preset.key for preset in presets()} | {
-        path.stem for path in (ROOT / "resources" / "sweeps").glob("*.toml")
-    }
     for words in commands(text):
         command, rest = command_of(words)
-        options = {option: found for found in (command.params if command else ()) for option in found.opts}
-        changes = []
-        for before, word in itertools.pairwise(rest):
-            choices = getattr(getattr(options.get(before), "type", None), "choices", None)
-            if choices is not None and word not in choices and "|" not in word:
-                wrong.append(f"{before} {word}")
-            if before == "--set":
-                changes.append(word)
-        unknown = [word for word in rest if word.startswith("-") and word not in options]
-        if command is None or unknown:
+        try:
+            if command is None:
+                raise click.UsageError("no such command")
+            given, left, _ = command.make_parser(click.Context(command)).parse_args(list(rest))
+            if left or other_choices(command, given):
+                raise click.UsageError("an argument too many, or a choice that there is not")
+            check_settings(words[:2], given)
+        except (click.UsageError, Problem):
             wrong.append(" ".join(words))
-        elif words[0] == "run" and not rest[0].isupper() and not rest[0].endswith(".toml"):
-            if rest[0] not in known:
-                wrong.append(rest[0])
-            else:
-                changes = [change for change in changes if "my_" not in change]  # a plug-in of the reader's
-                read_config(rest[0], tuple(changes))  # raises where a field is unknown or out of its range
     return wrong
+
+
+def other_choices(command: click.Command, given: dict[str, Any]) -> list[str]:
+    """Values that are none of their parameter's choices; `a|b` stands for either."""
+    wrong = []
+    for parameter in command.params:
+        choices = getattr(parameter.type, "choices", None)
+        value = given.get(str(parameter.name))
+        if choices and value is not None:
+            values = "|".join([value] if isinstance(value, str) else value).split("|")
+            wrong += [word for word in values if word not in choices]
+    return wrong
+
+
+def check_settings(name: list[str], given: dict[str, Any]) -> None:
+    """Read a preset and changes as the command does. Raises Problem where it, a field or a value is unknown.
+
+    Names in capitals, and files, are the reader's own; so are settings of a plug-in.
+    """
+    config = given.get("config") or ""
+    is_own = not config or config.isupper() or config.endswith(".toml")
+    changes = tuple(change for change in given.get("changes") or () if "my_" not in change)
+    if name[0] == "run" and not is_own:
+        read_config(config, changes)
+    elif name == ["sweep", "start"] and not is_own:
+        counts = [int(given[count]) if given.get(count) else None for count in ("trials", "seeds")]
+        ranges = tuple(given.get("parameters") or ())
+        planned_from(config, ranges, changes, given.get("how"), *counts, given.get("metric") or "")
+    elif name == ["benchmark", "fair"]:
+        read_config("sample-digits", changes)
 
 
 def invented(text: str) -> list[str]:
@@ -95,6 +115,11 @@ def test_every_quoted_message_is_one_of_the_program() -> None:
         (misunderstood, "    workbench run sample-digits \\\n        --fast\n"),
         (misunderstood, "    workbench run no-such-preset\n"),
         (misunderstood, "    workbench report 1 --format docx\n"),
+        (misunderstood, "    workbench run sample-digits --set training.speed=1\n"),
+        (misunderstood, "    workbench run sample-digits twice\n"),
+        (misunderstood, "    workbench sweep start ice-scale --set training.speed=1\n"),
+        (misunderstood, "    workbench sweep start sample-digits -p loss.speed=1,2\n"),
+        (misunderstood, "    torchrun --nproc-per-node 2 -m workbench run CONFIG --fast\n"),
         (invented, '**"All is well with ..."** No.\n'),
     ],
 )

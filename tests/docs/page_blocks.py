@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
+NOT_RUN, NEEDS = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("not run", "needs"))
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
 PROGRAMS = "workbench", "pytest", "torchrun"  # others are not run: they install, or open a window
@@ -21,28 +21,36 @@ class Example:
     is_python: bool
     text: str
     not_run: str  # the reason that the marker above it gives; empty where there is none
+    needs: str = ""  # what the reader has to have, as the marker above it says
 
     @property
     def commands(self) -> list[list[str]]:
-        """The words of each command of PROGRAMS; comments are left out, continued lines are joined."""
+        """The words of each command of PROGRAMS; comments are left out, continued lines are joined.
+
+        A command with `[WORD]` is two: without the word, and with it.
+        """
         lines = self.text.replace("\\\n", " ").splitlines()
-        commands = [shlex.split(re.sub(r" {2,}#.*", "", line)) for line in lines if line.startswith(PROGRAMS)]
+        commands = []
+        for line in lines:
+            plain = re.sub(r" {2,}#.*", "", line)
+            ways = [re.sub(r" \[.*?\]", "", plain), re.sub(r"[\[\]]", "", plain)] if " [" in plain else [plain]
+            commands += [shlex.split(way) for way in ways if line.startswith(PROGRAMS)]
         return [words for words in commands if words[0] in PROGRAMS]
 
 
 def examples(page: Path) -> list[Example]:
     """All examples of a page in order. A marker on the page's first line is for all of them.
 
-    A marker is a comment of HTML, which readers do not see: `<!-- not run: REASON -->`, in the line before its block or
-    with one empty line between.
+    A marker is a comment of HTML, which readers do not see: `<!-- not run: REASON -->` or `<!-- needs: NAME -->`, in
+    the line before its block or with one empty line between.
     """
     lines = page.read_text("utf-8").splitlines()
     of_page = NOT_RUN.match(lines[0])
     found = []
     for number, is_python, text in _blocks(lines):
         above = " ".join(lines[max(number - 3, 0) : number - 1])
-        marker = of_page or NOT_RUN.search(above)
-        example = Example(page.name, number, is_python, text, marker[1] if marker else "")
+        marker, needs = of_page or NOT_RUN.search(above), NEEDS.search(above)
+        example = Example(page.name, number, is_python, text, marker[1] if marker else "", needs[1] if needs else "")
         if is_python or example.commands:
             found.append(example)
     return found

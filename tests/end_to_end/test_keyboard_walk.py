@@ -105,9 +105,9 @@ def test_a_person_without_a_mouse_ends_with_a_report(qtbot, window):
     tab_to(window, train.views.tabBar())
     press(window, Qt.Key.Key_Right)
     assert train.views.currentWidget() is train.anatomy
-    tab_to(window, train.unfold)
+    tab_to(window, train.evaluations.unfold)
     press(window, Qt.Key.Key_Space)
-    assert train.table.isVisible()
+    assert train.evaluations.table.isVisible()
 
     maps = go_to(window, qtbot, 3, "map")
     qtbot.waitUntil(lambda: maps.canvas.data is not None)

@@ -60,7 +60,7 @@ def test_a_new_user_presses_start_and_ends_with_a_report(qtbot, session, tmp_pat
     qtbot.waitUntil(lambda: len(session.workspace.evaluations(run_id)) >= 2)
     control.stop()
     qtbot.waitUntil(lambda: status_of(session, run_id) in ("stopped", "done"))
-    qtbot.waitUntil(lambda: train.model.rowCount() >= 2)
+    qtbot.waitUntil(lambda: train.evaluations.model.rowCount() >= 2)
     run = session.workspace.run(run_id)
     assert run.best["MAP@R"] > session.workspace.evaluations(run_id)[0].metrics["MAP@R"], "it learned"
 

@@ -1,67 +1,36 @@
 """The model of the Retrieval page without any widget: what it asks, which answers it takes, what it then shows."""
 
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
-
 import numpy as np
 import pytest
 from small_run import blobs, store_run
 
 from tests.contracts import source_rules as rules
+from tests.played_threads import PlayedThreads
 from workbench.comparing.counterparts import counterparts
-from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.results.explanations import explain_failures
 from workbench.results.mistakes import read_changes
-from workbench.ui.pages.retrieval.asking import Newest
-from workbench.ui.pages.retrieval.browsing import Browsing, Change
+from workbench.ui.pages.retrieval.browsing import Browsing
+from workbench.ui.pages.retrieval.contract import Change
 from workbench.ui.pages.retrieval.filters import LOST, TAG, WON
 
 LABELS = np.repeat(np.arange(4), 10)
 MODELS = (
-    "asking", "browsing", "causes", "class_scores", "comparison", "filters",
-    "history", "listing", "reading", "similarities",
+    "browsing", "causes", "class_scores", "comparison", "contract", "filters",
+    "history", "listing", "own_search", "reading", "similarities", "words_model",
 )  # fmt: skip
 
 
-@dataclass
-class Window:
-    """A session whose threads work when the test says so, one after another."""
+class Window(PlayedThreads):
+    """A session that shows one query."""
 
     query: int | None = None
-    asked: list[tuple[str, Any]] = field(default_factory=list)  # title and what is to be done
-    notices: list[str] = field(default_factory=list)
     browsing: Browsing | None = None
-
-    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False):
-        self.asked.append((title, partial(self._work, work, then, failed or self.notify)))
 
     def show_query(self, sample_id):
         if sample_id != self.query:
             self.query = sample_id
             self.browsing.show_query(sample_id)
-
-    def notify(self, what):
-        self.notices.append(str(what))
-
-    def work(self, number=0):
-        """Do one of the pieces of work that are asked for."""
-        self.asked.pop(number)[1]()
-
-    def work_on(self):
-        """Do all of it, and what comes of it."""
-        while self.asked:
-            self.work()
-
-    def _work(self, work, then, failed):
-        try:
-            result = work(quiet)
-        except Problem as problem:
-            failed(problem)
-        else:
-            if then is not None:
-                then(result)
 
 
 @pytest.fixture
@@ -120,7 +89,7 @@ def test_nothing_is_shown_before_it_is_read(browsing, window, workspace, run, ch
     browsing.show_evaluation(workspace, run.evaluations[-1])
     assert (browsing.waiting, browsing.shown, changes) == (True, None, [])
     browsing.show_query(int(run.ids[3]))
-    assert [title for title, _ in window.asked] == ["Read an evaluation"], "a query is asked of a known evaluation"
+    assert [asked.title for asked in window.asked] == ["Read an evaluation"], "a query is asked of a known evaluation"
     window.work()
     assert changes == [Change.EVALUATION]
     assert browsing.result is None
@@ -273,23 +242,6 @@ def test_an_evaluation_that_cannot_be_read_leaves_nothing_of_another_on_screen(s
     shown.show_evaluation(workspace, run.evaluations[1])
     window.work_on()
     assert len(shown.listing) == 40
-
-
-def test_what_cannot_be_read_is_told_and_the_next_question_is_asked(window):
-    newest, taken = Newest(window, "Read"), []
-
-    def broken(progress):
-        raise Problem("The file is damaged.")
-
-    newest.ask(broken, taken.append)
-    window.work()
-    assert window.notices == ["The file is damaged."]
-    newest.ask(lambda progress: 7, taken.append)
-    newest.forget()
-    newest.ask(lambda progress: 8, taken.append)
-    window.work_on()
-    assert taken == [8]
-    assert not newest.waiting
 
 
 def test_a_range_of_similarities_filters_the_list_and_holds_in_the_next_evaluation(shown, window, workspace, run):

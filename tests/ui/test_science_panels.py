@@ -1,5 +1,7 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
@@ -9,7 +11,9 @@ from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
 from workbench.results.triage import LABEL
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deploy_panel import DeployPanel, rows_of
+from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
+from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
@@ -43,14 +47,13 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     qtbot.waitUntil(lambda: panel.measured is not None)
     assert [row.name for row in panel.stores.rows] == ["float32", "int8", "hnsw"]
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
-    assert (
-        panel.facts["Limit"].findChildren(type(panel.sentence))[-1].text() == f"{measured['limit']['similarity']:.3f}"
-    )
+    limit = panel.limit.facts["Limit"].findChildren(type(panel.sentence))[-1]
+    assert limit.text() == f"{measured['limit']['similarity']:.3f}"
     panel.gallery.setValue(2_000_000)
     assert panel.stores.rows[0].megabytes == pytest.approx(128, rel=0.01)
     assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
-    panel.rate.setValue(5)
-    assert panel.again.isEnabled()
+    panel.limit.rate.setValue(5)
+    assert panel.limit.again.isEnabled()
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
@@ -66,6 +69,24 @@ def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
     assert "Binary" in plot.describe()
 
 
+def test_the_titles_of_stores_meet_neither_each_other_nor_a_dot(qtbot):
+    plot = TradePlot("Quality against size", "MB")
+    qtbot.addWidget(plot)
+    costs = (64, 62, 60, 33, 32, 31, 8, 7.9, 7.8)
+    names = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
+    points = [
+        Point(name, f"{name} of 128 numbers", cost, 90 - row / 9, 89.5, 90.5)
+        for row, (name, cost) in enumerate(zip(names, costs, strict=True))
+    ]
+    plot.show_points(points)
+    area = QRectF(0, 0, 520, 260)
+    titles = plot.titles(plot.fontMetrics(), area)
+    dots = {name: QRectF(at.x() - 4, at.y() - 4, 8, 8) for name in names if (at := plot.place_of(name, area))}
+    assert "float32" in titles
+    assert not any(title.intersects(dot) for title in titles.values() for dot in dots.values())
+    assert not any(one.intersects(other) for one, other in combinations(titles.values(), 2))
+
+
 def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, workspace, run):
     deployment(workspace, session.evaluation_id, ["int8", "binary"], 0.01)
     panel = shown(qtbot, DeployPanel(session))
@@ -73,7 +94,7 @@ def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, wo
     panel.resize(760, 560)
     qtbot.deliver()
     assert panel.table.columnWidth(0) > panel.table.fontMetrics().horizontalAdvance("float32")
-    rows_in_sight = panel.class_table.viewport().height() // panel.class_table.rowHeight(0)
+    rows_in_sight = panel.limit.class_table.viewport().height() // panel.limit.class_table.rowHeight(0)
     assert rows_in_sight >= 3
 
 
@@ -95,7 +116,7 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     assert panel.rows.data(panel.rows.index(0, 2)) == "relabelled"
     qtbot.keyClick(panel.table, Qt.Key.Key_D)
     assert all_decisions(workspace, dataset)[suspects[1].sample_id].decision == "drop"
-    assert panel.precision.text() == "100%"
+    assert panel.summary.precision.text() == "100%"
     qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert set(all_decisions(workspace, dataset)) == {first.sample_id}
     assert panel.model.current.sample_id == suspects[1].sample_id

@@ -292,7 +292,7 @@ def test_one_slider_smooths_every_curve(page, session, work, qtbot):
     falling = np.linspace(2.3, 0.6, 30)
     work.say(*(Scalar("batch/loss", step, loss) for step, loss in enumerate(falling, start=1)))
     qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 30)
-    page.smoother.slider.setValue(40)
+    page.options.smoother.slider.setValue(40)
     assert {plot.smoothing for plot in (*page.curves.plots, *page.anatomy.plots)} == {0.4}
     page.curves.batch.redraw()
     smooth = page.curves.batch.canvas.lines["batch/loss"].smooth.getOriginalDataset()[1]
@@ -342,9 +342,9 @@ def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
 
 def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work, qtbot):
     session.show_run(work.run_id)
-    assert not page.table.isVisible()
-    page.unfold.click()
-    assert page.table.isVisible()
+    assert not page.evaluations.table.isVisible()
+    page.evaluations.unfold.click()
+    assert page.evaluations.table.isVisible()
     assert session.preferences.flag("train/table")
 
 
@@ -394,8 +394,8 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
     session.show_run(work.run_id)
     work.say(*(Scalar("batch/loss", step, 1.0) for step in (10, 20)),
              *(Scalar("system/seconds", step, step / 2) for step in (10, 20)))  # fmt: skip
-    qtbot.waitUntil(lambda: page.axis.buttons["time"].isEnabled())
-    qtbot.mouseClick(page.axis.buttons["time"], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.options.axis.buttons["time"].isEnabled())
+    qtbot.mouseClick(page.options.axis.buttons["time"], Qt.MouseButton.LeftButton)
     table = page.curves.batch.table()
     assert table.titles == ["time, s", "Loss"]
     assert table.steps.tolist() == [5.0, 10.0]

@@ -88,6 +88,17 @@ def test_an_appimage_is_the_runtime_and_a_squashfs(bundle, tmp_path):
     assert os.access(image, os.X_OK)
 
 
+@pytest.mark.skipif(not shutil.which("mksquashfs"), reason="mksquashfs is not installed")
+def test_an_appimage_packs_all_but_what_a_start_reads(bundle, tmp_path):
+    (tmp_path / "runtime").touch()
+    folder = folder_of_programs(tmp_path / "Workbench")
+    for number, path in enumerate(("PySide6/Qt/lib/libQt6Gui.so.6", "libz.so.1", "torch/lib/libtorch.so"), 1):
+        (folder / "_internal" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "_internal" / path).write_bytes(bytes([number]) * 300_000)
+    content = bundle.make_appimage(folder, tmp_path, tmp_path / "runtime").read_bytes()
+    assert [bytes([number]) * 300_000 in content for number in (1, 2, 3)] == [True, True, False]
+
+
 def test_a_runtime_of_another_hash_and_what_is_none_are_refused(bundle, tmp_path):
     runtime = tmp_path / "runtime"
     content = b"\x7fELF\x02\x01\x01\x00AI\x02 and the rest"

@@ -92,7 +92,7 @@ def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
 def checked(path: str) -> str:
     """The path, if it stays below its folder. Raises Problem for any that none of our files has."""
     if not SAFE.match(path) or len(path) > 500:
-        raise Problem(f"{path!r} is no file of a run folder.", kept="It was not used.")
+        raise Problem(f"{path!r} is not a file of a run folder.", kept="It was not used.")
     return path
 
 

@@ -178,7 +178,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
     if state == "PENDING":
         return Standing(JobState.QUEUED, "Ray looks for a free node")
     if state == "RUNNING":
-        return Standing(JobState.RUNNING) if begun else Standing(JobState.QUEUED, "runs before it are at work")
+        return Standing(JobState.RUNNING) if begun else Standing(JobState.QUEUED, "runs before it are still working")
     if state == "STOPPED":
         return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED, "stopped in Ray")
     if state in ("FAILED", "SUCCEEDED"):
@@ -190,5 +190,5 @@ def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for what is none."""
     match = JOB.match(job)
     if match is None:
-        raise Problem(f"{job[:100]!r} is no job of Ray.")
+        raise Problem(f"{job[:100]!r} is not a job of Ray.")
     return Number(match[1], match[2])

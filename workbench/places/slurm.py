@@ -173,5 +173,5 @@ def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for what is none."""
     match = JOB.match(job)
     if match is None:
-        raise Problem(f"{job[:100]!r} is no job of Slurm.")
+        raise Problem(f"{job[:100]!r} is not a job of Slurm.")
     return Number(match[1], int(match[2]), match[3])

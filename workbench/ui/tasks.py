@@ -49,6 +49,11 @@ class Task(QObject):
         """Ask the work to end at its next report of progress, and forget its result."""
         self._job.control.cancel()
 
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called, by the person or by whoever asked for the work."""
+        return self._job.control.cancelled
+
     def join(self, timeout: float) -> bool:
         """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
         return self._job.join(timeout)
@@ -76,7 +81,7 @@ class Task(QObject):
             self._look_for_end()
 
     def _tell(self, ended: Ended, result: Any) -> None:
-        cancelled = ended.status == "cancelled" or self._job.control.cancelled
+        cancelled = ended.status == "cancelled" or self.cancelled
         if self._item is not None:
             if cancelled:
                 self._item.cancelled()

@@ -91,7 +91,7 @@ def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int)
     samples = workspace.samples(dataset)
     ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
     if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
-        raise ValueError("its samples are no numbers")
+        raise ValueError("its samples are not numbers")
     if not np.isin(ranking["sample_ids"], samples.ids).all():
         raise ValueError("it names samples that its data set has not")
     near, labels, count = ranking["neighbours"], ranking["labels"], len(samples.ids)

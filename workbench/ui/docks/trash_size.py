@@ -2,9 +2,9 @@
 
 from PySide6.QtCore import QObject, Signal
 
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.newest import Newest
 from workbench.ui.session import Session
 from workbench.ui.words import memory
 from workbench.workspace.run_folders import bytes_of_runs
@@ -19,7 +19,7 @@ class TrashSize(QObject):
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._newest = session, Newest(session, self)
+        self._session, self._newest = session, Newest(session)
         self._asked: object = None  # workspace and runs in the trash
         self._bytes: int | None = None  # None while it is not known
         session.runs_changed.connect(self._look)

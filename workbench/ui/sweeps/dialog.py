@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.config import RunConfig
+from workbench.jobs.newest import Newest
 from workbench.places import sending
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -14,7 +16,6 @@ from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import DEFAULT_TRIALS, Plan
 from workbench.sweeps.proposals import HOWS
 from workbench.sweeps.space import written
-from workbench.ui.newest import Newest
 from workbench.ui.places.choice import HERE, WHERE, PlaceChoice
 from workbench.ui.session import Session
 from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
@@ -55,7 +56,7 @@ class SweepDialog(QDialog):
         self._session = session
         self.draft = SweepDraft(config, session.catalog, preflight)
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
-        self._checking = Newest(session, self)
+        self._checking = Newest(session)
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()
@@ -80,7 +81,7 @@ class SweepDialog(QDialog):
         self.trials.set_value(DEFAULT_TRIALS)
         self.seeds = LineEditor("integer")
         self.seeds.set_value(self.draft.config.seeds)
-        self.figure = ChoiceEditor(self.draft.objectives, self.draft.objectives)
+        self.figure = ChoiceEditor(self.draft.objectives, [metric_name(name) for name in self.draft.objectives])
         self.where = PlaceChoice()
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)

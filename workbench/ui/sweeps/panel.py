@@ -7,7 +7,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QMessageBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing.measures import BEST
-from workbench.ui.newest import Newest
+from workbench.jobs.newest import Newest
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
 from workbench.ui.sweeps.numbered_table import NumberedTable
@@ -31,7 +31,7 @@ class SweepsPanel(QDialog):
         self.setWindowTitle("Sweeps")
         self._session = session
         self.model = SweepsModel()
-        self._reading = Newest(session, self)
+        self._reading = Newest(session)
         self._timer = QTimer(self, interval=EVERY)
         self._build()
         self._connect()
@@ -190,8 +190,8 @@ class SweepsPanel(QDialog):
         self._ask(self.model.move(1))
 
     def _compare(self) -> None:
+        self._session.ticks.choose(self.model.judged_runs)
         self._session.show_page("compare")
-        self._session.comparison_offered.emit(self.model.judged_runs)
         self.hide()
 
     def _report(self) -> None:

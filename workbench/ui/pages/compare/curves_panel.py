@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.comparing.comparison_text import scalar_title
+from workbench.comparing.comparison_text import metric_name, scalar_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.session import Session
@@ -32,7 +32,7 @@ class CurvesPanel(QWidget):
         self._overview: Overview | None = None
         self._shown_as: list[GroupStyle] = []
         self._read: tuple[Overview, TrainingCurves] | None = None  # drawn again in another theme
-        self._reading = Newest(session, self)
+        self._reading = Newest(session)
         self.choice = QComboBox()
         self.choice.setAccessibleName("Which curves are drawn")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -53,7 +53,7 @@ class CurvesPanel(QWidget):
         self._overview, self._shown_as = overview, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()
-        self.choice.addItem(f"{overview.metric} over epochs", METRIC)
+        self.choice.addItem(f"{metric_name(overview.metric)} over epochs", METRIC)
         for name in overview.scalars:
             self.choice.addItem(f"{scalar_title(name)} over steps", name)
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))

@@ -9,10 +9,10 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.newest import Newest
 from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.open_buttons import OpenButtons
 from workbench.ui.pages.compare.tables import fit_columns, table_view
@@ -40,7 +40,7 @@ class NeighbourPanel(QWidget):
         self._session, self._loader = session, loader
         self._paired: tuple[PairOfRuns, ...] = ()
         self._named: Named = {}
-        self._reading = Newest(session, self)
+        self._reading = Newest(session)
         self.overlap: NeighbourOverlap | None = None
         self.k = QSpinBox(minimum=1, maximum=MOST, value=USUAL)
         self.k.setAccessibleName("Number of nearest neighbours")

@@ -1,21 +1,21 @@
 """What the Retrieval page shows, apart from its widgets: the list, the query with its neighbours, the comparison."""
 
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from workbench.comparing.counterparts import Counterpart
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
-from workbench.running.image_search import Answer, OwnImage, search
+from workbench.running.image_search import Answer
 from workbench.running.text_search import TextAnswer
-from workbench.ui.pages.retrieval.asking import Newest, Window
-from workbench.ui.pages.retrieval.causes import before_first_hit, changed, sentence
+from workbench.ui.pages.retrieval.causes import explanation
 from workbench.ui.pages.retrieval.comparison import Comparison
+from workbench.ui.pages.retrieval.contract import Change, Window
 from workbench.ui.pages.retrieval.filters import Filters
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.listing import Listing
@@ -25,17 +25,6 @@ from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Neighbour
 
 SHOWN = 48  # neighbours
-
-
-class Change(Enum):
-    """What has changed in the model."""
-
-    EVALUATION = auto()  # another evaluation is shown, or none
-    OPTIONS = auto()  # choices of the filters, or evaluations to compare with
-    LIST = auto()  # other queries are listed, or in another order
-    QUERY = auto()  # another query is shown, or another image of one's own
-    EXPLANATION = auto()  # more is known of the query
-    COMPARISON = auto()  # another evaluation is compared with, or none
 
 
 class Browsing:
@@ -48,9 +37,8 @@ class Browsing:
 
     def __init__(self, window: Window, tell: Callable[[Change], None]) -> None:
         self._window, self._tell = window, tell
-        self._evaluation, self._query = Newest(window, "Read an evaluation"), Newest(window, "Read a query")
-        self._of_run = Newest(window, "Read the evaluations of a run")
-        self._similarities = Newest(window, "Read similarities")
+        self._questions = [Newest(window, one_at_a_time=True) for _ in range(4)]
+        self._evaluation, self._query, self._of_run, self._similarities = self._questions
         self._similarities_wanted = False
         self._asked: tuple[Workspace, int] | None = None  # workspace and evaluation
         self._current = False  # whether `shown` is the evaluation that was asked for
@@ -60,17 +48,12 @@ class Browsing:
         self.query: int | None = None  # sample id that is asked for
         self.result: ShownQuery | None = None  # the query on screen
         self.explaining = False  # whether causes of failure are being worked out
-        self.own: OwnImage | None = None  # searched with last
         self.answer: Answer | TextAnswer | None = None  # to one's own image or words, on screen instead of a query
 
     @property
     def waiting(self) -> bool:
         """Whether something is being read, so that more will change by itself."""
-        return any(question.waiting for question in self._questions)
-
-    @property
-    def _questions(self) -> tuple[Newest, ...]:
-        return self._evaluation, self._query, self._of_run, self._similarities
+        return any(question.busy for question in self._questions)
 
     # The evaluation and its list
 
@@ -81,11 +64,11 @@ class Browsing:
             return
         if asked is None or self._asked is None or self._asked[0] is not workspace:
             for question in self._questions:
-                question.forget()
+                question.cancel()
         self._asked, self._current = asked, False
         if evaluation_id is not None:
             work = partial(read_evaluation, workspace, evaluation_id)
-            self._evaluation.ask(work, self._take_evaluation, self._refuse_evaluation)
+            self._evaluation.ask("Read an evaluation", work, self._take_evaluation, self._refuse_evaluation, quiet=True)
         else:
             self._show_nothing()
 
@@ -134,7 +117,7 @@ class Browsing:
             self.result = self.answer = None  # of another run
         class_name = None if self.filters.label is None else self.listing.class_name(self.filters.label)
         self.shown, self._current = shown, True
-        self._query.forget()
+        self._query.cancel()
         self.listing.show(shown.queries, shown.class_names, shown.sorted_by)
         self.filters.keep_class(self.listing.labels, self.listing.names, class_name)
         self._forget_evaluation(shown.tags)
@@ -170,7 +153,7 @@ class Browsing:
                 self._window.show_query(self.listing.sample_id(0))  # the worst, unless another order is chosen
             return
         work = partial(read_query, self._asked[0], self.shown.evaluation, sample_id, self.comparison.before)
-        self._query.ask(work, partial(self._take_query, sample_id))
+        self._query.ask("Read a query", work, partial(self._take_query, sample_id), quiet=True)
 
     def choose(self, sample_id: int) -> None:
         """Make a sample the query of all pages; the query itself comes back from an image of one's own."""
@@ -216,15 +199,7 @@ class Browsing:
         """Why the query failed, in sentences, as far as it is known by now; empty where it did not."""
         if self.result is None or self.answer is not None:
             return ""
-        query, explained = self.result.query, self.filters.explained
-        sentences = [before_first_hit(self.result.near, query.first_hit)]
-        if explained is None:
-            sentences += ["Looking for the cause…"] if query.first_hit > 1 and self.explaining else []
-        elif (about := explained.about(query.sample_id)) is not None:
-            sentences.append(sentence(about))
-        if self.result.elsewhere is not None:
-            sentences.append(changed(self.result.elsewhere.first_hit, query.first_hit, self.comparison.word))
-        return " ".join(filter(None, sentences))
+        return explanation(self.result, self.filters.explained, self.comparison.word, explaining=self.explaining)
 
     # Similarities
 
@@ -240,7 +215,8 @@ class Browsing:
         if self._current and self.shown is not None and self._asked is not None:
             evaluation_id = self.shown.evaluation.id
             work = partial(read_similarities, self._asked[0], evaluation_id, self.shown.queries)
-            self._similarities.ask(work, partial(self._take_similarities, evaluation_id))
+            take = partial(self._take_similarities, evaluation_id)
+            self._similarities.ask("Read similarities", work, take, quiet=True)
 
     def _take_similarities(self, evaluation_id: int, similarities: Similarities) -> None:
         if self.shown is not None and self.shown.evaluation.id == evaluation_id:
@@ -307,29 +283,13 @@ class Browsing:
         """Read which evaluations the shown run has now."""
         if self._current and self.shown is not None and self._asked is not None:
             workspace, run_id = self._asked[0], self.shown.evaluation.run_id
-            self._of_run.ask(lambda progress: workspace.evaluations(run_id), partial(self._take_evaluations, run_id))
+            work, take = (lambda progress: workspace.evaluations(run_id)), partial(self._take_evaluations, run_id)
+            self._of_run.ask("Read the evaluations of a run", work, take, quiet=True)
 
     def _take_evaluations(self, run_id: int, evaluations: list[Evaluation]) -> None:
         if self.comparison.now is not None and self.comparison.now.run_id == run_id:
             self.comparison.of_run = tuple(evaluations)
             self._tell(Change.OPTIONS)
-
-    # Images of one's own
-
-    def search_with(self, image: OwnImage, workspace: Workspace, run_id: int | None) -> None:
-        """Search a run with an image of one's own."""
-        self.own = image
-        self.search_again(workspace, run_id)
-
-    def search_again(self, workspace: Workspace, run_id: int | None) -> None:
-        """Search a run with the last image: another run orders the neighbours another way."""
-        image = self.own
-        if run_id is not None and image is not None:
-            self._window.run_in_thread(
-                "Search with your image",
-                lambda progress: search(workspace, run_id, [image], SHOWN, progress=progress)[0],
-                self.show_answer,
-            )
 
     def show_answer(self, answer: Answer | TextAnswer) -> None:
         """Show what was found for an image or words of one's own, unless another run is shown by now."""

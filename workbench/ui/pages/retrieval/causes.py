@@ -2,10 +2,14 @@
 
 from collections import Counter
 from math import isfinite
+from typing import TYPE_CHECKING
 
-from workbench.results.explanations import Explanation
+from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
+
+if TYPE_CHECKING:  # reading lists, and lists name these causes
+    from workbench.ui.pages.retrieval.reading import ShownQuery
 
 TITLES = {
     "copy": "Near-duplicate, other label",
@@ -24,6 +28,25 @@ TIPS = {
     "none": "None of the other causes holds",
 }
 MOST_CLASSES = 4  # named in one sentence
+
+
+def explanation(shown: "ShownQuery", explained: FailedQueries | None, other: str, *, explaining: bool) -> str:
+    """Why a query failed, in sentences, as far as it is known; empty where it did not.
+
+    Args:
+        explained: causes of the failed queries; None while they are not known.
+        other: names the evaluation compared with: "epoch 3".
+        explaining: whether the causes are being worked out.
+    """
+    query = shown.query
+    sentences = [before_first_hit(shown.near, query.first_hit)]
+    if explained is None:
+        sentences += ["Looking for the cause…"] if query.first_hit > 1 and explaining else []
+    elif (about := explained.about(query.sample_id)) is not None:
+        sentences.append(sentence(about))
+    if shown.elsewhere is not None:
+        sentences.append(changed(shown.elsewhere.first_hit, query.first_hit, other))
+    return " ".join(filter(None, sentences))
 
 
 def sentence(about: Explanation) -> str:

@@ -1,70 +1,38 @@
 """The Deployment view: what the shown evaluation keeps and costs in each store, and the limit for same or different."""
 
-from dataclasses import dataclass
 from functools import partial
-from math import log
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QFileDialog,
-    QGridLayout,
-    QHBoxLayout,
-    QHeaderView,
-    QSpinBox,
-    QStackedWidget,
-    QTableView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QHeaderView, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.retrieval.deploy_plots import PairsPlot, Point, TradePlot
+from workbench.ui.pages.retrieval.deploy_limit import ROW_PX, LimitSide
+from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
+from workbench.ui.pages.retrieval.deploy_rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.card import EmptyHint, Fact
+from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.deployments import newest_deployment
 
-SIDE_PX, ROW_PX = 300, 24  # at 100% text
-RATE_PERCENT = 0.1  # false accepts, at first
-MILLION = 1_000_000
-CLASS_ROWS = 5  # in sight, with the head
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
-CLASS_TITLES = ("Class", "False %", "True %", "Own limit")
+SIDE_PX = 300  # at 100% text
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
     "Each way to store the embeddings is built and searched: recall and MAP@R with their intervals, bytes of an image "
     "and time of a query, and the limit of similarity at which two images count as the same."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One store in the table, its time scaled to the wanted gallery. Percent."""
-
-    name: str
-    title: str
-    bytes: float
-    megabytes: float
-    ms: float
-    quality: float
-    less: float
-    sure: bool  # that the difference is one
-    recall: float
-    kept: float
 
 
 class DeployPanel(QStackedWidget):
@@ -89,22 +57,9 @@ class DeployPanel(QStackedWidget):
         self.gallery.setValue(MILLION)
         self.gallery.setToolTip("Images to be searched: sizes and times are scaled to it. A scan grows with them, "
                                 "a graph with its logarithm.")  # fmt: skip
-        self.rate = QDoubleSpinBox()
-        self.rate.setDecimals(3)
-        self.rate.setRange(0.001, 50)
-        self.rate.setValue(RATE_PERCENT)
-        self.rate.setSuffix(" %")
-        self.rate.setToolTip("Share of the pairs of two classes that may count as the same")
-        self.again = button("Measure again", "arrow-clockwise")
-        self.again.setEnabled(False)
-        self.again.setToolTip("With the chosen share of false accepts")
         self.sentence = label("", "muted", wrap=True)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(label("Deployment", "title"))
-        head.addStretch(1)
-        head.addWidget(caption("Gallery, images", self.gallery))
-        head.addWidget(self.gallery)
+        title, gallery = label("Deployment", "title"), caption("Gallery, images", self.gallery)
+        head = in_row(title, 1, gallery, self.gallery, spacing=8)
         self.by_size = TradePlot("Quality against size", "bytes an image")
         self.by_time = TradePlot("Quality against time", "ms a query, 1 thread")
         self.stores = SortedRows(STORE_TITLES, store_cells, written_store, self)
@@ -115,74 +70,30 @@ class DeployPanel(QStackedWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setStretchLastSection(True)
-        plots = QHBoxLayout()
-        plots.setSpacing(12)
-        plots.addWidget(self.by_size, 1)
-        plots.addWidget(self.by_time, 1)
-        middle = QVBoxLayout()
-        middle.setSpacing(8)
-        middle.addLayout(plots, 3)
-        middle.addWidget(self.table, 2)
-        self.side = QWidget()
-        self._build_side(QVBoxLayout(self.side))
-        row = QHBoxLayout()
-        row.setSpacing(12)
-        row.addLayout(middle, 1)
-        self.beside = QWidget()
-        in_column((Scrolled(self.side), 1), self.export, on=self.beside, spacing=8)
-        row.addWidget(self.beside)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(16, 8, 16, 12)
-        column.setSpacing(8)
-        column.addLayout(head)
-        column.addWidget(self.sentence)
-        column.addLayout(row, 1)
-        for page in (self.ask, self.measuring, content):
-            self.addWidget(page)
-
-    def _build_side(self, column: QVBoxLayout) -> None:
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(8)
-        self.pairs = PairsPlot()
-        self.facts = {name: Fact(name) for name in ("Limit", "False accepts", "True accepts", "Equal error")}
-        facts = QGridLayout()
-        for at, fact in enumerate(self.facts.values()):
-            facts.addWidget(fact, at // 2, at % 2)
-        self.classes = SortedRows(CLASS_TITLES, tuple, written_class, self)
-        self.class_table = QTableView()
-        self.class_table.setModel(self.classes)
-        select_rows(self.class_table, "Limit by class")
-        self.class_table.verticalHeader().setDefaultSectionSize(ROW_PX)
-        self.class_table.setMinimumHeight(CLASS_ROWS * ROW_PX)
-        self.class_table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self.class_table.setSortingEnabled(True)
-        self.class_table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
-        self.warning = label("", "warning", wrap=True)
+        plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
+        middle = in_column((plots, 3), (self.table, 2), spacing=8)
+        self.limit = LimitSide()
         self.export = button("Export this store…", "export", "primary")
         self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
-        asked = QHBoxLayout()
-        asked.addWidget(caption("False accepts at most", self.rate))
-        asked.addWidget(self.rate, 1)
-        column.addLayout(asked)
-        column.addWidget(self.again)
-        column.addWidget(self.pairs, 3)
-        column.addLayout(facts)
-        column.addWidget(self.class_table, 3)
-        column.addWidget(self.warning)
+        self.beside = QWidget()
+        in_column((Scrolled(self.limit), 1), self.export, on=self.beside, spacing=8)
+        row = in_row((middle, 1), self.beside, spacing=12)
+        content = QWidget()
+        in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
+        for page in (self.ask, self.measuring, content):
+            self.addWidget(page)
 
     def _connect(self) -> None:
         self.ask.pressed.connect(self.measure)
         self.measuring.pressed.connect(self._cancel)
-        self.again.clicked.connect(self.measure)
+        self.limit.again.clicked.connect(self.measure)
         self.export.clicked.connect(self._ask_export)
         self.gallery.valueChanged.connect(self._draw_stores)
-        self.rate.valueChanged.connect(self._draw_rate)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         for plot in (self.by_size, self.by_time):
             plot.chosen.connect(self.choose)
             plot.failed.connect(self.session.notify)
-        self.pairs.failed.connect(self.session.notify)
+        self.limit.pairs.failed.connect(self.session.notify)
         self.session.theme.changed.connect(self._fit_text)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self._fit_text()
@@ -226,7 +137,7 @@ class DeployPanel(QStackedWidget):
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()
-        self._draw_limit(measured["limit"])
+        self.limit.show_limit(measured["limit"], self.session.class_name)
         self.choose(self.stores.rows[0].name)
 
     def _draw_stores(self) -> None:
@@ -244,39 +155,6 @@ class DeployPanel(QStackedWidget):
             ])  # fmt: skip
         if chosen is not None:
             self.choose(chosen)
-
-    def _draw_limit(self, limit: dict[str, Any]) -> None:
-        self.rate.setValue(100 * limit["wanted"])
-        self.pairs.show_limit(limit)
-        low, high = limit["similarity_range"]
-        for name, text, tip in (
-            ("Limit", f"{limit['similarity']:.3f}", f"95% interval {low:.4f} to {high:.4f}"),
-            ("False accepts", f"{100 * limit['false_accepts']:.3g} %", f"of {limit['other_pairs']:,} pairs"),
-            (
-                "True accepts", f"{100 * limit['accepts']:.1f} %",
-                "95% interval {:.1f} to {:.1f} %".format(*(100 * end for end in limit["accepts_range"])),
-            ),
-            ("Equal error", f"{100 * limit['equal_error']:.1f} %", "false accepts as many as false rejects"),
-        ):  # fmt: skip
-            self.facts[name].set_value(text)
-            self.facts[name].setToolTip(tip)
-        dataset = self.session.dataset()
-        rows = [
-            (
-                dataset.class_name(one["label"]) if dataset is not None else str(one["label"]),
-                100 * one["false_accepts"], 100 * (one["accepts"] or 0), one["own_limit"],
-            )
-            for one in limit["classes"]
-        ]  # fmt: skip
-        self.classes.show(rows)
-        over = [name for name, false_accepts, *_ in rows if false_accepts > 100 * limit["wanted"]]
-        named = ", ".join(over[:5]) + (f" and {len(over) - 5} more" if len(over) > 5 else "")
-        self.warning.setText(f"{len(over)} of {len(rows)} classes pass the share: {named}." if over else "")
-        self._draw_rate()
-
-    def _draw_rate(self) -> None:
-        known = self.measured is not None and abs(100 * self.measured["limit"]["wanted"] - self.rate.value()) < 1e-9
-        self.again.setEnabled(not known)
 
     # What the person does
 
@@ -301,7 +179,7 @@ class DeployPanel(QStackedWidget):
         if self._evaluation is None:
             return
         self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": self._evaluation, "stores": [], "rate": self.rate.value() / 100}
+        fields = {"evaluation": self._evaluation, "stores": [], "rate": self.limit.rate.value() / 100}
         self.work = ProcessWork(
             self.session, self._process(), "Deployment", "deploy", fields,
             self.show_measured, self._failed, self._not_measured, ends_process=True,
@@ -327,9 +205,8 @@ class DeployPanel(QStackedWidget):
         """Write the chosen store into a folder; the message bar says where it is."""
         if self._evaluation is None or self.chosen is None:
             return
-        fields = {
-            "evaluation": self._evaluation, "store": self.chosen, "rate": self.rate.value() / 100, "out": str(folder)
-        }  # fmt: skip
+        rate = self.limit.rate.value() / 100
+        fields = {"evaluation": self._evaluation, "store": self.chosen, "rate": rate, "out": str(folder)}
         self.export.setEnabled(False)
         ProcessWork(
             self.session, self._process(), "Export the index", "export", fields, self._exported, self._not_exported,
@@ -351,37 +228,3 @@ class DeployPanel(QStackedWidget):
         if self._client is None:
             self._client = AnalysisClient(self.session, partial(AnalysisProcess, module="workbench.deploying.server"))
         return self._client
-
-
-def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
-    """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm."""
-    factors = {"linear": gallery / measured["gallery"], "log": log(gallery) / log(max(2, measured["gallery"]))}
-    return [
-        Row(
-            store["name"], store["title"], store["bytes"],
-            (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, store["ms"] * factors[store["grows"]],
-            100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
-            store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
-            100 * store["kept"],
-        )
-        for store in measured["stores"]
-        if not store["refused"]
-    ]  # fmt: skip
-
-
-def store_cells(row: Row) -> tuple[Any, ...]:
-    """The values of one store by column."""
-    less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " ?")
-    return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
-
-
-def written_store(column: int, value: Any) -> str:
-    """A value as the table of stores shows it."""
-    if isinstance(value, str):
-        return value
-    return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"
-
-
-def written_class(column: int, value: Any) -> str:
-    """A value as the table of classes shows it."""
-    return value if isinstance(value, str) else f"{value:.3f}" if column == 3 else f"{value:.2f}"

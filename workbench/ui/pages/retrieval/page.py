@@ -8,16 +8,17 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication,
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
-from workbench.running.image_search import OwnImage
 from workbench.running.text_search import TextAnswer
 from workbench.ui.in_turns import InTurns
-from workbench.ui.pages.retrieval.browsing import Browsing, Change
+from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_bars import ClassBars
 from workbench.ui.pages.retrieval.class_place import ClassPlace
+from workbench.ui.pages.retrieval.contract import Change
 from workbench.ui.pages.retrieval.explaining import Explaining
 from workbench.ui.pages.retrieval.export import written
 from workbench.ui.pages.retrieval.gallery_panel import GalleryPanel
 from workbench.ui.pages.retrieval.own_image import OwnImageMenu, dropped
+from workbench.ui.pages.retrieval.own_search import OwnSearch
 from workbench.ui.pages.retrieval.query_list import QueryList
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
@@ -66,9 +67,10 @@ class RetrievalPage(QStackedWidget):
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
         self.forward = icon_button("arrow-right", "Forward again (Alt+Right)")
+        own = OwnSearch(self.session, self.browsing.show_answer)
         self.own = button("Search with an image", "image")
         self.own.setToolTip("An image of your own: open a file, paste one, or drop it on this page")
-        self.own_images = OwnImageMenu(self._search, self._search_again, self.session.notify, self.own)
+        self.own_images = OwnImageMenu(own.search, own.search_again, self.session.notify, self.own)
         self.own.setMenu(self.own_images)
         self.locating = LocateStrip(self.session, loader)
         self.words = WordsRow(self.session, self.browsing.show_answer)
@@ -102,7 +104,7 @@ class RetrievalPage(QStackedWidget):
             ("Search with an image…", "", self.own_images.ask_file),
             ("Paste an image to search with", "Ctrl+V", self.own_images.search_clipboard),
             ("Search by words", "Ctrl+T", self.by_words.toggle),
-            ("Search this run with the last image again", "Ctrl+Shift+V", self._search_again),
+            ("Search this run with the last image again", "Ctrl+Shift+V", self.own_images.again.trigger),
             ("Scores of the classes", "C", self.by_class.toggle),
             ("Saved views", "Ctrl+Shift+L", self.saved.showMenu),
             ("Export the listed queries…", "", self._ask_export),
@@ -230,7 +232,7 @@ class RetrievalPage(QStackedWidget):
         if not word or result is None or self.browsing.answer is not None:
             self.result.other.hide()
         elif result.elsewhere is None:
-            self.result.other.say(f"This image is no query at {word}.")
+            self.result.other.say(f"This image is not a query at {word}.")
         else:
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
 
@@ -293,9 +295,3 @@ class RetrievalPage(QStackedWidget):
         image = dropped(event.mimeData())
         if image is not None:
             self.own_images.search(image)
-
-    def _search(self, image: OwnImage) -> None:
-        self.browsing.search_with(image, self.session.workspace, self.session.run_id)
-
-    def _search_again(self) -> None:
-        self.browsing.search_again(self.session.workspace, self.session.run_id)

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from workbench.config import RunConfig
+from workbench.jobs.newest import Threads
 from workbench.progress import Progress
 from workbench.running.text_search import TextAnswer, refusal, search_texts
-from workbench.ui.pages.retrieval.asking import Window
 from workbench.workspace import Workspace
 
 SHOWN = 48  # neighbours
@@ -17,13 +17,13 @@ class WordSearch:
     """Lines of words, each searched by itself, and which of their answers is on screen.
 
     Args:
-        window: the session.
+        threads: the session.
         show: puts an answer on screen.
         tell: called when something has changed.
     """
 
-    def __init__(self, window: Window, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
-        self._window, self._show, self._tell = window, show, tell
+    def __init__(self, threads: Threads, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
+        self._threads, self._show, self._tell = threads, show, tell
         self._run: tuple[Workspace, int] | None = None
         self.why_not = NO_RUN  # a sentence; empty where words can be compared
         self.answers: list[TextAnswer] = []
@@ -38,7 +38,7 @@ class WordSearch:
         self._run, self.answers, self.searching, self.why_not = run, [], False, NO_RUN
         if run is not None:
             self.why_not = "Reading the run…"
-            self._window.run_in_thread("Read a config", _why_not_of(run), self._take_why(run), quiet=True)
+            self._threads.run_in_thread("Read a config", _why_not_of(run), self._take_why(run), quiet=True)
         self._tell()
 
     def search(self, text: str) -> None:
@@ -57,7 +57,7 @@ class WordSearch:
                 self.searching, self.answers = False, answers
                 self.choose(0)
 
-        self._window.run_in_thread("Search by words", work, take, self._refused)
+        self._threads.run_in_thread("Search by words", work, take, self._refused)
         self._tell()
 
     def choose(self, at: int) -> None:
@@ -69,7 +69,7 @@ class WordSearch:
 
     def _refused(self, problem: Exception) -> None:
         self.searching = False
-        self._window.notify(str(problem))
+        self._threads.notify(str(problem))
         self._tell()
 
     def _take_why(self, run: tuple[Workspace, int]) -> Callable[[str], None]:

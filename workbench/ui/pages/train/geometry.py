@@ -202,5 +202,4 @@ class GeometryPanel(QStackedWidget):
             card.setVisible(number < len(alarms))
 
     def _class_names(self, watched: Watched) -> list[str]:
-        dataset = self.session.dataset()
-        return [str(number) if dataset is None else dataset.class_name(number) for number in watched.labels.tolist()]
+        return [self.session.class_name(number) for number in watched.labels.tolist()]

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from workbench.jobs.newest import Newest
 from workbench.progress import Progress
 from workbench.projection.density import Contour, contours
 from workbench.ui import theme
-from workbench.ui.newest import Newest
 from workbench.ui.session import Session
 
 OUTERMOST, INNERMOST = 90, 230  # opacity of 255
@@ -62,7 +62,7 @@ class ContourMaker(QObject):
 
     def __init__(self, session: Session, layer: Contours, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._layer, self._newest = layer, Newest(session, self)
+        self._layer, self._newest = layer, Newest(session)
         self._points: np.ndarray | None = None
 
     def make(self, points: np.ndarray | None) -> None:

@@ -1,0 +1,99 @@
+"""Requests of which only the newest is answered: the answers of older ones are dropped."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+from workbench.problem import Problem
+from workbench.progress import Progress
+
+Take = Callable[[Any], None]
+
+
+class Started(Protocol):
+    """Work that was started on a thread."""
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to end, by anyone: then it gives no answer."""
+
+    def cancel(self) -> None:
+        """Ask it to end, and drop its answer."""
+
+
+class Threads(Protocol):
+    """What starts work on threads: the session of a window."""
+
+    def run_in_thread(
+        self,
+        title: str,
+        work: Callable[[Progress], Any],
+        then: Take | None = None,
+        failed: Callable[[Problem], None] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> Started:
+        """Do work on a thread; `then(result)` or `failed(problem)` follow on the thread of the caller."""
+
+    def notify(self, what: Problem | str) -> None:
+        """Show a text in the message bar."""
+
+
+class Newest:
+    """Work on threads whose newest result counts.
+
+    Args:
+        threads: starts the work.
+        one_at_a_time: a new request lets the one before come to its end, and of those made meanwhile only the newest is
+            done: with a key held down, one thread reads. By default a new request cancels the one before.
+    """
+
+    def __init__(self, threads: Threads, *, one_at_a_time: bool = False) -> None:
+        self._threads, self._one_at_a_time = threads, one_at_a_time
+        self._running: Started | None = None
+        self._next: Callable[[], None] | None = None  # starts the request that waits
+        self._number = 0  # of the request whose answer counts
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is to come; False already while `then` or `failed` of `ask` is called."""
+        return self._running is not None and not self._running.cancelled
+
+    def ask(
+        self,
+        title: str,
+        work: Callable[[Progress], Any],
+        then: Take | None = None,
+        failed: Callable[[Problem], None] | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
+        """Do `work` in place of what was asked before; the arguments are those of `Threads.run_in_thread`."""
+        begin = partial(self._begin, title, work, then, failed or self._threads.notify, quiet)
+        if self._one_at_a_time and self.busy:
+            self._next = begin
+        else:
+            self.cancel()
+            begin()
+
+    def cancel(self) -> None:
+        """Ask the work to end and drop the answers of all requests so far; without work nothing happens."""
+        if self._running is not None:
+            self._running.cancel()
+        self._running = self._next = None
+        self._number += 1
+
+    def _begin(self, title: str, work: Callable[[Progress], Any], then: Take | None, failed: Take, quiet: bool) -> None:
+        self._number += 1
+        answered, refused = (partial(self._answered, self._number, take) for take in (then, failed))
+        self._running = self._threads.run_in_thread(title, work, answered, refused, quiet=quiet)
+
+    def _answered(self, number: int, take: Take | None, answer: Any) -> None:
+        if number != self._number:
+            return
+        self._running = None
+        if self._next is not None:
+            begin, self._next = self._next, None
+            begin()
+        elif take is not None:
+            take(answer)

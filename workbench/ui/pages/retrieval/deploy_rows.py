@@ -1,0 +1,53 @@
+"""The stores of a measurement as rows of a table, at the size of gallery that somebody wants."""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+MILLION = 1_000_000
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One store in the table, its time scaled to the wanted gallery. Percent."""
+
+    name: str
+    title: str
+    bytes: float
+    megabytes: float
+    ms: float
+    quality: float
+    less: float
+    sure: bool  # that the difference is one
+    recall: float
+    kept: float
+
+
+def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
+    """The measured stores at another size of the gallery: a scan takes as much longer, a graph by its logarithm."""
+    factors = {"linear": gallery / measured["gallery"], "log": log(gallery) / log(max(2, measured["gallery"]))}
+    return [
+        Row(
+            store["name"], store["title"], store["bytes"],
+            (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, store["ms"] * factors[store["grows"]],
+            100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
+            store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
+            100 * store["kept"],
+        )
+        for store in measured["stores"]
+        if not store["refused"]
+    ]  # fmt: skip
+
+
+def store_cells(row: Row) -> tuple[Any, ...]:
+    """The values of one store by column."""
+    less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " ?")
+    return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
+
+
+def written_store(column: int, value: Any) -> str:
+    """A value as the table of stores shows it."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"

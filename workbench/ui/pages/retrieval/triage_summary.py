@@ -1,0 +1,52 @@
+"""What the answers of Label triage say so far, and the buttons that take them elsewhere."""
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.pages.retrieval.triage_model import TriageModel
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import label
+from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
+
+ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsure"}
+
+
+class TriageSummary(QWidget):
+    """Precision of the queue, counts of the answers; what its buttons do is connected by the panel."""
+
+    def __init__(self, model: TriageModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.precision, self.precision_words = label("", "title"), label("", "muted", wrap=True)
+        self.progress = label("", "muted", wrap=True)
+        self.undo = button("Undo", "arrow-u-up-left")
+        self.undo.setToolTip("Take back the last answer (Ctrl+Z)")
+        self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
+        judged, done, changes = Card("Precision"), Card("Progress"), Card("What it changes")
+        judged.body.addWidget(self.precision)
+        judged.body.addWidget(self.precision_words)
+        done.body.addWidget(self.progress)
+        changes.body.addWidget(label(
+            "Images stay as they are. Export the answers, and name the file under Label decisions in Set up.",
+            "muted", wrap=True,
+        ))  # fmt: skip
+        buttons = FlowLayout(spacing=8)
+        for widget in (self.export, self.import_, self.undo):
+            buttons.addWidget(widget)
+        changes.body.addLayout(buttons)
+        in_column(judged, done, changes, 1, on=self, spacing=12)
+
+    def draw(self) -> None:
+        """Draw the counts anew."""
+        counts, judged = self._model.counts(), self._model.judged()
+        self.progress.setText(
+            "\n".join(f"{ANSWERED.get(word, word).capitalize()}: {n:,}" for word, n in counts.items())
+        )
+        self.precision.setText(f"{judged.right / judged.answered:.0%}" if judged.answered else "–")
+        self.precision_words.setText(
+            f"of {judged.answered:,} answered were wrong labels; 95%: {judged.low:.0%} to {judged.high:.0%}"
+            if judged.answered else "of the suspicion, as judged so far"
+        )  # fmt: skip
+        self.undo.setEnabled(bool(self._model.history))
