@@ -604,13 +604,15 @@ CATALOG = {
 
 def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     session.set_catalog(CATALOG)
-    offered = []
+    offered, explained = [], []
     session.config_offered.connect(offered.append)
+    session.config_explained.connect(explained.append)
     folder = tmp_path / "my <birds>"
     folder.mkdir()
     drop(window, folder)
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
+    assert explained[0]["augmentation.name"] == "Crops and mirrored copies show the same class."
     assert session.preferences.recent("data") == [folder]
 
 

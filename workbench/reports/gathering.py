@@ -102,7 +102,7 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
     else:
         metrics, when = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
         said.append(
-            f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and recall@1 "
+            f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and R@1 "
             f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
             f"({best.distance})."
         )

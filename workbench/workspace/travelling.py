@@ -79,7 +79,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
             raise Unfinished(f"{folder / CARD} is not whole.", todo="Copy the folder again.") from None
         fields = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]}))
         raise Problem(
-            f"{folder / CARD} is no run's: {fields or 'it'} cannot be read.", kept="It was not used."
+            f"{folder / CARD} does not belong to a run: {fields or 'it'} cannot be read.", kept="It was not used."
         ) from None
     config_text = _small_file(folder / "config.toml", LARGEST)
     if _digest(config_text) != card.config:
@@ -87,7 +87,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
     try:
         text = config_text.decode()
     except UnicodeDecodeError:
-        raise Problem(f"{folder / 'config.toml'} is no text.", kept="It was not used.") from None
+        raise Problem(f"{folder / 'config.toml'} is not text.", kept="It was not used.") from None
     return card, RunConfig.recorded(text), text
 
 

@@ -256,7 +256,7 @@ class ReportPage(QStackedWidget):
         self._read()
 
     def _choose_runs(self) -> None:
-        dialog = RunDialog(self.session.runs(), self.model.runs, self)
+        dialog = RunDialog(self.session.runs(), self.model.runs, self.session.catalog, self)
         dialog.finished.connect(partial(self._take_runs, dialog))
         dialog.open()
 

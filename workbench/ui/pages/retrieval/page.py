@@ -230,7 +230,7 @@ class RetrievalPage(QStackedWidget):
         if not word or result is None or self.browsing.answer is not None:
             self.result.other.hide()
         elif result.elsewhere is None:
-            self.result.other.say(f"This image is no query at {word}.")
+            self.result.other.say(f"This image is not a query at {word}.")
         else:
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
 

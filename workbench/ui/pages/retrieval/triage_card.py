@@ -100,7 +100,8 @@ class SuspectCard(Card):
             self._near_ids[at] = [sample_id for _, sample_id in ranked]
             words = ["first the one in the training half" if rank == 0 else str(rank) for rank, _ in ranked]
             ranks = ", ".join(words) or "none among the stored neighbours"
-            self.near_titles[at].setText(f"Nearest labelled {self._session.class_name(number)}: ranks {ranks}")
+            word = "rank" if len(ranked) == 1 else "ranks"
+            self.near_titles[at].setText(f"Nearest labelled {self._session.class_name(number)}: {word} {ranks}")
         for at, title in enumerate(self.near_titles):
             title.setVisible(at < len(near))
 
