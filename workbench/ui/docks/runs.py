@@ -45,7 +45,7 @@ class RunsDock(Dock):
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
-        self.all = QCheckBox(toolTip="Tick all runs shown, to compare them (Ctrl+A in the list)")
+        self.all = QCheckBox("", toolTip="Tick all runs shown, to compare them (Ctrl+A in the list)")
         self._ticked_last = -1  # row, from which a click with Shift goes on
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
