@@ -325,6 +325,9 @@ def test_a_proposal_says_why_and_can_be_undone(page, session):
     assert page.summary.text().startswith("Proposed: Three classes are too few to hold some out. Undo brings back")
     described = {path: field for group in GROUPS for path, field in page.draft.fields(group).items()}
     assert described["split.name"]["source"] == "Three classes are too few to hold some out."
+    choose(page, "split.name", "official")
+    assert "Three classes" not in page.summary.text(), "the person chose another"
+    page.undo.click()
     page.undo.click()
     assert page.draft.value("training.lr") == 0.5
     assert "Three classes" not in page.summary.text()

@@ -22,6 +22,7 @@ METRIC = ""  # the choice of the page's metric; the others are names of scalars
 
 LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is whole while its list is short
 
+
 class CurvesPanel(QWidget):
     """The metric of the page over epochs, or a scalar of training over steps, read on a thread when it is chosen."""
 
