@@ -87,7 +87,7 @@ class Photographer:
 
         self.window.session.show_page(name)
         if name == "compare":
-            self.window.session.comparison_offered.emit([run.id for run in self.window.session.runs()])
+            self.window.session.ticks.choose(run.id for run in self.window.session.runs())
         self.wait(lambda: self.settled(name))
         self.wait()
         self.take(name)

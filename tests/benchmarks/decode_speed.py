@@ -1,27 +1,26 @@
-"""Decoding photographs by one and by several threads, and torchvision's decoder beside Pillow's.
+"""Decoding photographs by one core and by two, beside what two processes reach that have nothing to do with each other.
 
-    python tests/benchmarks/decode_speed.py FOLDER [--side 128] [--images 3030] [--rounds 3]
+    python tests/benchmarks/decode_speed.py FOLDER [--side 128] [--images 600] [--rounds 12] [--form pixels]
 
-FOLDER holds one folder per class, such as Caltech-101's. The numbers of cores take turns; medians are told. A turn with
-one core has the whole process on it, the thread that hashes and writes included. Every thread reads, decodes, resizes
-and, with --form encoded, encodes again, as a run does before its first step. Told beside it: the processor time of a
-turn, the most that two cores could win by it, and two processes that decode and nothing else.
+FOLDER holds one folder per class, such as Caltech-101's. A round has four turns in a random order, each on the same
+images: the product on one core and on two (reading, decoding, resizing, hashing and writing a whole cache, the threads
+included), and one and two bare processes that read, decode and resize and keep nothing. What another program or the
+machine's host takes in a moment hits all four alike. Told are medians of the ratios of a round, with their quartiles:
+two cores against one, the same of bare processes, which is the most that this machine gives, and the one by the other.
 """
 
 import argparse
 import os
+import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from time import perf_counter, process_time
 
 import numpy as np
-from torch.nn import functional as F
-from torchvision.io import ImageReadMode, decode_image, read_file
 
 from workbench.datasets import kept_images
 from workbench.datasets.image_set import ImageSet
@@ -31,7 +30,8 @@ from workbench.progress import quiet
 
 
 def image_set(folder: Path, side: int, most: int) -> ImageSet:
-    paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.jpg"))[:most]
+    paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.jpg"))
+    paths = paths[:: max(1, len(paths) // most)][:most]
     labels = np.zeros(len(paths), np.int64)
     return ImageSet("made", folder, paths, labels, ["all"], 3, side, lambda row: picture(folder / paths[row], 3, side))
 
@@ -39,86 +39,114 @@ def image_set(folder: Path, side: int, most: int) -> ImageSet:
 def decoding(images: ImageSet, form: Wanted, cores: set[int]) -> tuple[float, float]:
     """Seconds to decode all on these cores, from nothing to a whole cache; by the clock, and of processor time."""
     whole = os.sched_getaffinity(0)
-    _run_on(cores)
+    run_on(cores)
     try:
         with tempfile.TemporaryDirectory() as cache:
             since, used = perf_counter(), process_time()
             keep(images, Path(cache), form, False, quiet)
             return perf_counter() - since, process_time() - used
     finally:
-        _run_on(whole)
+        run_on(whole)
 
 
-def _run_on(cores: set[int]) -> None:
+def run_on(cores: set[int]) -> None:
     """Have every thread of this process, and those to come, on these cores. Linux alone can do it."""
     for thread in os.listdir("/proc/self/task"):
         os.sched_setaffinity(int(thread), cores)
 
 
-def in_processes(folder: Path, side: int, most: int) -> float:
-    """Seconds for two processes that decode half of the images each and keep nothing; without their start."""
-    command = [sys.executable, __file__, str(folder), "--side", str(side), "--images", str(most), "--half"]
-    halves = [subprocess.Popen([*command, str(half)], stdout=subprocess.PIPE, text=True) for half in (0, 1)]
-    return max(float(half.communicate()[0]) for half in halves)
+class BareProcesses:
+    """Processes that decode a share of the images each time they are asked to, each on a core of its own."""
+
+    def __init__(self, args: argparse.Namespace, cores: list[int]) -> None:
+        command = [sys.executable, __file__, str(args.folder), "--side", str(args.side), "--images", str(args.images)]
+        self._processes = [
+            subprocess.Popen(
+                [*command, "--bare", str(core)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            )
+            for core in cores
+        ]
+
+    def decoding(self, count: int) -> float:
+        """Seconds in which so many of the processes decode all images together."""
+        working = self._processes[:count]
+        since = perf_counter()
+        for rank, process in enumerate(working):
+            assert process.stdin is not None
+            process.stdin.write(f"{rank} {count}\n")
+        for process in working:
+            assert process.stdout is not None
+            process.stdout.readline()
+        return perf_counter() - since
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.communicate()
 
 
-def reading(images: ImageSet, read: Callable[[Path], object]) -> float:
-    """Seconds to read all by one thread, one after another."""
-    assert images.root is not None
-    since = perf_counter()
-    for path in images.paths:
-        read(images.root / path)
-    return perf_counter() - since
+def serve_bare(images: ImageSet, core: int) -> None:
+    """One of the processes: a line "RANK COUNT" asks for every COUNTth image from RANK on."""
+    run_on({core})
+    for line in sys.stdin:
+        rank, count = map(int, line.split())
+        for row in range(rank, len(images.paths), count):
+            square(images.read(row), images.image_size, images.channels)
+        print("done", flush=True)
 
 
-def by_torchvision(path: Path, side: int) -> np.ndarray:
-    """Decoded whole by torchvision, the short side to `side` px with antialiasing: [3, h, w] uint8."""
-    image = decode_image(read_file(str(path)), ImageReadMode.RGB)
-    scale = side / min(image.shape[1:])
-    size = [max(side, round(length * scale)) for length in image.shape[1:]]
-    resized = F.interpolate(image[None].float(), size, mode="bicubic", antialias=True)
-    return resized[0].clamp(0, 255).byte().numpy()
+@contextmanager
+def bare_processes(args: argparse.Namespace, cores: list[int]) -> Iterator[BareProcesses]:
+    processes = BareProcesses(args, cores)
+    try:
+        yield processes
+    finally:
+        processes.close()
+
+
+def told(name: str, ratios: np.ndarray) -> None:
+    low, middle, high = np.percentile(ratios, [25, 50, 75])
+    print(f"{name:58} {middle:.2f} (quartiles {low:.2f} to {high:.2f})")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--side", type=int, default=128)
-    parser.add_argument("--images", type=int, default=3030)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--images", type=int, default=600, help="of a turn")
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--form", default="pixels", choices=("pixels", "encoded"))
     parser.add_argument("--beyond", type=int, help="threads more than cores; the product's number by default")
-    parser.add_argument("--half", type=int, choices=(0, 1), help=argparse.SUPPRESS)
+    parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     images = image_set(args.folder, args.side, args.images)
+    if args.bare is not None:
+        serve_bare(images, args.bare)
+        return
     if args.beyond is not None:
         kept_images.THREADS_BEYOND_CORES = args.beyond
-    if args.half is not None:
-        images = replace(images, paths=images.paths[args.half :: 2], labels=images.labels[args.half :: 2])
-        print(reading(images, lambda path: square(picture(path, 3, args.side), args.side, 3)))
-        return
-    cores = sorted(os.sched_getaffinity(0))
-    numbers = list(dict.fromkeys((1, min(2, len(cores)), len(cores))))
-    readers: dict[str, Callable[[Path], object]] = {
-        "Pillow": lambda path: square(picture(path, 3, args.side), args.side, 3),
-        "torchvision.io": lambda path: by_torchvision(path, args.side),
-    }
-    taken: dict[str, list[float]] = {}
-    used: dict[int, list[float]] = {}
-    for turn in range(args.rounds):
-        for number in numbers if turn % 2 else reversed(numbers):
-            seconds, processor = decoding(images, args.form, set(cores[:number]))
-            taken.setdefault(f"cores: {number}", []).append(seconds)
-            used.setdefault(number, []).append(processor)
-        name = "two processes, decoding alone"
-        taken.setdefault(name, []).append(in_processes(args.folder, args.side, args.images))
-        for name, read in readers.items():
-            taken.setdefault(f"{name}, one after another", []).append(reading(images, read))
-    for name, rounds in taken.items():
-        print(f"{name:30} {len(images.paths) / median(rounds):7.0f} img/s")
-    one, two = median(used[1]), median(used[numbers[1]])
-    print(f"2 cores against 1 by the clock: {median(taken['cores: 1']) / median(taken['cores: 2']):.2f}")
-    print(f"processor time: {one:.2f} s on one core, {two:.2f} s on two, which allows {2 * one / two:.2f}")
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    taken: dict[str, list[float]] = {name: [] for name in ("one", "two", "one bare", "two bare", "one's", "two's")}
+    with bare_processes(args, [first, second]) as bare:
+        bare.decoding(2)  # warm: modules, and the files in memory
+        decoding(images, args.form, {first, second})
+        print(f"load {os.getloadavg()[0]:.1f}")
+        order = ["one", "two", "one bare", "two bare"]
+        for _ in range(args.rounds):
+            for turn in random.sample(order, len(order)):
+                if turn.endswith("bare"):
+                    taken[turn].append(bare.decoding(1 if turn == "one bare" else 2))
+                    continue
+                seconds, processor = decoding(images, args.form, {first} if turn == "one" else {first, second})
+                taken[turn].append(seconds)
+                taken[f"{turn}'s"].append(processor)
+    of = {name: np.array(values) for name, values in taken.items()}
+    for name in order:
+        print(f"{name:10} {len(images.paths) / np.median(of[name]):7.0f} img/s")
+    threads, machine = of["one"] / of["two"], of["one bare"] / of["two bare"]
+    told("two cores against one, a whole cache", threads)
+    told("two bare processes against one: this machine's own", machine)
+    told("the first by the second", threads / machine)
+    told("allowed by processor time, were two cores never idle", 2 * of["one's"] / of["two's"])
     print(f"load {os.getloadavg()[0]:.1f}")
 
 

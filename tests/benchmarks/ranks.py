@@ -1,17 +1,21 @@
 """Throughput of several ranks on as many cores against one rank on one core, turn by turn.
 
-    python tests/benchmarks/ranks.py [--ranks 2] [--model conv4] [--side 28] [--batch 128] [--steps 40] [--rounds 5]
+    python -m tests.benchmarks.ranks [--ranks 2] [--model conv4] [--side 28] [--batch 128] [--steps 20] [--rounds 9]
 
-Each rank has one thread. Prints images per second of each round, the ratio of the medians and the load of the machine,
-which decides what they are worth: two ranks wait for each other whenever another program takes one of their cores. The
-ratio by processor time leaves other programs out: it is what free cores give, but for waits on messages.
+Each rank has one thread. A round has three turns in a random order: one rank on one core; all ranks together; and as
+many runs that have nothing to do with each other, each with its share of the batch, which is the most that this machine
+gives in that moment. What another program or the machine's host takes hits all three alike. Told are the medians of the
+ratios of a round with their quartiles: ranks against one, unrelated runs against one, and the one by the other; and
+what a step of this rank waits for the others. The ratio by processor time leaves other programs out: it is what free
+cores give, but for waits on messages.
 """
 
 import argparse
 import os
+import random
 import tempfile
 from pathlib import Path
-from statistics import median
+from socket import socket
 from time import perf_counter, process_time
 from typing import Any
 
@@ -31,6 +35,8 @@ from workbench.training.ranks import OneRank, Ranks
 from workbench.training.trainer import Parts, train
 
 CPU = torch.device("cpu")
+TOGETHER, APART, OVER = 1, 2, 0  # what the other ranks are told to do
+waits: list[float] = []  # seconds of each answer that this rank waited for
 
 
 class Order:
@@ -72,29 +78,64 @@ def speed(args: dict[str, Any], ranks: OneRank) -> tuple[float, float]:
 
 
 def beside(order: dict[str, Any]) -> None:
-    """Another rank: trains whenever rank 0 does."""
+    """Another rank: trains whenever rank 0 does, with it or for itself."""
     torch.set_num_threads(1)
-    lines.LOOKING = order["looking"]
+    lines.LOOKING_LONG = order["looking"]
     ranks = Ranks(Path(order["folder"]) / "meeting", order["rank"], order["ranks"], CPU)
-    while ranks.same(False):
-        speed(order, ranks)
+    while (turn := ranks.same(OVER)) != OVER:
+        several(order, ranks, turn)
+
+
+def several(args: dict[str, Any], ranks: Ranks, turn: int) -> tuple[float, float]:
+    """Images per second of all ranks, and per second of this rank's processor time, as one run or as unrelated ones."""
+    if turn == TOGETHER:
+        return speed(args, ranks)
+    clock, processor = speed(args | {"batch": args["batch"] // ranks.count}, OneRank())
+    clocks = ranks.whole(torch.tensor([clock]), [1] * ranks.count)
+    return float(clocks.sum()), processor * ranks.count
+
+
+def alone(args: dict[str, Any]) -> tuple[float, float]:
+    """The same of one rank on one core, where the system can have it there."""
+    if not hasattr(os, "sched_setaffinity"):
+        return speed(args, OneRank())
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        return speed(args, OneRank())
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def time_waits() -> None:
+    """Have `waits` filled from now on."""
+    read = lines.Lines._read
+
+    def timed(self: lines.Lines, line: socket, into: memoryview) -> None:
+        since = perf_counter()
+        read(self, line, into)
+        waits.append(perf_counter() - since)
+
+    lines.Lines._read = timed  # type: ignore[method-assign]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--model", default="conv4")
     parser.add_argument("--loss", default="supcon")
     parser.add_argument("--side", type=int, default=28)
     parser.add_argument("--channels", type=int, default=1)
     parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--looking", type=float, default=lines.LOOKING, help="seconds a rank looks for an answer awake")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--looking", type=float, default=lines.LOOKING_LONG, help="most seconds that a rank looks for an answer")
     args = vars(parser.parse_args())
     torch.set_num_threads(1)
-    lines.LOOKING = args["looking"]
-    speeds: dict[int, list[tuple[float, float]]] = {1: [], args["ranks"]: []}
+    lines.LOOKING_LONG = args["looking"]
+    time_waits()
+    taken: dict[str, list[tuple[float, float]]] = {"one": [], "together": [], "apart": []}
+    waited: list[float] = []
     print(f"load before {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder:
         orders = [args | {"folder": folder, "rank": rank} for rank in range(1, args["ranks"])]
@@ -102,22 +143,33 @@ def main() -> None:
         try:
             processes.wait_until_ready()
             ranks = Ranks(Path(folder) / "meeting", 0, args["ranks"], CPU)
-            for turn in range(args["rounds"]):
-                for count in (1, args["ranks"]) if turn % 2 else (args["ranks"], 1):
-                    if count > 1:
-                        ranks.same(True)
-                    speeds[count].append(speed(args, ranks if count > 1 else OneRank()))
-                print("  ".join(f"{count} rank(s) {values[-1][0]:8.1f} img/s" for count, values in speeds.items()))
-            ranks.same(False)
+            for turn in range(args["rounds"] + 1):
+                for name in random.sample(list(taken), len(taken)):
+                    waits.clear()
+                    kind = {"one": OVER, "together": TOGETHER, "apart": APART}[name]
+                    value = alone(args) if name == "one" else several(args, ranks, ranks.same(kind))
+                    if turn:  # the first one is warm-up
+                        taken[name].append(value)
+                        waited += [sum(waits) / args["steps"]] if name == "together" else []
+            ranks.same(OVER)
             ranks.leave()
         finally:
             processes.close()
     print(f"load after {os.getloadavg()[0]:.1f}; {args['model']}, {args['loss']}, batch {args['batch']}")
-    for kind, name in enumerate(("by the clock", "by processor time")):
-        one, several = ([values[kind] for values in speeds[count]] for count in (1, args["ranks"]))
-        ratios = [other / alone for alone, other in zip(one, several, strict=True)]
-        ratio = median(several) / median(one)
-        print(f"{name}: ratio of medians {ratio:.2f}, of single rounds {min(ratios):.2f} to {max(ratios):.2f}")
+    speeds = {name: np.array(values) for name, values in taken.items()}
+    step = 1000 * args["batch"] / np.median(speeds["together"][:, 0])
+    print(f"a step of all ranks {step:.1f} ms, of which this one waited {1000 * np.median(waited):.1f} ms")
+    for kind, title in enumerate(("by the clock", "by processor time")):
+        of = {name: values[:, kind] for name, values in speeds.items()}
+        print("; ".join(f"{name} {np.median(of[name]):.1f} img/s" for name in of) + f" {title}")
+        told(f"{args['ranks']} ranks against one", of["together"] / of["one"])
+        told(f"{args['ranks']} unrelated runs of a share against one", of["apart"] / of["one"])
+        told("the first by the second", of["together"] / of["apart"])
+
+
+def told(name: str, ratios: np.ndarray) -> None:
+    low, middle, high = np.percentile(ratios, [25, 50, 75])
+    print(f"  {name:44} {middle:.2f} (quartiles {low:.2f} to {high:.2f})")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ and no GPU; everything else is as it is printed.
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -34,12 +34,18 @@ def follow(
         call(example, command, in_own_process, otherwise)
 
 
-def call(example: Example, command: list[str], in_own_process: bool, otherwise: Mapping[str, str] = OTHERWISE) -> None:
-    """Run one command of an example; it must end with status 0."""
+def call(
+    example: Example,
+    command: list[str],
+    in_own_process: bool,
+    otherwise: Mapping[str, str] = OTHERWISE,
+    shorter: Sequence[str] = SHORTER,
+) -> None:
+    """Run one command of an example, with `shorter` where it trains; it must end with status 0."""
     program, *words = command
     trains = words[0] == "run" or words[:2] == ["sweep", "start"] or program == "torchrun"
     words = [otherwise.get(word, word) for word in words]
-    shortened = [*words, *SHORTER] if trains else words
+    shortened = [*words, *shorter] if trains else words
     run = _in_own_process if in_own_process or program != "workbench" else _in_this_process
     status, said = run(program, shortened)
     assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(shortened)}\n{said}"

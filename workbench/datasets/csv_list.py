@@ -39,7 +39,10 @@ class CsvParams(Params):
     colour: Literal["colour", "grey"] = colours()
 
 
-@register("dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split")
+@register(
+    "dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split",
+    named_by="file",
+)  # fmt: skip
 def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
     if not params.file:

@@ -51,7 +51,7 @@ class HuggingFaceParams(PackedParams):
 @register(
     "dataset", "huggingface", title="Hugging Face data set", params=HuggingFaceParams,
     source="datasets 4 (Lhoest et al. 2021): Arrow of save_to_disk and of its cache, Parquet",
-    markers=[WHOLE, ONE_SPLIT],
+    markers=[WHOLE, ONE_SPLIT], named_by="folder",
 )  # fmt: skip
 def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     """Images of a data set of Hugging Face that is on this disk, in Arrow or Parquet files."""

@@ -17,12 +17,13 @@ from typing import BinaryIO
 
 import numpy as np
 
-from workbench import files
+from workbench import files, jobs
 from workbench.files import locks, parts
 from workbench.problem import Problem
 
 NOTED = 4 << 20  # bytes between two notes of what is whole
 NOTED_EVERY = 2.0  # seconds
+SYNCED_EVERY = 0.1  # seconds: cores would be idle while all of a file goes to the disk at its end
 FORGOTTEN = 30 * 86_400.0  # seconds after which nobody comes back for it
 Facts = tuple[int, ...]
 
@@ -178,7 +179,8 @@ def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
         with growing.open("r+b") as file:
             unfinished = Unfinished(file, journal, head)
             try:
-                yield unfinished
+                with _synced_meanwhile(file):
+                    yield unfinished
             except (OSError, Problem):
                 raise
             except BaseException:
@@ -196,6 +198,23 @@ def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
             for path in (growing, beside):
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+
+@contextlib.contextmanager
+def _synced_meanwhile(file: BinaryIO) -> Iterator[None]:
+    """What is written during the block goes to the disk meanwhile, by a thread; raises OSError where that failed."""
+    failed: list[OSError] = []
+
+    def sync() -> None:
+        try:
+            os.fsync(file.fileno())
+        except OSError as error:  # the system says so once: a later call would succeed
+            failed.append(error)
+
+    with jobs.repeating("cache to disk", SYNCED_EVERY, sync):
+        yield
+    if failed:
+        raise failed[0]
 
 
 def remove_forgotten(folder: Path) -> None:

@@ -29,6 +29,7 @@ class AdaFaceParams(Params):
 
 @register(
     "loss", "adaface", title="AdaFace", params=AdaFaceParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y, own score s (cos(θ_y − m q) − m − m q), others s cos θ_k",
     source="Kim et al. 2022 (AdaFace), Eq. 13 to 16, and the authors' code for the running means", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, h = 0.333, s = 64: Kim et al. 2022 (AdaFace)",
     search=NETWORK_RATE | PROXY_RATE | {

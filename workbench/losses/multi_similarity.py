@@ -24,6 +24,8 @@ class MultiSimilarityParams(Params):
 
 @register(
     "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams,
+    family="Pairs and triplets",
+    formula="mean_a (1/α) log(1 + Σ_p exp(−α (s_ap − λ))) + (1/β) log(1 + Σ_n exp(β (s_an − λ)))",
     needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -3,6 +3,7 @@
 import os
 import select
 import socket
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -11,7 +12,9 @@ import torch
 from torch import Tensor
 
 LONGEST = 48 << 10  # bytes of a message: two of them fit into a socket, so that all ranks may send before they read
-LOOKING = 0.0002  # seconds
+LOOKING = 0.0002  # seconds that an answer is looked for, awake
+LOOKING_LONG = 0.005  # seconds, where all of the answers before came within them: nobody else wants the core
+ANSWERS = 32  # before; more than those of a step of a small network
 ROOM = 256 << 10  # bytes asked for each socket's buffers
 
 
@@ -32,6 +35,7 @@ class Lines:
         self, meeting: Path, rank: int, count: int, meet: Callable[[], object], patience: float | None
     ) -> None:
         self.rank, self.count = rank, count
+        self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds for each of the answers before
         self._others: dict[int, socket.socket] = {}
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(f"{meeting}-{rank}")
@@ -62,7 +66,7 @@ class Lines:
         for line in self._others.values():
             line.sendall(rows[self.rank])
         for other, line in self._others.items():
-            _read(line, memoryview(rows[other]))
+            self._read(line, memoryview(rows[other]))
         return parts
 
     def flag(self, value: bool) -> bool:
@@ -72,7 +76,7 @@ class Lines:
                 line.sendall(bytes([value]))
             return value
         letter = bytearray(1)
-        _read(self._others[0], memoryview(letter))
+        self._read(self._others[0], memoryview(letter))
         return bool(letter[0])
 
     def meet(self) -> None:
@@ -81,7 +85,7 @@ class Lines:
             line.sendall(b"m")
         letter = memoryview(bytearray(1))
         for line in self._others.values():
-            _read(line, letter)
+            self._read(line, letter)
 
     def shared_file(self, own: int | None) -> int:
         """Descriptor of a file that rank 0 has opened, `own`, on every rank; whoever gets it closes it.
@@ -103,16 +107,17 @@ class Lines:
         for line in self._others.values():
             line.close()
 
-
-def _read(line: socket.socket, into: memoryview) -> None:
-    """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
-    until = perf_counter() + LOOKING
-    looking = select.poll()
-    looking.register(line, select.POLLIN)
-    while not looking.poll(0) and perf_counter() < until:
-        pass  # yielding would cost a turn of all others on a busy machine, sleeping the time to wake up on an idle one
-    while into:
-        count = line.recv_into(into)
-        if not count:
-            raise ConnectionError("its connection was closed")
-        into = into[count:]
+    def _read(self, line: socket.socket, into: memoryview) -> None:
+        """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
+        since = perf_counter()
+        until = since + (LOOKING_LONG if max(self._waited) < LOOKING_LONG else LOOKING)
+        looking = select.poll()
+        looking.register(line, select.POLLIN)
+        while not looking.poll(0) and perf_counter() < until:
+            pass  # yielding would cost a turn of all others on a busy machine, sleeping the time to wake up on an idle one
+        while into:
+            count = line.recv_into(into)
+            if not count:
+                raise ConnectionError("its connection was closed")
+            into = into[count:]
+        self._waited.append(perf_counter() - since)

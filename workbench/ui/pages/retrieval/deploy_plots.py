@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
@@ -85,7 +85,6 @@ class TradePlot(PaintedPlot):
         box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         self._paint_axes(painter, area, box, tokens)
         self._paint_best(painter, area, box, tokens)
-        taken: list[QRectF] = []
         for point in self._points:
             at = self._at(point, area)
             colour = colour_of(point.name) if point is not self._points[0] else QColor(tokens.text)
@@ -99,22 +98,34 @@ class TradePlot(PaintedPlot):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 2))
                 painter.drawEllipse(at, RING, RING)
-            self._paint_title(painter, point, at, area, tokens, taken)
+        painter.setPen(QColor(tokens.text))
+        for name, place in self.titles(painter.fontMetrics(), area).items():
+            title = next(point.title for point in self._points if point.name == name)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), title)
 
-    def _paint_title(
-        self, painter: QPainter, point: Point, at: QPointF, area: QRectF, tokens: Tokens, taken: list[QRectF]
-    ) -> None:
-        """The store's title where it meets no other; none where there is no room."""
-        metrics = painter.fontMetrics()
-        width, height = metrics.horizontalAdvance(point.title) + 2, metrics.height()
-        for x, y in ((RING + 1, -height / 2), (-RING - 1 - width, -height / 2), (-width / 2, -RING - height),
-                     (-width / 2, RING)):  # fmt: skip
-            box = QRectF(at.x() + x, at.y() + y, width, height)
-            if area.contains(box) and not any(box.intersects(other) for other in taken):
-                taken.append(box)
-                painter.setPen(QColor(tokens.text))
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), point.title)
-                return
+    def titles(self, metrics: QFontMetrics, area: QRectF) -> dict[str, QRectF]:
+        """Where the titles of the stores stand, by name: none meets another, a dot or an interval.
+
+        The trained and the chosen store come first; one without room has no title, only its row in the table.
+        """
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        taken, placed = [], {}
+        for point in self._points:
+            at = self._at(point, area)
+            low, high = self._y(point.low, box), self._y(point.high, box)
+            taken += [QRectF(at.x() - DOT, at.y() - DOT, 2 * DOT, 2 * DOT), QRectF(at.x() - 1, high, 2, low - high)]
+        first = (self._points[0].name, self._marked)
+        for point in sorted(self._points, key=lambda one: one.name not in first):
+            at, width, height = self._at(point, area), metrics.horizontalAdvance(point.title) + 2, metrics.height()
+            places = (QRectF(at.x() + x, at.y() + y, width, height) for x, y in _around(width, height))
+            free = (
+                place for place in places
+                if area.contains(place) and not any(place.intersects(other) for other in taken)
+            )  # fmt: skip
+            if (chosen := next(free, None)) is not None:
+                taken.append(chosen)
+                placed[point.name] = chosen
+        return placed
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()
@@ -201,6 +212,14 @@ class TradePlot(PaintedPlot):
         nearest = min(gaps, key=lambda name: gaps[name], default="")
         if nearest and gaps[nearest] <= REACH:
             self.chosen.emit(nearest)
+
+
+def _around(width: float, height: float) -> list[tuple[float, float]]:
+    """Where a title of this size may stand by its dot, the best first."""
+    right, left, middle = RING + 1.0, -RING - 1 - width, -height / 2
+    heights = (middle, middle - height, middle + height)
+    sides = [(x, y) for y in heights for x in (right, left)]
+    return [*sides[:2], (-width / 2, -RING - height), (-width / 2, float(RING)), *sides[2:]]
 
 
 class PairsPlot(PaintedPlot):

@@ -85,6 +85,7 @@ class SetupPage(QWidget):
 
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
+        self.finder.found.connect(self._mark_found)
         self.contents.chosen.connect(self.groups.show_heading)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
@@ -116,6 +117,9 @@ class SetupPage(QWidget):
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
+
+    def _mark_found(self) -> None:
+        self.chooser.show_found(self.finder.places)
 
     def _add_actions(self) -> None:
         """The page's commands: the window puts them into its menu, its palette and its shortcuts."""
