@@ -18,7 +18,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.curve_words import breaks_named, course
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, ReadOut
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
@@ -100,9 +100,7 @@ class CurvePlot(QFrame):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         QVBoxLayout(self.canvas).addWidget(self.empty)
-        self._toggles = FlowLayout(spacing=0)
-        for button in self.legend.values():
-            self._toggles.addWidget(button)
+        self._toggles = in_lines(*self.legend.values(), spacing=0)
         self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
         head = in_row((self._title, 1), self.value, self._more, spacing=4)
         in_column(head, self._toggles, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
