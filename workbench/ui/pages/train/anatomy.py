@@ -32,7 +32,8 @@ class AnatomyPanel(Scrolled):
     failed = Signal(object)  # Problem, of saving a plot
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(QWidget(), parent)
+        content = QWidget()
+        super().__init__(content, parent)
         self.bound = CurvePlot(
             "Bound gap CE − PCE, nats",
             [
@@ -68,7 +69,7 @@ class AnatomyPanel(Scrolled):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        column = QVBoxLayout(self.widget())
+        column = QVBoxLayout(content)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(4)
         column.addLayout(grid, 1)
