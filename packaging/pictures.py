@@ -138,7 +138,7 @@ def _show(window: "MainWindow", camera: "Photographer", name: str) -> Any:
     """The page of that name when it has what it shows."""
     window.session.show_page(name)
     if name == "compare":
-        window.session.comparison_offered.emit([run.id for run in window.session.runs() if run.id < NO_BATCH_NORM])
+        window.session.ticks.choose([run.id for run in window.session.runs() if run.id < NO_BATCH_NORM])
     for _ in range(2):  # what is ready may ask for more: a map for its neighbours
         camera.wait(lambda: camera.settled(name), most=PATIENCE)
     return window.pages.page(name)

@@ -87,7 +87,7 @@ class Photographer:
 
         self.window.session.show_page(name)
         if name == "compare":
-            self.window.session.comparison_offered.emit([run.id for run in self.window.session.runs()])
+            self.window.session.ticks.choose(run.id for run in self.window.session.runs())
         self.wait(lambda: self.settled(name))
         self.wait()
         self.take(name)
@@ -117,8 +117,14 @@ class Photographer:
         """Whether a page has what it shows: maps, cards, the pages of a report."""
         page: Any = self.window.pages.page(name)
         there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
-                 "report": lambda: page.preview.count > 0}.get(name, lambda: True)  # fmt: skip
+                 "report": lambda: page.preview.count > 0, "train": lambda: self._watched(page)}.get(
+                     name, lambda: True)  # fmt: skip
         return there() and self._drawn(page) and self.window.session.activity.newest_working is None
+
+    @staticmethod
+    def _watched(page: Any) -> bool:
+        """Whether the Geometry tab, where it is in sight, has read the evaluations."""
+        return page.views.currentWidget() is not page.geometry_panel or page.geometry_panel.watched is not None
 
     @staticmethod
     def _drawn(page: "QWidget") -> bool:
@@ -185,6 +191,7 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
     from PySide6.QtWidgets import QApplication
 
     from workbench.entries import catalog
+    from workbench.training import device
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
     from workbench.workspace import Workspace
@@ -200,6 +207,7 @@ def photograph(look: Look, workspace: Path, out: Path, only: list[str]) -> None:
     window.resize(*look.size)
     window.show()
     window.make_ready()
+    window.status.show_device(device.describe(device.choose("auto"))["device"])
     camera = Photographer(window, out / look.name, only)
     camera.wait()
     camera.take("setup-without-run")

@@ -2,7 +2,10 @@
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
@@ -79,7 +82,8 @@ def second_part(recorder: Recorder | FolderRecorder, folder: Path) -> None:
         recorder(Scalar("test/MAP@R", step, math.inf))
     recorder(Progress(30, 30, 12.0, 456, 0.0))
     recorder(evaluated(images, 2, 20, 0.4))
-    recorder(evaluated(images, 3, 30, 0.7))
+    half = {"training_ids": np.array([0, 1]), "training_embeddings": np.ones((2, 3), np.float32)}
+    recorder(replace(evaluated(images, 3, 30, 0.7), **half))
     recorder.flush()
     _save(recorder, folder, b"three", 3, 30)
     recorder(Ended("done"))

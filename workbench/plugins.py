@@ -55,7 +55,7 @@ def folders() -> list[Path]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(
-            f"The list of plug-in folders {list_file} cannot be read ({error}).", todo="Mend the file, or remove it."
+            f"The list of plug-in folders {list_file} cannot be read ({error}).", todo="Correct the file, or remove it."
         ) from None
 
 
@@ -67,7 +67,7 @@ def add(folder: Path) -> list[Path]:
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise Problem(f"{folder} is no folder.", kept="Nothing was added.")
+        raise Problem(f"{folder} is not a folder.", kept="Nothing was added.")
     if folder not in (before := folders()):
         _write([*before, folder])
     return _files(folder)
@@ -77,7 +77,7 @@ def remove(folder: Path) -> None:
     """Load nothing from this folder any more; its files stay. Raises Problem when it was not added."""
     before, gone = folders(), folder.resolve()
     if gone not in before:
-        raise Problem(f"{gone} is no plug-in folder.", todo="See: workbench plugins list")
+        raise Problem(f"{gone} is not a plug-in folder.", todo="See: workbench plugins list")
     _write([trusted for trusted in before if trusted != gone])
 
 
@@ -116,7 +116,7 @@ def load_file(file: Path) -> object:
     name = f"workbench_plugin_{digest}_{file.parent.name if is_package else file.stem}"
     spec = spec_from_file_location(name, file, submodule_search_locations=[str(file.parent)] if is_package else None)
     if spec is None or spec.loader is None:
-        raise Problem(f"{file} is no Python file.")
+        raise Problem(f"{file} is not a Python file.")
     for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
         del sys.modules[loaded]
     module = sys.modules[name] = module_from_spec(spec)

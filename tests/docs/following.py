@@ -1,13 +1,13 @@
 """Examples of docs/ are run as a reader would run them.
 
-Trainings take one epoch, since the pages train for longer, and the Slurm of `tests/clusters/setup` has one partition
-and no GPU; everything else is as it is printed.
+Trainings take one epoch, since the pages train for longer; a fair comparison has two losses of 37; the Slurm of
+`tests/clusters/setup` has one partition and no GPU. Everything else is as it is printed.
 """
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -18,6 +18,7 @@ from tests.waits import HANG
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 EXAMPLES = {page.stem: examples(page) for page in sorted(DOCS.glob("*.md"))}
 SHORTER = ["--set", "training.epochs=1"]
+FAIR = ["--methods", "ce,psce", "--trials", "1", "--seeds", "2", "--steps", "1", "--set", "backbone.width=4"]
 MODULES = {"torchrun": "torch.distributed.run"}  # of programs that are not called by their module's name
 OTHERWISE = {"partition=gpu": "partition=debug", "gres=gpu:1": "gres="}
 
@@ -34,12 +35,18 @@ def follow(
         call(example, command, in_own_process, otherwise)
 
 
-def call(example: Example, command: list[str], in_own_process: bool, otherwise: Mapping[str, str] = OTHERWISE) -> None:
-    """Run one command of an example; it must end with status 0."""
+def call(
+    example: Example,
+    command: list[str],
+    in_own_process: bool,
+    otherwise: Mapping[str, str] = OTHERWISE,
+    shorter: Sequence[str] = SHORTER,
+) -> None:
+    """Run one command of an example, with `shorter` where it trains; it must end with status 0."""
     program, *words = command
     trains = words[0] == "run" or words[:2] == ["sweep", "start"] or program == "torchrun"
     words = [otherwise.get(word, word) for word in words]
-    shortened = [*words, *SHORTER] if trains else words
+    shortened = [*words, *(shorter if trains else FAIR if words[:2] == ["benchmark", "fair"] else ())]
     run = _in_own_process if in_own_process or program != "workbench" else _in_this_process
     status, said = run(program, shortened)
     assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(shortened)}\n{said}"

@@ -71,13 +71,13 @@ def png(image: Image.Image) -> bytes:
 
 
 def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`lab1` and `login1`: this machine by the sshd of the tests, with a home folder that has Workbench.
+    """`lab1`, `lab2` and `login1`: this machine by the sshd of the tests, with a home folder that has Workbench.
 
     OpenSSH reads the person's own config wherever HOME is, so an `ssh` in front of it names another one.
     """
     config = Path(there("ssh")["CONFIG"]).read_text("utf-8")
     there("slurm")
-    (folder / "config").write_text(config.replace("Host here", "Host lab1 login1"), "utf-8")
+    (folder / "config").write_text(config.replace("Host here", "Host lab1 lab2 login1"), "utf-8")
     home = folder / "home" / "workbench-place" / "bin"
     home.mkdir(parents=True)
     python(home)

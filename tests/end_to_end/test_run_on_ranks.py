@@ -190,7 +190,7 @@ def test_a_config_may_name_the_devices_that_train_together():
 def test_devices_of_a_config_get_equal_shares_of_a_batch():
     uneven = CONFIG.model_copy(update={"device": "cpu,cpu"})
     assert uneven.check(catalog.current()) == {
-        "training.batch_size": "65 images cannot be divided equally among 2 devices: use 64, say."
+        "training.batch_size": "65 images cannot be divided equally among 2 devices: use 64, for example."
     }
 
 

@@ -135,7 +135,7 @@ class Delays:
 def said(window, run_id):
     """The second line of a run in the list."""
     model = window.runs.model
-    return about(model.index(model.row_of(run_id)).data(RUN_ROLE))
+    return about(model.index(model.row_of(run_id)).data(RUN_ROLE), {})
 
 
 def test_seeds_are_sent_left_alone_ended_resumed_and_brought_home(qtbot, place, opened, received):

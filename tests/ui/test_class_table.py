@@ -92,6 +92,10 @@ def test_the_tab_of_classes_lists_them_once_it_is_looked_at_and_a_click_selects_
     shown = [column for column in range(rows.columnCount()) if not panel.view.isColumnHidden(column)]
     titles = [rows.headerData(column, Qt.Orientation.Horizontal) for column in shown]
     assert titles == ["Class", "Margin", "Nearest class"]
+    panel.resize(260, 400)
+    qtbot.deliver()
+    header = panel.view.horizontalHeader()
+    assert all(header.sectionSize(column) >= header.sectionSizeHint(column) for column in shown), "no heading is cut"
     place = panel.view.visualRect(rows.index(2, 0)).center()
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     label = rows.row(2).label

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import store
-from workbench.comparing.groups import grouped
 from workbench.config import Choice, TrainingParams
-from workbench.ui.pages.compare.model import NO_SECOND, ONE_GROUP, SAME_GROUP, SECOND, TICK_TWO, CompareModel
+from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SAME_GROUP, SECOND, TICK_TWO, CompareModel
 from workbench.workspace import Workspace
 
 
@@ -23,82 +22,68 @@ def model(workspace):
         store(workspace, {0: np.full(6, 0.1), 1: np.full(6, 0.2)}, seed=seed, name="A")
     store(workspace, {0: np.full(6, 0.1), 1: np.full(6, 0.4)}, name="B", training=TrainingParams(lr=0.5))
     store(workspace, {3: np.full(6, 0.3)}, name="C", loss=Choice(name="norm_ce"))
-    made = CompareModel()
-    made.take_groups(grouped(workspace.runs(), {}))
-    return made
+    return CompareModel()
 
 
-def look(model, workspace):
-    model.take_overview(model.question(workspace.runs()).answer(workspace, {}))
+def look(model, workspace, *runs):
+    """Read these runs, the only ones that are ticked."""
+    model.take_overview(model.question(workspace.runs(), runs).answer(workspace, {}))
 
 
 def titles(model):
     return model.baseline.title, model.other.title
 
 
-def test_a_tick_takes_the_whole_group_and_goes_with_its_run(model, workspace):
-    assert model.nothing_ticked == TICK_TWO
-    assert model.question(workspace.runs()) is None
-    assert model.tick_groups([1])
-    assert model.ticked == {1, 2}
-    assert not model.tick_groups([2]), "ticked already"
-    assert model.count_text == "2 of 4 runs ticked"
-    assert model.take_groups(model.groups[1:])
-    assert model.ticked == set()
-    model.take_groups(model.groups[:1])
-    assert model.nothing_ticked == ONE_GROUP
+def test_without_a_tick_a_sentence_says_how_to_tick(model, workspace):
+    assert model.nothing_ticked(4) == TICK_TWO
+    assert model.nothing_ticked(1) == ONE_RUN
+    assert model.question(workspace.runs(), ()) is None
+    assert model.question(workspace.runs(), {1, 2, 99}).runs == tuple(workspace.runs()[-2:])
 
 
 def test_metric_and_epoch_give_way_to_those_that_the_runs_have(model, workspace):
-    model.tick_groups([1, 3])
     model.metric, model.at = "recall@1", 0
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     assert (model.metric, model.at) == ("recall@1", 0)
     assert [words for words, _ in model.at_choices] == [
         "best epoch of each run", "last epoch of each run", "epoch 0, of all runs", "epoch 1, of all runs",
     ]  # fmt: skip
-    model.tick_groups([4])
     model.metric = "gone"
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3, 4)
     assert (model.metric, model.at) == ("MAP@R", "best")
     assert "The runs have no epoch in common" in " ".join(model.warnings)
     assert model.summary == "3 groups, 4 runs on digits"
 
 
 def test_the_pair_stays_while_both_groups_are_ticked(model, workspace):
-    model.tick_groups([1, 3, 4])
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3, 4)
     assert titles(model) == ("A", "B")
     model.choose_other("C")
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3, 4)
     assert titles(model) == ("A", "C")
     model.choose_baseline("C")
     assert titles(model) == ("C", "A"), "the baseline and the other change places"
     model.swap()
     assert titles(model) == ("A", "C")
-    model.ticked = {1, 2, 3}
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     assert titles(model) == ("A", "B"), "the baseline stays"
 
 
 def test_why_there_is_no_pair_is_said(model, workspace):
-    model.tick_groups([1])
-    look(model, workspace)
+    look(model, workspace, 1, 2)
     assert model.pair_question() is None
     assert model.pair_hint == SECOND
-    model.tick_groups([3])
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     model.choose_other("A")
     assert model.pair_question() is None
     assert model.pair_hint == SAME_GROUP
-    model.take_groups(model.groups[:1])
-    look(model, workspace)
+    only = [run for run in workspace.runs() if run.id < 3]
+    model.take_overview(model.question(only, (1, 2)).answer(workspace, {}))
     assert model.pair_hint == NO_SECOND
 
 
 def test_the_compared_runs_are_known_with_their_evaluations(model, workspace):
-    model.tick_groups([1, 3])
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     model.pair = model.pair_question().answer(workspace)
     (pair,) = model.paired_runs()
     evaluations = [workspace.evaluations(run)[-1].id for run in (1, 3)]
@@ -112,11 +97,10 @@ def test_the_compared_runs_are_known_with_their_evaluations(model, workspace):
 
 
 def test_chosen_columns_stay_behind_the_metric(model, workspace):
-    model.tick_groups([1, 3])
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     assert model.shown_metrics == ["MAP@R", "recall@1"]
     model.show_metrics(["MAP@R"])
     model.metric = "recall@1"
-    look(model, workspace)
+    look(model, workspace, 1, 2, 3)
     assert model.shown_metrics == ["recall@1", "MAP@R"]
     assert [[cell.metric for cell in row.cells] for row in model.rows] == [["recall@1", "MAP@R"]] * 2

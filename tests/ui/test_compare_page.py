@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QTreeWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
@@ -14,7 +15,7 @@ from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.group_styles import short_title, styles
 from workbench.ui.pages.compare.group_table import significant
-from workbench.ui.pages.compare.model import NO_SECOND, ONE_GROUP
+from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 from workbench.ui.report_offer import ReportOffer
@@ -68,14 +69,18 @@ def test_without_runs_there_is_a_hint_with_one_button(qtbot, session):
 def test_nothing_ticked_says_what_to_do(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
-    assert page.right.currentWidget() is page.unticked
-    qtbot.waitUntil(lambda: page.chooser.count.text() == "0 of 2 runs ticked")
+    assert page.content.currentWidget() is page.unticked
+    assert page.unticked.sentence.text() == TICK_TWO
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    page.unticked.pressed.emit()
+    assert session.ticks.runs == {1, 2}
+    assert len(compared(qtbot, page).seeds) == 1
 
 
 def test_where_there_is_one_group_it_says_what_to_do(qtbot, session, workspace):
     store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_GROUP)
+    qtbot.waitUntil(lambda: page.unticked.sentence.text() == ONE_RUN)
     tick(qtbot, page, 1)
     assert page.tabs.difference.verdict.text() == NO_SECOND
 
@@ -87,8 +92,8 @@ def test_one_group_has_numbers_and_asks_for_a_second(qtbot, session, workspace):
     mean = np.random.default_rng(0).uniform(0.2, 0.6, COUNT).mean()
     assert cells(page.groups.table)[0][:4] == ["Plain", "1", f"{100 * mean:.2f}", "not enough seeds"]
     assert page.tabs.settings.currentWidget() is page.tabs.settings.nothing
-    assert page.tabs.difference.verdict.text() == "Tick a second group to compare."
-    assert page.tabs.queries.hint.text() == "Tick a second group to compare."
+    assert page.tabs.difference.verdict.text() == SECOND
+    assert page.tabs.queries.hint.text() == SECOND
     assert not page.tabs.queries.table.isVisibleTo(page.tabs.queries)
 
 
@@ -97,7 +102,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     found = compared(qtbot, page)
-    assert page.model.ticked == {1, 2, 3, 4, 5, 6}
+    assert session.ticks.runs == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
     assert page.tabs.difference.verdict.text() == (
         "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
@@ -159,7 +164,7 @@ def test_another_metric_and_a_common_epoch(qtbot, session, workspace):
     qtbot.waitUntil(lambda: page.model.overview.at == 0)
     qtbot.waitUntil(lambda: page.model.comparison is not None)
     assert page.model.comparison.verdict.startswith("No winner")
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: page.model.overview.metric == "recall@1")
     assert page.model.overview.at == 0
@@ -177,7 +182,7 @@ def test_papers_rows_stand_beside_the_groups_and_what_differs_is_said(qtbot, ses
     panel.box.setCurrentIndex(next(i for i in range(panel.box.count()) if "Boudiaf" in panel.box.itemText(i)))
     rows = cells(panel.model)
     head = [panel.model.headerData(column, Qt.Orientation.Horizontal) for column in range(panel.model.columnCount())]
-    assert head[:4] == ["Method", "Backbone", "d", "recall@1 %"]
+    assert head[:4] == ["Method", "Backbone", "d", "R@1 %"]
     assert ["Cross-Entropy", "ResNet-50"] in [row[:2] for row in rows]
     assert rows[-1][:5] == ["<b>Birds</b> (here, n = 3)", "resnet50", "100", "63.0", "–"]
     assert "“<b>Birds</b>”: This run's embeddings have 100 numbers, the table's 2048." in panel.notes.text()
@@ -262,7 +267,7 @@ def test_the_columns_are_chosen_among_the_metrics(qtbot, session, workspace):
     tick(qtbot, page, 1, 2)
     actions = {action.text(): action for action in page.head.columns.actions()}
     assert not actions["MAP@R"].isEnabled(), "the chosen metric always has a column"
-    actions["recall@1"].trigger()
+    actions["R@1"].trigger()
     assert page.model.shown_metrics == ["MAP@R"]
     assert page.groups.table.columnCount() == 7
 
@@ -297,7 +302,7 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     curves.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in curves.behind["0"])
     assert all(item.isVisible() for item in curves.behind["1"])
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
     qtbot.waitUntil(lambda: curves.plot.title.startswith("R@1") and not curves.drawing)
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
@@ -348,37 +353,37 @@ def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):
     assert page.tabs.difference.verdict.text() == "Choose two different groups."
 
 
-def test_ticks_by_hand_follow_group_and_run(qtbot, session, workspace):
+def test_what_is_ticked_in_the_list_of_runs_is_compared(qtbot, session, workspace):
+    """There is no second list: the page follows the ticks, and none of it has a box to tick runs."""
     two_groups(workspace, 2)
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2)
-    bold = page.chooser.tree.topLevelItem(0)
-    assert bold.text(0) == "<b>Bold</b>", "newest on top"
-    bold.setCheckState(0, Qt.CheckState.Checked)
-    assert page.model.ticked == {2, 4}
-    bold.child(0).setCheckState(0, Qt.CheckState.Unchecked)
-    assert page.model.ticked == {4}
-    assert bold.checkState(0) == Qt.CheckState.PartiallyChecked
-    qtbot.waitUntil(lambda: page.model.overview is not None and len(page.model.overview.measured) == 1)
-    page.chooser.clear.click()
-    qtbot.waitUntil(lambda: page.right.currentWidget() is page.unticked)
+    session.ticks.choose([2, 4])
+    qtbot.waitUntil(lambda: page.model.overview is not None and set(page.model.overview.measured) == {2, 4})
+    session.ticks.choose([4])
+    qtbot.waitUntil(lambda: set(page.model.overview.measured) == {4})
+    session.ticks.choose([])
+    qtbot.waitUntil(lambda: page.content.currentWidget() is page.unticked)
+    assert not page.findChildren(QTreeWidget)
 
 
-def test_search_hides_other_groups(qtbot, session, workspace):
+def test_a_run_in_the_trash_is_no_longer_compared(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 2)
-    page.chooser.search.setText("plain ce")
-    assert [page.chooser.tree.topLevelItem(row).isHidden() for row in (0, 1)] == [True, False]
+    tick(qtbot, page, 1, 2)
+    session.trash_run(2)
+    session.follower.look()
+    assert session.ticks.runs == {1}
+    qtbot.waitUntil(lambda: set(page.model.overview.measured) == {1})
 
 
-def test_a_new_evaluation_is_seen_and_ticks_stay(qtbot, session, workspace):
+def test_a_change_of_a_ticked_run_is_seen_and_ticks_stay(qtbot, session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
-    store(workspace, {1: np.full(COUNT, 0.9)}, seed=1, name="Plain")
-    qtbot.waitUntil(lambda: page.chooser.count.text() == "1 of 3 runs ticked")
-    assert page.model.ticked == {1}
+    before = page.model.overview
+    workspace.rename(1, "Other")
+    qtbot.waitUntil(lambda: page.model.overview is not before)
+    assert session.ticks.runs == {1}
 
 
 def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
@@ -394,7 +399,13 @@ def test_compare_in_the_runs_list_ticks_the_group(qtbot, session, workspace):
     window.commands["run.compare"].trigger()
     page = window.pages.page("compare")
     assert window.pages.currentWidget() is page
-    qtbot.waitUntil(lambda: page.model.ticked == {1, 3})
+    qtbot.waitUntil(lambda: session.ticks.runs == {1, 3})
+    window.runs.list.setFocus()
+    window.commands["edit.undo"].trigger()
+    assert session.ticks.runs == frozenset(), "ticks can be taken back"
+    window.commands["edit.redo"].trigger()
+    assert session.ticks.runs == {1, 3}
+    qtbot.waitUntil(lambda: page.model.overview is not None)
 
 
 @pytest.mark.parametrize("chosen", ["light", "dark"])
@@ -414,7 +425,6 @@ def test_two_hundred_runs_are_grouped_and_looked_at(qtbot, session, workspace):
         training = TrainingParams(lr=0.001 * (1 + number // 2))
         workspace.create_run(RunConfig(name="Sweep", seed=number % 2, training=training))
     page = shown(qtbot, session)
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() == 100)
     tick(qtbot, page, *range(1, 201))
     assert page.groups.table.rowCount() == 100
     page.tabs.setCurrentWidget(page.tabs.curves)

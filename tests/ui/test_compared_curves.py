@@ -78,14 +78,14 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     choose(qtbot, page, "batch/loss")
     assert "Without it: run 1." in page.tabs.curves.seeds.note.text()
     assert [each.title for each in page.tabs.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
-    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("recall@1"))
+    page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
-    qtbot.waitUntil(lambda: choices(page)[0] == "recall@1 over epochs")
+    qtbot.waitUntil(lambda: choices(page)[0] == "R@1 over epochs")
     assert page.tabs.curves.choice.currentData() == "batch/loss"
     qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
-    page.chooser.clear.click()
+    session.ticks.choose([])
     tick(qtbot, page, 1)
-    qtbot.waitUntil(lambda: choices(page) == ["recall@1 over epochs"])
+    qtbot.waitUntil(lambda: choices(page) == ["R@1 over epochs"])
     qtbot.waitUntil(lambda: not page.tabs.curves.drawing)
     assert page.tabs.curves.seeds.plot.title.startswith("R@1")
 

@@ -53,20 +53,20 @@ def settings(qtbot, workspace, page):
 def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, workspace, monkeypatch):
     sweep(workspace)
     page.session.runs_changed.emit()
-    qtbot.waitUntil(lambda: page.chooser.tree.topLevelItemCount() > 0)
+    qtbot.waitUntil(lambda: len(page.session.runs()) > 0)
 
     def fail(*_args):
         raise Problem("The disk is away.")
 
     monkeypatch.setattr("workbench.ui.pages.compare.model.overview", fail)
-    page.chooser.tick([1])
+    page.session.ticks.choose([1])
     page.read()
-    assert page.right.currentWidget() is page.reading
+    assert page.content.currentWidget() is page.reading
     assert page.reading.text() == "Reading…"
     qtbot.waitUntil(lambda: page.reading.text() == "The disk is away.")
     monkeypatch.undo()
     page.read()
-    qtbot.waitUntil(lambda: page.right.currentWidget() is page.result)
+    qtbot.waitUntil(lambda: page.content.currentWidget() is page.result)
 
 
 def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):

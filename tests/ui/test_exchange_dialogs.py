@@ -187,7 +187,7 @@ def test_a_file_of_another_kind_is_said_beside_its_field_at_once(window, arrays)
     (arrays / "notes.txt").write_text("no numbers")
     dialog.places["embeddings"].take(str(arrays / "notes.txt"))
     said = dialog.said["embeddings"]
-    assert said.text() == "notes.txt is none of .npy, .csv, .tsv, .parquet."
+    assert said.text() == "notes.txt is not one of .npy, .csv, .tsv, .parquet."
     assert said.property("role") == "error"
     assert not dialog.start.isEnabled()
     dialog.places["embeddings"].take(str(arrays / "gone.npy"))

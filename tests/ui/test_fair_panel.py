@@ -38,10 +38,10 @@ def test_it_is_shown_before_anything_is_ticked_and_as_a_tab(qtbot, session, comp
     qtbot.addWidget(page)
     assert not page.tabs.isTabVisible(page.tabs.indexOf(page.tabs.fair))
     page.show()
-    qtbot.waitUntil(lambda: page.right.currentWidget() is page.fair_alone)
+    qtbot.waitUntil(lambda: page.content.currentWidget() is page.ranking)
     assert page.tabs.isTabVisible(page.tabs.indexOf(page.tabs.fair))
     session.workspace_changed.emit()
-    assert page.right.currentWidget() is not page.result
+    assert page.content.currentWidget() is not page.result
 
 
 def test_the_ranking_is_shown_as_a_picture_too(qtbot, comparison, tmp_path):

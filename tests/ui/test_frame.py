@@ -358,16 +358,6 @@ def test_the_theme_follows_the_system_until_one_is_chosen(session, monkeypatch):
     assert theme.current() == theme.DARK
 
 
-@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
-def test_text_can_be_read_on_every_ground(tokens):
-    for ground in (tokens.window, tokens.surface, tokens.raised, tokens.selection):
-        assert theme.contrast(tokens.text, ground) >= 4.5
-    for words in (tokens.muted, tokens.accent, tokens.right, tokens.wrong, tokens.warning):
-        for ground in (tokens.window, tokens.surface, tokens.raised):
-            assert theme.contrast(words, ground) >= 4.5, (words, ground)
-    assert theme.contrast(tokens.on_accent, tokens.accent) >= 4.5
-
-
 def test_text_grows(window, session):
     before = window.fontMetrics().height()
     window.commands["view.text-150"].trigger()
@@ -614,13 +604,15 @@ CATALOG = {
 
 def test_a_dropped_folder_becomes_a_config(window, session, tmp_path):
     session.set_catalog(CATALOG)
-    offered = []
+    offered, explained = [], []
     session.config_offered.connect(offered.append)
+    session.config_explained.connect(explained.append)
     folder = tmp_path / "my <birds>"
     folder.mkdir()
     drop(window, folder)
     assert (offered[0].dataset.name, offered[0].dataset.params) == ("folder", {"root": str(folder)})
     assert offered[0].name == "my <birds>"
+    assert explained[0]["augmentation.name"] == "Crops and mirrored copies show the same class."
     assert session.preferences.recent("data") == [folder]
 
 

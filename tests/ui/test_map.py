@@ -381,7 +381,9 @@ def test_a_double_click_shows_a_class_alone_and_again_shows_all(qtbot, corners):
 
 def test_the_legend_works_from_the_keyboard_and_through_its_search(qtbot, corners):
     legend = corners.legend
-    legend.search.setText("03")
+    legend.search.setText("15")
+    assert legend.list.model().rowCount() == 0, "names are searched, not their counts"
+    legend.search.setText("CLASS 03")
     assert legend.list.model().rowCount() == 1
     legend.list.setCurrentIndex(legend.list.model().index(0, 0))
     qtbot.keyClick(legend.list, Qt.Key.Key_Space)

@@ -88,7 +88,7 @@ def test_the_chosen_place_stays_while_it_is_there(qtbot):
 
 def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):
     run = at_box.run()
-    assert (run.name, run.status, about(run)) == ("away", "queued", "Queued · at box · digits")
+    assert (run.name, run.status, about(run, {})) == ("away", "queued", "Queued · at box · digits")
     control = at_box.control(run.id)
     assert isinstance(control, Control)
     assert not control.can_pause
@@ -117,7 +117,7 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
     run_id = at_box.run_id
     qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
     played.gone = "box is not reached: no route to host."
-    qtbot.waitUntil(lambda: "box has not answered since" in about(at_box.run()))
+    qtbot.waitUntil(lambda: "box has not answered since" in about(at_box.run(), {}))
     at_box.placed.close()  # as the end of its window does; its session is closed by the fixture
     played.gone, played.standing = "", Standing(JobState.FAILED, "exit status 1")
     again = Session(Workspace(workspace.path))

@@ -134,7 +134,7 @@ def test_what_was_measured_here_is_told_apart_from_what_is_published(draft):
 @pytest.mark.parametrize(
     ("batch", "each", "said"),
     [
-        (60, 8, "60 images are no multiple of 8 images of each class."),
+        (60, 8, "60 images are not a multiple of 8 images of each class."),
         (8, 8, "A batch of one class has no negatives"),
         (64, 8, ""),
     ],
@@ -167,7 +167,7 @@ def test_a_recipe_that_stops_by_itself_may_train_as_long_as_the_paper_did(key, i
 
 def test_a_recipe_names_paper_and_section_of_each_field(draft):
     recipe = next(preset for preset in presets() if preset.key == "cub-ce")
-    draft.load(recipe.config, sources=recipe.sources)
+    draft.load(recipe.config, sources=recipe.sources_told)
     field = draft.fields("Training")["training.lr"]
     assert field["source"] == "Boudiaf et al. 2020, Section 6.3 (the preset's value)"
     draft.set("training.lr", 0.5)
@@ -178,7 +178,7 @@ def test_a_recipe_names_paper_and_section_of_each_field(draft):
 
 def test_a_field_of_which_the_paper_says_nothing_says_so_in_its_tooltip(draft):
     recipe = next(preset for preset in presets() if preset.key == "cub-rankmi")
-    draft.load(recipe.config, sources=recipe.sources)
+    draft.load(recipe.config, sources=recipe.sources_told)
     said = "Source: The paper's supplement does not say, and its main text was not read; Workbench's choice"
     assert said in tooltip(draft.fields("Training")["training.lr"]).replace("&#x27;", "'")
     assert "Kemertas et al. 2020 (RankMI), supplement Section 6" in tooltip(
@@ -188,7 +188,7 @@ def test_a_field_of_which_the_paper_says_nothing_says_so_in_its_tooltip(draft):
 
 def test_a_parameter_of_another_choice_has_not_the_recipe_s_source(draft):
     recipe = next(preset for preset in presets() if preset.key == "cars-ice")
-    draft.load(recipe.config, sources=recipe.sources)
+    draft.load(recipe.config, sources=recipe.sources_told)
     assert "Wang et al. 2020" in draft.fields("Loss")["loss.scale"]["source"]
     draft.set("loss.name", "soft_triple")
     assert "Wang et al. 2020" not in draft.fields("Loss")["loss.scale"].get("source", "")
@@ -197,7 +197,7 @@ def test_a_parameter_of_another_choice_has_not_the_recipe_s_source(draft):
 @pytest.mark.parametrize("key", ["cifar10-lt-psce", "cifar100-lt-psce"])
 def test_the_ratio_of_a_long_tail_names_those_of_the_paper_s_table(draft, key):
     recipe = next(preset for preset in presets() if preset.key == key)
-    draft.load(recipe.config, sources=recipe.sources)
+    draft.load(recipe.config, sources=recipe.sources_told)
     notes = {each.note.removeprefix("long-tailed ") for each in tables() if each.dataset == recipe.config.dataset.name}
     ratios = {note for note in notes if note.isdigit()}
     assert ratios == {"100", "50", "10"}

@@ -122,7 +122,7 @@ def test_export_writes_the_ticked_formats_under_the_given_title(page, qtbot, tmp
         *(f"figures/{name}.csv" for name in ("ce-spce", "retrieval", "loss", "map", "worst", "best")),
     }  # fmt: skip
     assert "&lt;i&gt;My &amp; title&lt;/i&gt;" in (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert page.open_file.isVisible()
+    assert page.written.open_file.isVisible()
 
 
 def test_a_place_that_cannot_be_written_is_said_and_export_can_be_tried_again(page, session, qtbot, tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QImage
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QToolButton
 from small_run import store_run
 
@@ -436,16 +436,6 @@ def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, em
     qtbot.mouseClick(page.result.own.findChild(QToolButton), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(page.result.own.isHidden)
     assert page.result.title.text() == before
-
-
-def test_a_pasted_image_is_searched_with(qtbot, page, embedder):
-    image = QImage(7, 5, QImage.Format.Format_ARGB32)
-    image.fill(QColor(10, 20, 30))
-    QGuiApplication.clipboard().setImage(image)
-    page.own_images.paste.trigger()
-    qtbot.waitUntil(page.result.own.isVisible)
-    assert embedder[0].shape == (5, 7, 3)
-    assert embedder[0][0, 0].tolist() == [10, 20, 30]
 
 
 def test_the_last_image_is_searched_with_again_in_the_run_that_is_shown(qtbot, page, session, embedder, tmp_path):

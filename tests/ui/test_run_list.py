@@ -93,8 +93,17 @@ def test_the_tick_of_a_group_is_that_of_its_runs(session, runs, qtmodeltester):
     assert model.ticked == [runs[0], runs[2]]
     model.arrange(Arrangement(filter="done"))
     assert model.ticked == [runs[0], runs[2]], "a filter hides ticks and does not take them away"
-    model.show([run for run in session.runs() if run.id != runs[0]])
-    assert model.ticked == [runs[2]], "a run that is gone is not compared"
+    model.arrange(Arrangement())
+    model.tick_all()
+    assert model.ticked == runs
+    model.search("alpha")
+    assert model.all_ticked == TICKED
+    model.tick_all()
+    assert model.ticked == [runs[0], runs[2]], "what is not shown keeps its tick"
+    model.search("")
+    assert model.all_ticked == SOME
+    model.tick(2, to=0)
+    assert model.ticked == [], "Beta was ticked: all rows between lose their ticks"
 
 
 def test_ticked_runs_go_to_compare(window, session, runs):
@@ -107,11 +116,12 @@ def test_ticked_runs_go_to_compare(window, session, runs):
     QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, box)
     assert session.run_id == runs[2], "a tick opens nothing"
     assert dock.compare.text() == "Compare 2 runs"
-    asked, offered = [], []
+    asked = []
     session.page_asked.connect(asked.append)
-    session.comparison_offered.connect(offered.append)
     dock.compare.click()
-    assert offered == [[runs[0], runs[2]]]
+    assert asked == ["compare"]
+    assert session.ticks.runs == {runs[0], runs[2]}
+    assert dock.all.checkState() == SOME
     dock.untick.click()
     assert not dock.ticks.isVisible()
     middle = dock.list.visualRect(dock.model.index(1)).center()
@@ -159,7 +169,7 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
     for title in ("Name", "Loss", "Done", "R@1", "Time"):
         actions[title].trigger()
     assert button.arrangement == Arrangement("name", "loss", "done", ("MAP@R", "time"))
-    assert names(window.runs.model) == ["ce", "Beta"]
+    assert names(window.runs.model) == ["Cross-entropy (CE)", "Beta"], "as the form calls the loss"
     session.preferences.keep()
     from workbench.ui.docks.arrange_menu import ArrangeButton
 

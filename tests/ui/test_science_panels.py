@@ -1,5 +1,7 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
@@ -10,6 +12,7 @@ from workbench.deploying.request import deployment
 from workbench.results.triage import LABEL
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
@@ -64,6 +67,24 @@ def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
     assert panel.chosen == "binary"
     assert plot.rows()[0][0] == "store"
     assert "Binary" in plot.describe()
+
+
+def test_the_titles_of_stores_meet_neither_each_other_nor_a_dot(qtbot):
+    plot = TradePlot("Quality against size", "MB")
+    qtbot.addWidget(plot)
+    costs = (64, 62, 60, 33, 32, 31, 8, 7.9, 7.8)
+    names = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
+    points = [
+        Point(name, f"{name} of 128 numbers", cost, 90 - row / 9, 89.5, 90.5)
+        for row, (name, cost) in enumerate(zip(names, costs, strict=True))
+    ]
+    plot.show_points(points)
+    area = QRectF(0, 0, 520, 260)
+    titles = plot.titles(plot.fontMetrics(), area)
+    dots = {name: QRectF(at.x() - 4, at.y() - 4, 8, 8) for name in names if (at := plot.place_of(name, area))}
+    assert "float32" in titles
+    assert not any(title.intersects(dot) for title in titles.values() for dot in dots.values())
+    assert not any(one.intersects(other) for one, other in combinations(titles.values(), 2))
 
 
 def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, workspace, run):

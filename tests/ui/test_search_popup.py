@@ -9,8 +9,9 @@ from workbench.entries import catalog
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.preset_chooser import PresetChooser
+from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE
 from workbench.ui.widgets.editors import editor_of
-from workbench.ui.widgets.search_popup import SearchPopup
+from workbench.ui.widgets.search_popup import ROW_ROLE, SearchPopup
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise|grabbing the keyboard")
 
@@ -40,16 +41,32 @@ def lines(popup):
 
 def test_losses_stand_in_groups(losses):
     shown = lines(opened(losses))
-    heading = shown.index("Several images of a class in a batch")
-    assert shown[0] == "Any batch"
+    heading = shown.index("Pairs and triplets")
+    assert shown[0] == "Classification"
     assert "Cross-entropy (CE)" in shown[:heading]
     assert "Triplet" in shown[heading:]
 
 
+def test_each_loss_says_its_formula_and_what_it_needs(losses):
+    popup = opened(losses)
+    rows = [popup.list.item(row) for row in range(popup.list.count())]
+    said = {
+        item.text(): (item.data(FORMULA_ROLE), item.data(ASIDE_ROLE))
+        for item in rows
+        if item.data(ROW_ROLE) is not None
+    }
+    assert said["Cross-entropy (CE)"] == ("mean −log softmax_y(W z + b)", "any batch")
+    assert said["Triplet"] == ("mean max(0, D_ap² − D_an² + α)", "needs several images of a class")
+    assert all(formula for formula, _ in said.values())
+    QTest.keyClicks(popup.line, "any batch proxy")
+    assert "ProxyNCA++" in lines(popup)
+    assert "Triplet" not in lines(popup)
+
+
 def test_words_find_an_entry_and_return_takes_it(losses, qtbot):
     popup = opened(losses)
-    QTest.keyClicks(popup.line, "images triplet")
-    assert lines(popup)[0] == "Several images of a class in a batch"
+    QTest.keyClicks(popup.line, "several triplet")
+    assert lines(popup)[0] == "Pairs and triplets"
     assert "Triplet" in lines(popup)
     popup.line.clear()
     QTest.keyClicks(popup.line, "instance")
@@ -73,3 +90,16 @@ def test_presets_of_papers_have_a_heading(qtbot):
     shown = lines(opened(chooser))
     assert shown[:2] == ["Samples", "Sample: Digits"]
     assert "Papers" in shown
+
+
+def test_presets_say_their_loss_and_whether_their_data_is_found(qtbot):
+    chooser = PresetChooser()
+    qtbot.addWidget(chooser)
+    chooser.learn(catalog.current())
+    row = {chooser.itemText(row): row for row in range(chooser.count())}
+    mnist = row["Paper: MNIST, CE against SPCE (Fig. 1)"]
+    assert chooser.itemData(row["Sample: Digits"], ASIDE_ROLE) == "data included"
+    assert chooser.itemData(mnist, NOTE_ROLE).startswith("Cross-entropy (CE). CE and SPCE meet")
+    assert chooser.itemData(mnist, ASIDE_ROLE) == "data not found"
+    chooser.show_found({"mnist": ["/data/mnist"]})
+    assert chooser.itemData(mnist, ASIDE_ROLE) == "data found"

@@ -16,6 +16,7 @@ from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
+from workbench.ui.pages.setup.fields import GROUPS
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -317,6 +318,23 @@ def test_an_offered_config_is_shown(page, session):
     assert page.chooser.currentText() == "My cats (opened)"
 
 
+def test_a_proposal_says_why_and_can_be_undone(page, session):
+    typed(page, "training.lr", "0.5")
+    session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))
+    session.config_explained.emit({"split.name": "Three classes are too few to hold some out."})
+    assert page.summary.text().startswith("Proposed: Three classes are too few to hold some out. Undo brings back")
+    described = {path: field for group in GROUPS for path, field in page.draft.fields(group).items()}
+    assert described["split.name"]["source"] == "Three classes are too few to hold some out."
+    choose(page, "split.name", "official")
+    assert "Three classes" not in page.summary.text(), "the person chose another"
+    page.undo.click()
+    page.undo.click()
+    assert page.draft.value("training.lr") == 0.5
+    assert "Three classes" not in page.summary.text()
+    page.redo.click()
+    assert "Three classes" in page.summary.text()
+
+
 def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):
     session.config_offered.emit(RunConfig(loss=Choice(name="magic", params={"power": 9})))
     assert "There is no loss named 'magic'" in row(page, "loss.name").error.text()
@@ -461,6 +479,26 @@ def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtb
     session.run_ended.emit(1, "done")
     qtbot.waitUntil(lambda: bool(looked.configs))
     qtbot.waitUntil(lambda: not page.runner.waiting_or_working)
+    assert "A run is training" not in page.card.state.text()
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["waiting", "held"])
+def test_a_check_that_a_start_dropped_begins_again(page, session, looked, qtbot, monkeypatch, held):
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
+    monkeypatch.setattr(type(session), "busy", held)
+    monkeypatch.setattr(session, "start", lambda config, then: then())
+    typed(page, "training.epochs", "3")
+    if held:
+        qtbot.waitUntil(page.card.check.isVisible)
+    page.start.click()
+    page.hide()
+    monkeypatch.setattr(type(session), "busy", True)
+    page.show()
+    qtbot.waitUntil(page.card.check.isVisible)
+    looked.configs.clear()
+    monkeypatch.setattr(type(session), "busy", False)
+    session.run_ended.emit(1, "done")
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
     assert "A run is training" not in page.card.state.text()
 
 

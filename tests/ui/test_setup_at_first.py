@@ -48,7 +48,7 @@ def test_nothing_half_made_is_seen_until_the_form_is_filled(waiting, session, qt
     squeezed = Squeezed(waiting.groups)
     assert not waiting.groups.widget().isVisible()
     assert not waiting.groups.verticalScrollBar().isVisible()
-    for quiet in (waiting.beside.trouble, waiting.beside.show_trouble, *waiting.groups.offers.values()):
+    for quiet in (waiting.beside.banner, waiting.beside.show_trouble, *waiting.groups.offers.values()):
         assert not quiet.isVisible()
     for idle in (waiting.start, waiting.sweep, waiting.beside.save, waiting.beside.copy, waiting.undo, waiting.redo):
         assert not idle.isEnabled()

@@ -309,8 +309,6 @@ def test_cancelled_runs_are_retried(qtbot, panel, session, started):
 
 
 def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
-    offered = []
-    session.comparison_offered.connect(offered.append)
     for place, trial in enumerate(sweeps.trials(session.workspace, 1)[:2]):
         sweep_worker.begin(session.workspace, trial, lambda: session.workspace.create_run(read_config("sample-digits")))
         sweep_worker.end(session.workspace, trial, "done", 0.5 + place / 10)
@@ -318,7 +316,7 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
     qtbot.waitUntil(panel.compare.isEnabled)
     assert cells(panel.sweeps)[0][5] == "0.6000 at lr 0.2"
     qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
-    assert offered == [[1, 2]]
+    assert session.ticks.runs == {1, 2}
     assert session.page == "compare"
     assert not panel.isVisible()
 

@@ -74,12 +74,35 @@ def test_an_estimate_above_the_entropy_of_the_labels_cannot_be_right():
 
 
 @pytest.mark.parametrize(
-    ("scores", "text"),
+    ("scores", "kind", "text"),
     [
-        ([(0, 0.2), (1, 0.5), (2, 0.6)], "MAP@R still rises at the last epoch (60.0 %): more epochs may help."),
-        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "MAP@R is flat since epoch 1 (60.0 %)."),
-        ([(0, 0.2), (1, 0.6), (2, 0.5)], "MAP@R is best at epoch 1 (60.0 %) and 10.0 points lower at epoch 2."),
+        ([(0, 0.2), (1, 0.5), (2, 0.6)], "note", "MAP@R still rises at the last epoch (60.0 %): more epochs may help."),
+        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "note", "MAP@R is flat since epoch 1 (60.0 %)."),
+        (
+            [(0, 0.2), (1, 0.6), (2, 0.5)],
+            "warning",
+            "MAP@R is best at epoch 1 (60.0 %) and 10.0 points lower at epoch 2.",
+        ),
+        (
+            [(0, 0.3), (1, 0.305), (2, 0.296)],
+            "warning",
+            "MAP@R is best at epoch 1 (30.5 %) and 0.9 points lower at epoch 2, below the 30.0 % before training.",
+        ),
     ],
 )
-def test_where_the_best_epoch_lies(scores, text):
-    assert [each[1] for each in texts({}, scores)] == [text]
+def test_where_the_best_epoch_lies(scores, kind, text):
+    assert texts({}, scores) == [(kind, text)]
+
+
+@pytest.mark.parametrize("last", [0.18, 0.2249, 0.225])
+def test_a_run_that_never_rises_above_the_untrained_network_says_so(last):
+    ((kind, text),) = texts({}, [(0, 0.225), (1, 0.2), (2, last)])
+    assert kind == "warning"
+    assert text.startswith(
+        f"Training has not raised MAP@R: it was 22.5 % before training (epoch 0) and is {100 * last:.1f} % at epoch 2. "
+    )
+
+
+def test_without_epoch_0_nothing_is_said_about_the_untrained_network():
+    ((_, text),) = texts({}, [(1, 0.6), (2, 0.5)])
+    assert "training" not in text

@@ -41,13 +41,15 @@ def bn_inception(params: PretrainedParams, channels: int) -> Backbone:
         raise Problem(
             "BN-Inception's weights are not in torch's cache: torchvision does not publish them.",
             kept="Nothing was started.",
-            todo="Choose weights: file.",
+            todo="Set the weights to file, and choose it.",
         )
     path = Path(params.weights_file) if params.weights == "file" else None
     if path is not None:
         if not params.weights_file:
             raise Problem(
-                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+                "No weights file is chosen.",
+                kept="Nothing was started.",
+                todo="Choose a file, or set the weights to none.",
             )
         state = {_own_name(key): value for key, value in read_state(path).items()}
         load_into(model, state, params.weights_file)

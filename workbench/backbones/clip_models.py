@@ -27,21 +27,21 @@ class ClipParams(Params):
     )
     weights_file: str = param(
         "", label="Weights file", path="file",
-        help="A state dict of both towers: safetensors, or .pt of tensors alone.",
+        help="State dict of both towers: .safetensors, or .pt with tensors only.",
     )  # fmt: skip
     tag: str = param(
         "laion2b_s34b_b79k", label="Weights' tag",
-        help="open_clip's name of the weights: where the cache has them, and their mean and deviation of colours.",
+        help="open_clip's name of the weights; it also decides how colours are normalised.",
     )  # fmt: skip
     download: bool = param(
         False, label="Allow download", help="Fetch the weights from the Hugging Face hub when the cache has none."
     )
     image_size: int = param(
         0, ge=0, le=2048, label="Image size", unit="px",
-        help="Side of the images that it is given, for which its positions are resized; 0: as it was pretrained.",
+        help="Side of the input images; position embeddings are resized to it. 0: as pretrained.",
     )  # fmt: skip
     frozen: bool = param(
-        False, help="Keep the tower as it was loaded. With an embedding size of 0 one can then search by words."
+        False, help="Do not train the tower. With an embedding size of 0, images can then be searched by words."
     )
 
 
@@ -84,9 +84,9 @@ class ClipBackbone(nn.Module):
 
         named = open_clip.get_model_config(self._params.model)["text_cfg"]
         if "hf_tokenizer_name" in named or "hf_model_name" in named:
-            raise _refused(self._params.model, "splits words by a file from the network", "Take another model.")
+            raise _refused(self._params.model, "needs a tokeniser file from the network", "Choose another model.")
         if self.weights_path is None:
-            raise _refused(self._params.model, "has no weights to read words with", "Take weights from a file.")
+            raise _refused(self._params.model, "has no pretrained weights for words", "Choose weights from a file.")
         model = _made(self._params)
         _load(model, self.weights_path, "")
         with torch.no_grad():
@@ -119,7 +119,9 @@ def _made(params: ClipParams) -> Any:
 
     if params.model not in open_clip.list_models():
         near = ", ".join(name for name in open_clip.list_models() if name.lower()[:5] == params.model.lower()[:5])
-        raise _refused(params.model, "is no model of open_clip", f"Near it: {near}." if near else "Choose another.")
+        raise _refused(
+            params.model, "is not a model of open_clip", f"Similar names: {near}." if near else "Choose another."
+        )
     try:
         return open_clip.create_model(
             params.model, pretrained_text=False, force_image_size=params.image_size or None, load_weights=False
@@ -140,13 +142,15 @@ def _weights(params: ClipParams, model: Any) -> Path | None:
     quick = bool((open_clip.get_model_config(params.model) or {}).get("quick_gelu", False))
     if settings and bool(settings.get("quick_gelu", False)) != quick:
         raise _refused(
-            params.model, f"has another activation than its weights {params.tag!r}",
+            params.model, f"needs another activation for its weights {params.tag!r}",
             f"Take {params.model.removesuffix('-quickgelu') + ('' if quick else '-quickgelu')}.",
         )  # fmt: skip
     if params.weights == "file":
         if not params.weights_file:
             raise Problem(
-                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+                "No weights file is chosen.",
+                kept="Nothing was started.",
+                todo="Choose a file, or set the weights to none.",
             )
         return Path(params.weights_file)
     repository = str(settings.get("hf_hub", "")).rstrip("/")

@@ -14,7 +14,12 @@ class Conv4Params(Params):
         32, ge=4, le=512, unit="channels", help="Channels of the first convolution; the others have twice as many."
     )
     positions: int = param(
-        7, ge=1, le=26, label="Positions", unit="per side", help="Places per side that stay apart before the embedding."
+        7,
+        ge=1,
+        le=26,
+        label="Positions",
+        unit="per side",
+        help="Positions per side of the feature map that the embedding is made of.",
     )
 
 

@@ -34,18 +34,18 @@ class PretrainedParams(Params):
         False, label="Allow download", help="Fetch the weights from the network when the cache has none."
     )
     levels: Literal["last", "low_mid_high"] = param(
-        "last", help="low_mid_high puts the features of three depths side by side, as ICE does."
+        "last", help="low_mid_high concatenates the features of three depths, as ICE does."
     )
     pooling: Literal["mean", "max", "both"] = param(
-        "mean", help="Over the places of the last layer: their mean, their maximum, or the sum of both."
+        "mean", help="Over the positions of the last feature map: mean, maximum, or the sum of both."
     )
     frozen: Literal["none", "low", "low_mid", "all"] = param(
-        "none", label="Frozen layers", help="How deep, from the image on, weights stay as they were loaded."
+        "none", label="Frozen layers", help="Up to which depth, from the input on, weights are not trained."
     )
     frozen_batch_norm: bool = param(
         False,
         label="Freeze batch-norm",
-        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
+        help="Do not train batch-norm: its statistics, scale and shift stay as loaded.",
     )
     gradient_checkpointing: bool = param(
         False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
@@ -64,7 +64,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
     missing = sorted(own.keys() - weights.keys() - optional)
     unknown = sorted(weights.keys() - own.keys())
     shapes = sorted(key for key in own.keys() & weights.keys() if own[key].shape != weights[key].shape)
-    for wrong, word in ((missing, "lacks"), (unknown, "has in excess"), (shapes, "has in another shape")):
+    for wrong, word in ((missing, "lacks"), (unknown, "has no place for"), (shapes, "has in another shape")):
         if wrong:
             listed = ", ".join(wrong[:NAMED]) + (f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
             raise Problem(
@@ -117,7 +117,7 @@ def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
     name = cached.name
     if not cached.exists() and not allow_download:
         raise Problem(
-            f"torch's cache holds no {name}.",
+            f"{name} is not in torch's cache on this machine.",
             kept="Nothing was started.",
             todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {size / 1e6:,.0f} MB), '
             "or choose the weights from a file.",

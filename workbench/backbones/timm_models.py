@@ -27,30 +27,31 @@ class TimmParams(Params):
     """Parameters of a backbone of timm: the model, its weights, pooling and which blocks are trained."""
 
     model: str = param(
-        "vit_small_patch16_224", help="A model of timm, with its weights' tag if there are several.", label="Model",
+        "vit_small_patch16_224", label="Model",
+        help="Name of a timm model, with the tag of its weights if there are several.",
         suggestions=SHORT_LIST,
     )  # fmt: skip
     weights: Literal["none", "file", "cache"] = param(
         "none", help="Pretrained weights: none, from a file, or from this machine's cache of the Hugging Face hub."
     )
     weights_file: str = param(
-        "", label="Weights file", path="file", help="A state dict of this model: safetensors, or .pth of tensors alone."
+        "", label="Weights file", path="file", help="State dict of this model: .safetensors, or .pth with tensors only."
     )
     download: bool = param(
         False, label="Allow download", help="Fetch the weights from the Hugging Face hub when the cache has none."
     )
     pooling: Literal["model", "token", "mean", "max", "gem"] = param(
         "model",
-        help="model: as it was pretrained; token: the class token; mean, max, gem: over the places of the image.",
+        help="model: as pretrained; token: the class token; mean, max, gem: over all positions.",
     )
     frozen_blocks: int = param(
         0, ge=0, le=200, label="Frozen blocks", unit="blocks",
-        help="So many blocks from the image on, and what stands before them, stay as they were loaded.",
+        help="How many blocks, from the input on, are not trained, with all layers before them.",
     )  # fmt: skip
     frozen_batch_norm: bool = param(
         False,
         label="Freeze batch-norm",
-        help="Keep batch-norm as it was loaded: its statistics, its scale and its shift.",
+        help="Do not train batch-norm: its statistics, scale and shift stay as loaded.",
     )
     lora_rank: int = param(
         0, ge=0, le=1024, symbol="r", label="LoRA rank",
@@ -61,17 +62,17 @@ class TimmParams(Params):
     )
     prompts: int = param(
         0, ge=0, le=1000, label="Visual prompts", unit="tokens",
-        help="Above 0 the network is frozen, and so many tokens beside the patches are trained; 10: Ren et al. 2024.",
+        help="Above 0 the network is frozen, and this many tokens beside the patches are trained; 10: Ren et al. 2024.",
     )  # fmt: skip
     prompt_depth: Literal["deep", "shallow"] = param(
-        "deep", help="deep: prompts of its own for every block; shallow: those of the first block go through all."
+        "deep", help="deep: every block has its own prompts; shallow: those of the first block pass through all."
     )
     trained_file: str = param(
         "", label="Trained part", path="file",
-        help='What another run trained of this model, such as prompts: the export "trained", .safetensors.',
+        help='What another run trained of this model, such as prompts: its export "Trained weights" (.safetensors).',
     )  # fmt: skip
     drop_path: float = param(
-        0.0, ge=0, lt=1, label="Stochastic depth", help="Chance that a block is left out for an image in training."
+        0.0, ge=0, lt=1, label="Stochastic depth", help="Probability that a block is skipped for an image in training."
     )
     gradient_checkpointing: bool = param(
         False, label="Gradient checkpointing", help="Compute activations twice instead of keeping them: less memory."
@@ -134,7 +135,7 @@ class TimmBackbone(nn.Module):
         patch = (1, 1) if embed is None else embed.patch_size
         fixed = None if embed is None or not embed.strict_img_size else embed.img_size
         if fixed is not None and (height, width) != tuple(fixed):
-            raise _wrong_size(self.name, width, f"it takes {fixed[0]} px alone")
+            raise _wrong_size(self.name, width, f"it takes {fixed[0]} px only")
         if height % patch[0] or width % patch[1]:
             near = max(patch[0], round(height / patch[0]) * patch[0])
             raise _wrong_size(self.name, width, f"its patches of {patch[0]} px need a multiple of that, such as {near}")
@@ -170,7 +171,9 @@ def _made(params: TimmParams) -> Any:
     if not timm.is_model(params.model.partition(".")[0]):
         near = ", ".join(timm.list_models(f"*{params.model.partition('.')[0][:12]}*")[:5])
         raise _refused(
-            params.model, "is no model of timm", f"Near it: {near}." if near else "`timm.list_models()` has all."
+            params.model,
+            "is not a model of timm",
+            f"Similar names: {near}." if near else "`timm.list_models()` lists all.",
         )
     try:
         try:
@@ -193,12 +196,14 @@ def _weights(params: TimmParams, model: Any) -> Path | None:
     if params.weights == "file":
         if not params.weights_file:
             raise Problem(
-                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+                "No weights file is chosen.",
+                kept="Nothing was started.",
+                todo="Choose a file, or set the weights to none.",
             )
         return Path(params.weights_file)
     repository = model.pretrained_cfg.get("hf_hub_id")
     if not repository:
-        raise _refused(params.model, "names no weights on the hub", "Choose a file, or weights: none.")
+        raise _refused(params.model, "names no weights on the hub", "Choose a file, or set the weights to none.")
     size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     licence = model.pretrained_cfg.get("license") or ""
     return hub_file(f"timm's model {params.model!r}", repository, WEIGHTS_NAME, size, params.download, licence)
@@ -224,7 +229,7 @@ def _load_trained(backbone: TimmBackbone, path: Path) -> None:
     if unfit or not trained <= state.keys():
         wrong = sorted(unfit) or sorted(trained - state.keys())
         raise _refused(
-            backbone.name, f"has another trained part than {path}, such as {wrong[0]}",
+            backbone.name, f"does not go with the trained part in {path}, such as {wrong[0]}",
             "Choose the same model, prompts and adapters as that run, or leave the trained part out.",
         )  # fmt: skip
     backbone.load_state_dict(state, strict=False)

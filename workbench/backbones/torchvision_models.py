@@ -108,7 +108,9 @@ def _load(model: nn.Module, params: PretrainedParams, weights: models.WeightsEnu
     if params.weights == "file":
         if not params.weights_file:
             raise Problem(
-                "No weights file is named.", kept="Nothing was started.", todo="Choose a file, or weights: none."
+                "No weights file is chosen.",
+                kept="Nothing was started.",
+                todo="Choose a file, or set the weights to none.",
             )
         path = Path(params.weights_file)
         load_into(model, read_state(path), params.weights_file)

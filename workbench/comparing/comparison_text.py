@@ -18,9 +18,14 @@ SCALAR_TITLES = {
 }
 
 
+def metric_name(metric: str) -> str:
+    """ "R@1" for "recall@1"; the others by their names."""
+    return metric.replace("recall@", "R@")
+
+
 def metric_title(metric: str) -> str:
     """ "MAP@R % ↑" and "R@1 % ↑" for shares, else the bare name."""
-    return f"{metric.replace('recall@', 'R@')} % ↑" if is_share(metric) else metric
+    return f"{metric_name(metric)} % ↑" if is_share(metric) else metric
 
 
 def scalar_title(name: str) -> str:

@@ -54,6 +54,12 @@ def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     return _told_apart(groups)
 
 
+def group_of(run_id: int, runs: Sequence[Run], known: Catalog) -> tuple[Run, ...]:
+    """The runs of one group with this run, oldest first; none where it is not among `runs`. `known` as above."""
+    groups = (group.runs for group in grouped(runs, known))
+    return next((members for members in groups if any(run.id == run_id for run in members)), ())
+
+
 def _told_apart(groups: list[Group]) -> list[Group]:
     """Groups of one name take the settings in which they differ into their title, or their run numbers."""
     named: dict[str, list[Group]] = {}

@@ -51,7 +51,7 @@ class Images:
             raise BadImage(f"cannot be read ({problem})") from None
         value = bytes_of(column)[row - self._starts[chunk]]
         if not value.is_valid:
-            raise BadImage("is not in the file: only its place is")
+            raise BadImage("is not stored in the file, only its path is")
         return bytes(value.as_buffer())
 
 
@@ -97,7 +97,7 @@ class Column:
             chosen = batch.select([image, label])
             chosen.validate(full=True)
             if chosen.get_total_buffer_size() > size:
-                raise ValueError("it is packed")
+                raise ValueError("it is compressed")
             images = chosen.column(0)
             yield _giving(images, mapped), _names(images), chosen.column(1).to_pylist()
 
@@ -119,7 +119,7 @@ class Column:
         return Problem(
             f"{self.file} cannot be read as {kind} ({why}).",
             kept="Nothing was started.",
-            todo="Get the file again, or save the data set anew.",
+            todo="Get the file again, or save the data set again.",
         )
 
 

@@ -38,7 +38,7 @@ class Unchanged:
 class ShiftParams(Params):
     """Parameters of the random shift."""
 
-    pixels: int = param(2, ge=1, le=64, unit="px", help="Farthest shift in each direction; the border is repeated.")
+    pixels: int = param(2, ge=1, le=64, unit="px", help="Largest shift in each direction; the border is repeated.")
 
 
 @register(
@@ -74,14 +74,14 @@ class CropFlipParams(Params):
         0.875, gt=0, le=1, label="Crop", help="Side of the crop as a share of the image: 0.875 is 224 of 256."
     )
     smallest_area: float = param(
-        0.16, gt=0, le=1, label="Smallest area", help="Least share of the image's area that a training crop shows."
+        0.16, gt=0, le=1, label="Smallest area", help="Smallest share of the image's area that a training crop shows."
     )
-    aspect: float = param(4 / 3, ge=1, le=10, help="Longest side of what a training crop shows, by its shortest.")
+    aspect: float = param(4 / 3, ge=1, le=10, help="Largest aspect ratio of what a training crop shows.")
     flip: bool = param(True, help="Mirror half of the images.")
     jitter: float = param(0.0, ge=0, le=1, help="Largest change of brightness, contrast and saturation, as a share.")
-    hue: float = param(0.0, ge=0, le=0.5, help="Largest turn of the hues, as a share of the circle.")
+    hue: float = param(0.0, ge=0, le=0.5, help="Largest rotation of the hue, as a share of the colour circle.")
     fixed: bool = param(
-        False, label="Fixed size", help="Training crops differ in place alone: never enlarged, reduced or stretched."
+        False, label="Fixed size", help="Training crops differ only in position: they are never scaled or stretched."
     )
     crops_of: Literal["square", "whole"] = param(
         "square", label="Crops of",

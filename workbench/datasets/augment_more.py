@@ -15,7 +15,7 @@ class StrongParams(CropFlipParams):
     """As random crop and flip, and what is done to its crops."""
 
     operations: int = param(
-        2, ge=0, le=10, symbol="N", help="RandAugment's operations for each image, drawn anew each time; 0 is off."
+        2, ge=0, le=10, symbol="N", help="RandAugment's operations for each image, drawn again each time; 0 is off."
     )
     magnitude: int = param(9, ge=0, le=30, symbol="M", help="Strength of RandAugment's operations, of 30.")
     grey: float = param(0.0, ge=0, le=1, help="Share of colour images that lose their colours.")

@@ -37,7 +37,7 @@ def cars(params: PublishedParams, *, progress: Progress) -> ImageSet:
         source = f"{LIST}, annotation {number}"
         if not 1 <= label <= len(names):
             raise Problem(
-                f"{root / LIST}, annotation {number}: class {label} is none of the {len(names)} class names.",
+                f"{root / LIST}, annotation {number}: class {label} is not one of the {len(names)} class names.",
                 kept="Nothing was started.",
                 todo=AGAIN,
             )
@@ -53,7 +53,7 @@ def _read(file: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
     """(relative path, class from 1, test flag) of every image, and the class names."""
 
     def refused(why: str) -> Problem:
-        said = f"{file} is no MATLAB file with annotations and class_names ({why})."
+        said = f"{file} is not a MATLAB file with annotations and class_names ({why})."
         return Problem(said, kept="Nothing was started.", todo=AGAIN)
 
     with refusing(refused):

@@ -140,7 +140,7 @@ def _binary(path: Path, layout: Layout, classes: int) -> tuple[np.ndarray, np.nd
     data = np.frombuffer(_bytes(path), np.uint8)
     width = layout.label_bytes + 3 * SIDE**2
     if not len(data) or len(data) % width:
-        raise _damaged(path, f"has {len(data):,} bytes, no whole number of records of {width:,}")
+        raise _damaged(path, f"has {len(data):,} bytes, which is not a whole number of records of {width:,}")
     records = data.reshape(-1, width)
     return _checked(
         path, records[:, layout.label_bytes :], records[:, layout.label_bytes - 1].astype(np.int64), classes
@@ -160,9 +160,9 @@ def _unpickled(path: Path) -> dict[str, Any]:
     try:
         content = read_pickled(_bytes(path))
     except NotPlain as error:
-        raise _damaged(path, f"is no file of CIFAR ({error})") from None
+        raise _damaged(path, f"is not a CIFAR file ({error})") from None
     if not isinstance(content, dict):
-        raise _damaged(path, "is no file of CIFAR")
+        raise _damaged(path, "is not a CIFAR file")
     return content
 
 

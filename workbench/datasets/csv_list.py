@@ -39,7 +39,10 @@ class CsvParams(Params):
     colour: Literal["colour", "grey"] = colours()
 
 
-@register("dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split")
+@register(
+    "dataset", "csv", title="CSV list", params=CsvParams, source="Workbench 2026: columns path, label, split",
+    named_by="file",
+)  # fmt: skip
 def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     """Your own images, listed in a CSV file with their labels and, perhaps, their split."""
     if not params.file:
@@ -126,7 +129,7 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
             raise _wrong(source, number, "path or label is empty")
         half, path = values.get("split", ""), _relative(values["path"], root)
         if half and half.lower() not in WORDS:
-            raise _wrong(source, number, f"the split {half!r} is none of train and test")
+            raise _wrong(source, number, f"the split {half!r} is neither train nor test")
         if parsed and bool(half) != bool(parsed[0].half):
             raise _wrong(source, number, "the split must be filled in on every line or on none")
         if not path:
@@ -152,5 +155,5 @@ def _relative(written: str, root: Path) -> str:
     return "" if ".." in PurePosixPath(path).parts else path
 
 
-def _wrong(path: Path, number: int, what: str, todo: str = "Mend the line.") -> Problem:
+def _wrong(path: Path, number: int, what: str, todo: str = "Correct the line.") -> Problem:
     return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=todo)

@@ -40,14 +40,14 @@ def read_decisions(path: Path) -> list[PathDecision]:
         text = path.read_text("utf-8-sig")
     rows = csv.DictReader(io.StringIO(text))
     if not rows.fieldnames or not {"path", "decision"} <= set(rows.fieldnames):
-        raise Problem(f"{path} is no file of label decisions: it needs the columns path and decision.")
+        raise Problem(f"{path} is not a file of label decisions: it needs the columns path and decision.")
     decisions = []
     for number, row in enumerate(rows, start=2):
         decision = (row["decision"] or "").strip()
         named = plain_cell(row.get("new_class") or "")
         if decision not in WORDS or (decision == "relabel") != bool(named):
             raise Problem(
-                f"Line {number} of {path} is no decision.",
+                f"Line {number} of {path} is not a decision.",
                 todo=f"Known: {', '.join(WORDS)}; new_class is for relabel alone.",
             )
         decisions.append(

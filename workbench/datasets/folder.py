@@ -33,7 +33,10 @@ class FolderParams(Params):
     colour: Literal["colour", "grey"] = colours()
 
 
-@register("dataset", "folder", title="Folder of images", params=FolderParams, source="torchvision's ImageFolder layout")
+@register(
+    "dataset", "folder", title="Folder of images", params=FolderParams, source="torchvision's ImageFolder layout",
+    named_by="folder",
+)  # fmt: skip
 def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     """Your own images: a folder per class, in any of the usual formats."""
     root = open_place(params.folder, "your images", progress)

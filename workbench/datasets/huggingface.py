@@ -51,7 +51,7 @@ class HuggingFaceParams(PackedParams):
 @register(
     "dataset", "huggingface", title="Hugging Face data set", params=HuggingFaceParams,
     source="datasets 4 (Lhoest et al. 2021): Arrow of save_to_disk and of its cache, Parquet",
-    markers=[WHOLE, ONE_SPLIT],
+    markers=[WHOLE, ONE_SPLIT], named_by="folder",
 )  # fmt: skip
 def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     """Images of a data set of Hugging Face that is on this disk, in Arrow or Parquet files."""
@@ -112,7 +112,7 @@ def _same_columns(column: Column, first: Column, image: str, label: str) -> Colu
     """The file, if it has the columns that the first one has. Raises Problem."""
     for name in (image, label):
         if name not in column.schema.names or column.schema.field(name).type != first.schema.field(name).type:
-            said = f"The column {name} of {column.file} is not what it is in {first.file.name}."
+            said = f"The column {name} of {column.file} has another type than in {first.file.name}, or is missing."
             raise Problem(said, kept=KEPT, todo="Choose a folder with one data set.")
     return column
 
@@ -170,7 +170,7 @@ def _saved(folder: Path) -> tuple[str, list[Path]]:
     state = _json(folder / ONE_SPLIT)
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise Problem(
-            f"{folder} picks its rows by a list beside them, as old versions of datasets saved it.",
+            f"{folder} holds a selection of rows as a list of indices, as old versions of datasets saved it.",
             kept=KEPT,
             todo="Save it again with a version from 2022 or later.",
         )
@@ -213,7 +213,9 @@ def _found(root: Path) -> Iterator[Path]:
 def _below(folder: Path, name: str) -> Path:
     """The file or folder of that name in the folder. Raises Problem for a name that leads elsewhere."""
     if not name or name in (".", "..") or any(letter in name for letter in "/\\:\0"):
-        raise Problem(f"{folder} lists {name[:60]!r}, which is no name.", kept=KEPT, todo="Get the data set again.")
+        raise Problem(
+            f"{folder} lists {name[:60]!r}, which is not a file name.", kept=KEPT, todo="Get the data set again."
+        )
     return folder / name
 
 

@@ -151,7 +151,7 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     number, *shape = struct.unpack_from(f">{start // 4}I", data)
     if number != magic:
         raise Problem(
-            f"{path} is no idx file of this kind: its magic number is {number}, not {magic}.",
+            f"{path} is not an idx file of this kind: its magic number is {number}, not {magic}.",
             kept="Nothing was started.",
             todo="Check that the file has the right name.",
         )
@@ -159,7 +159,8 @@ def read_idx(path: Path, magic: int) -> np.ndarray:
     if stated != there:
         raise _damaged(
             path,
-            f"is {'cut short' if there < stated else 'too long'}: it tells of {stated:,} bytes and holds {there:,}",
+            f"is {'cut short' if there < stated else 'too long'}: "
+            f"its header announces {stated:,} bytes, it has {there:,}",
         )
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 

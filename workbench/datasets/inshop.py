@@ -34,13 +34,13 @@ def inshop(params: PublishedParams, *, progress: Progress) -> ImageSet:
                 raise wrong(list_path, number, f"{len(words)} columns instead of 3")
             path, item, status = words
             if status not in STATUS:
-                raise wrong(list_path, number, f"the status {status!r} is none of {', '.join(STATUS)}")
+                raise wrong(list_path, number, f"the status {status!r} is not one of {', '.join(STATUS)}")
             lines.append(Line(path, item, status, f"{LIST}, line {number}"))
     if not lines:
         raise Problem(f"{list_path} lists no images.", kept="Nothing was started.", todo="Get the file again.")
     image_set = from_lines("inshop", _root(list_path, lines[0], progress), lines, COUNTS, params, progress)
     if stated != len(lines):
-        said = (LIST, f"tells of {stated:,} images and lists {len(lines):,}")
+        said = (LIST, f"announces {stated:,} images and lists {len(lines):,}")
         return replace(image_set, unlike_published=[said, *image_set.unlike_published])
     return image_set
 

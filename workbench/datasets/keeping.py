@@ -30,7 +30,7 @@ def keep(
     """
     if whole and wanted == "pixels":
         raise Problem(
-            "Squares of pixels do not hold whole images, of which the augmentation takes its crops.",
+            "The augmentation takes crops of whole images, but only centre squares are kept.",
             kept="Nothing was started.",
             todo='Set "Keep images" to auto or encoded, or take crops of the square.',
         )

@@ -36,7 +36,7 @@ def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
         label = f"{whole_number(list_path, number, landmark, 'landmark'):06d}"
         for image in (first, *words[1:]):
             if not re.fullmatch("[0-9a-f]{16}", image):
-                raise wrong(list_path, number, f"{image[:40]!r} is no name of an image")
+                raise wrong(list_path, number, f"{image[:40]!r} is not the name of an image")
             path = f"{top}{image[0]}/{image[1]}/{image[2]}/{image}.jpg"
             lines.append(Line(path, label, "", f"{LIST}, line {number}"))
     return from_lines("gldv2_clean", root, lines, COUNTS, params, progress)

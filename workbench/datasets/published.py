@@ -64,7 +64,7 @@ def lines_of(path: Path, columns: int | None, *, skip: int = 0) -> Iterator[tupl
     """
 
     def refused(why: str) -> Problem:
-        return Problem(f"{path} is no text ({why}).", kept="Nothing was started.", todo=AGAIN)
+        return Problem(f"{path} is not a text file ({why}).", kept="Nothing was started.", todo=AGAIN)
 
     with unreadable.opened_text(path, AGAIN) as file, unreadable.refusing(refused):
         for number, line in enumerate(unreadable.lines_of(file), start=1):
@@ -79,7 +79,7 @@ def lines_of(path: Path, columns: int | None, *, skip: int = 0) -> Iterator[tupl
 def whole_number(path: Path, number: int, word: str, what: str) -> int:
     """The word as a number of at least 0. Raises Problem naming file and line."""
     if not word.isascii() or not word.isdigit() or len(word) > MOST_DIGITS:
-        raise wrong(path, number, f"the {what} {word[:40]!r} is no whole number")
+        raise wrong(path, number, f"the {what} {word[:40]!r} is not a whole number")
     return int(word)
 
 

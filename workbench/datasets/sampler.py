@@ -92,7 +92,7 @@ class ClassesImagesSampler:
     image are left out (their number is `left_out`).
 
     Raises:
-        Problem: the batch is no multiple of the images per class, or needs more classes than there are.
+        Problem: the batch is not a multiple of the images per class, or needs more classes than there are.
     """
 
     def __init__(self, params: ClassesImagesParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
@@ -104,7 +104,7 @@ class ClassesImagesSampler:
         if rest:
             near = sorted({max(1, self._classes) * per_class, (self._classes + 1) * per_class})
             raise Problem(
-                f"A batch of {batch_size} is no multiple of {per_class} images per class.",
+                f"A batch of {batch_size} is not a multiple of {per_class} images per class.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {' or '.join(map(str, near))}.",
             )

@@ -47,7 +47,7 @@ class ClassesParams(Params):
     """Parameters of the split into training classes and unseen classes."""
 
     train_fraction: float = param(
-        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes that trains."
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of the classes in the training half."
     )
     shuffle: bool = param(
         False, label="Shuffle classes", help="Draw the classes by the seed instead of taking the first."
@@ -69,7 +69,7 @@ class RandomParams(Params):
     """Parameters of the random split of each class's images."""
 
     train_fraction: float = param(
-        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images that trains."
+        0.5, gt=0, lt=1, label="Training fraction", help="Fraction of each class's images in the training half."
     )
 
 
@@ -84,15 +84,15 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
     first = round(len(order) * params.train_fraction)
     if first < 1 or first >= len(order):
         raise Problem(
-            f"{image_set.name} has {len(order)} {'class' if len(order) == 1 else 'classes'}: at a share of "
-            f"{params.train_fraction:g}, {first} would train and {len(order) - first} be searched.",
+            f"{image_set.name} has {len(order)} {'class' if len(order) == 1 else 'classes'}: with a training fraction "
+            f"of {params.train_fraction:g}, {first} would train and {len(order) - first} be searched.",
             kept="Nothing was started.",
-            todo="Use a data set of two classes or more, or another share.",
+            todo="Use a data set of two classes or more, or another fraction.",
         )
     held_out = max(1, round(first * params.validation)) if params.validation else 0
     if held_out == first:
         raise Problem(
-            f"A share of {params.validation:g} of {first} training classes leaves none to train.",
+            f"Holding out a share of {params.validation:g} of {first} training classes leaves none to train.",
             kept="Nothing was started.",
             todo="Hold out a smaller share.",
         )
@@ -116,7 +116,7 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
     trained = np.unique(image_set.labels[halves.train])
     if not 1 <= params.fold <= params.folds:
         raise Problem(
-            f"Fold {params.fold} is none of the {params.folds}.",
+            f"There is no fold {params.fold}: there are {params.folds}, from 1 on.",
             kept="Nothing was started.",
             todo="Choose one of them.",
         )
@@ -188,7 +188,7 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
             raise Problem(
                 f"{image_set.name} has {word} but no {other}.",
                 kept="Nothing was started.",
-                todo="Mend the list, or choose another split.",
+                todo="Correct the list, or choose another split.",
             )
     alone = np.setdiff1d(image_set.labels[test[is_query]], image_set.labels[test[~is_query]])
     note = f"{is_query.sum():,} queries search a gallery of {(~is_query).sum():,}"

@@ -19,7 +19,7 @@ from workbench.progress import Progress
 MOST_LABEL = 1 << 20  # bytes of the file beside an image that holds its class
 TELL_EVERY = 500  # files
 FORM = 1  # of the index
-AGAIN = "Get the shard again, or make it anew."
+AGAIN = "Get the shard again, or create it again."
 
 
 @dataclass(slots=True)

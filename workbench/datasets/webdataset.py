@@ -38,7 +38,7 @@ class WebDatasetParams(PackedParams):
 
 @register(
     "dataset", "webdataset", title="WebDataset", params=WebDatasetParams,
-    source="Aizman et al. 2019, the layout of the library webdataset",
+    source="Aizman et al. 2019, the layout of the library webdataset", named_by="folder",
 )  # fmt: skip
 def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
     """Images in tar shards beside their classes, read by their place in the shard."""

@@ -21,6 +21,8 @@ class DatasetFacts(Facts):
 
     markers: Sequence[str] = ()
     """Patterns of files by which one is found."""
+    named_by: str = ""
+    """The parameter, a path, whose last part names the data; empty where the entry is one data set with a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,11 @@ class Searched:
 class LossFacts(Facts):
     """Facts of a loss, whose `build(params, num_classes=K, embedding_dim=d)` gives a `losses.contract.Loss`."""
 
+    family: str = ""
+    """Its heading in the list of losses."""
+    formula: str = ""
+    """One line for the list of losses: z is an embedding, w or c a vector of a class, y the own class, s a cosine, D a
+    distance at unit length, a an anchor, p its positives, n its negatives, i others of the batch."""
     needs_pairs: bool = False
     """Whether a batch must hold two images of a class."""
     of_images: bool = False

@@ -110,7 +110,7 @@ def _image_set(
     if os.path.isdir(images):
         if not paths:
             raise Problem(
-                f"Which image of {images} belongs to which embedding is not said.", kept=KEPT,
+                f"Which image of {images} belongs to which embedding is not known.", kept=KEPT,
                 todo="Give the labels as a table with the columns path and label.",
             )  # fmt: skip
         _check_images(images, plain)

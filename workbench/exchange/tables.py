@@ -84,14 +84,14 @@ def _ending(path: Path) -> str:
         raise Problem(f"There is no file {path}.", kept=KEPT, todo="Choose it again.")
     ending = path.suffix.lower()
     if ending not in ENDINGS:
-        raise Problem(f"{path} is none of {', '.join(ENDINGS)}.", kept=KEPT, todo="Save it as one of them.")
+        raise Problem(f"{path} is not one of {', '.join(ENDINGS)}.", kept=KEPT, todo="Save it as one of them.")
     return ending
 
 
 def mapped_array(path: Path, most_rows: int) -> np.ndarray:
     """One array of a .npy file as a read-only map. Raises Problem: no such file, no plain array, or too many rows."""
     if path.suffix.lower() != ".npy":
-        raise Problem(f"{path} is no .npy file.", kept=KEPT, todo="Save one array by numpy.save.")
+        raise Problem(f"{path} is not a .npy file.", kept=KEPT, todo="Save one array by numpy.save.")
     _ending(path)
     return _array(path, most_rows)
 
@@ -203,7 +203,7 @@ def _text_table(path: Path, titles: list[str], lines: list[list[str]], progress:
         try:
             vectors[row] = [float(cells[column]) for column in numeric]
         except ValueError as error:
-            raise _wrong(path, row, f"holds something that is no number ({error})") from None
+            raise _wrong(path, row, f"holds something that is not a number ({error})") from None
         except OverflowError:
             vectors[row] = np.inf
     return Table(path, vectors, _named_columns(path, titles, lines) if titles else {})
@@ -256,7 +256,7 @@ def _words_of(column: Any) -> list[str]:
 
 
 def _no_numbers(path: Path, why: str) -> Problem:
-    said = f"{path} holds something that is no number, or rows of different lengths ({why})."
+    said = f"{path} holds something that is not a number, or rows of different lengths ({why})."
     return Problem(said, kept=KEPT, todo="Keep the columns label, path and those of the embedding.")
 
 
@@ -288,4 +288,4 @@ def _with_labels(table: Table) -> Table:
 
 
 def _wrong(path: Path, row: int, what: str) -> Problem:
-    return Problem(f"{path}: row {row + 1} {what}.", kept=KEPT, todo="Mend the row.")
+    return Problem(f"{path}: row {row + 1} {what}.", kept=KEPT, todo="Correct the row.")

@@ -35,7 +35,7 @@ def make_folder(path: Path) -> None:
     except OSError as error:
         raise explain(error, path) from error
     except (ValueError, RecursionError) as error:  # a NUL in it, or more folders than any system has inside each other
-        raise Problem(f"{str(path)[:200]!r} is no name of a folder.", kept="Nothing was written.") from error
+        raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
 def explain(error: OSError, path: Path) -> Problem:

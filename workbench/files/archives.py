@@ -179,7 +179,7 @@ def tar_files(archive_path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]
     """
     with refusing(partial(_refused, archive_path)), archive_path.open("rb") as file:
         if _magic(file):
-            raise _refused(archive_path, "it is compressed", "Unpack it with gunzip or its like, to a plain tar.")
+            raise _refused(archive_path, "it is compressed", "Unpack it to a plain .tar, for example with gunzip.")
         sparing: Any = _Sparing(file, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long"))
         yield from _members(tarfile.TarFile(fileobj=sparing), sparing, archive_path, MOST_READ)
 

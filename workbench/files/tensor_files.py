@@ -37,7 +37,7 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
             state = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:
             if type(error).__name__ == "UnpicklingError":
-                raise ValueError("it holds more than tensors and plain values, or is no weights file") from None
+                raise ValueError("it holds more than tensors and plain values, or is not a weights file") from None
             raise
         if any(
             tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes() for tensor in _tensors(state)
@@ -49,7 +49,7 @@ def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
 def _check_zip(path: Path) -> None:
     with CheckedZip(path) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
-            raise ValueError("its parts are packed")
+            raise ValueError("its parts are compressed")
         damaged = archive.testzip()  # torch.load itself does not check the sums
         if damaged:
             raise ValueError(f"its part {damaged} is damaged")
@@ -66,7 +66,7 @@ def _check_steps(file: IO[bytes]) -> None:
             raise ValueError(f"it has more than {MOST_STEPS:,} steps")
         named = "GLOBAL" in opcode.name or opcode.name == "INST"
         if named and not str(argument).startswith(("torch", "collections OrderedDict")):
-            raise ValueError("it holds more than tensors and plain values, or is no weights file")
+            raise ValueError("it holds more than tensors and plain values, or is not a weights file")
 
 
 def _tensors(state: Any) -> Iterator[Any]:

@@ -264,7 +264,7 @@ class AnalysisProcess:
                     "event": "error",
                     "what": "The analysis process ended unexpectedly.",
                     "kept": "Everything stored is kept.",
-                    "todo": "Ask again; it is started anew.",
+                    "todo": "Try again: it is restarted.",
                 }
             )
 

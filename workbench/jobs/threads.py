@@ -66,7 +66,7 @@ class Job:
             self._thread.start()
         except RuntimeError as error:  # the system gives no more threads, or the program is ending
             log.error("%s could not begin: %s", self._thread.name, error)
-            self._say(Ended("failed", "The system gave no thread for this. Close other programs and try again."))
+            self._say(Ended("failed", "The system could not start another thread. Close other programs and try again."))
         finally:
             self._begun.set()
 

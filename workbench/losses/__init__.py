@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from workbench import registry
+from workbench.entries.catalog import sentences
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
 
@@ -28,11 +29,11 @@ def build_loss(name: str, *, num_classes: int, embedding_dim: int, **params: Any
     try:
         checked = entry.params(**params)
     except ValidationError as error:
-        said = "; ".join(f"{problem['loc'][0]}: {problem['msg']}" for problem in error.errors())
-        raise Problem(f"The loss {name!r} cannot be built. {said}.") from None
+        said = " ".join(f"{field}: {sentence}" for field, sentence in sentences(error).items())
+        raise Problem(f"The loss {name!r} cannot be built. {said}") from None
     built = entry.build(checked, num_classes=num_classes, embedding_dim=embedding_dim)
     if not isinstance(built, Loss):
-        raise Problem(f"The loss {name!r} is no Loss.", todo="Derive its class from workbench.losses.contract.Loss.")
+        raise Problem(f"The loss {name!r} is not a Loss.", todo="Derive its class from workbench.losses.contract.Loss.")
     return built
 
 

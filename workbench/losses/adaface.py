@@ -20,13 +20,16 @@ class AdaFaceParams(Params):
     """Parameters of AdaFace."""
 
     margin: float = param(0.4, ge=0, le=1, symbol="m", help="Margin of an embedding of ordinary length.")
-    concentration: float = param(0.333, gt=0, le=10, symbol="h", help="How much the margin goes with the length.")
+    concentration: float = param(
+        0.333, gt=0, le=10, symbol="h", help="How strongly the margin follows the length of the embedding."
+    )
     scale: float = param(64.0, gt=0, le=1000, symbol="s", help="Cosines are multiplied by it.")
     proxy_lr: float = proxy_rate(10.0)
 
 
 @register(
     "loss", "adaface", title="AdaFace", params=AdaFaceParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y, own score s (cos(θ_y − m q) − m − m q), others s cos θ_k",
     source="Kim et al. 2022 (AdaFace), Eq. 13 to 16, and the authors' code for the running means", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, h = 0.333, s = 64: Kim et al. 2022 (AdaFace)",
     search=NETWORK_RATE | PROXY_RATE | {

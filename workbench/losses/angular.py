@@ -28,6 +28,7 @@ class AngularParams(Params):
 
 @register(
     "loss", "angular", title="Angular", params=AngularParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_p log(1 + Σ_n exp(4 tan²α (a + p)·n − 2 (1 + tan²α) a·p))",
     source="Wang et al. 2017, Eq. 8", batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"angle": between(30, 55, AROUND)},

@@ -23,6 +23,7 @@ class CenterParams(Params):
 
 @register(
     "loss", "center", title="Center", params=CenterParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y(W z + b) + λ/2 mean ‖z − c_y‖²",
     source="Wen et al. 2016, Eq. 5", batch="any", defaults={}, defaults_source=UNNAMED,
     measured={"caltech": HEAD_ONLY},
     search=NETWORK_RATE | PROXY_RATE | {

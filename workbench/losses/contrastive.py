@@ -29,6 +29,7 @@ class ContrastiveParams(Params):
 
 @register(
     "loss", "contrastive", title="Contrastive", params=ContrastiveParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_p D_ap² + mean_n max(0, m − D_an)²",
     source="Boudiaf et al. 2020, Section 3.1 and Table 2, after Hadsell et al. 2006",
     batch="classes × images, two or more of each", defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {

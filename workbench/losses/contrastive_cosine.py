@@ -21,6 +21,7 @@ class ContrastiveCosineParams(Params):
 
 @register(
     "loss", "contrastive_cosine", title="Contrastive, cosine", params=ContrastiveCosineParams, needs_pairs=True,
+    family="Pairs and triplets", formula="(Σ_p (1 − s_ap) + Σ_{s > λ} s_an) / n",
     source="Wang et al. 2020 (XBM), Eq. 2 and the authors' code; C1 of Gürbüz et al. 2023 (CCP), supplement 2.1",
     batch="classes × images, two or more of each",
     defaults=in_ccp({dataset: {"margin": 0.5} for dataset in OF_CCP}, CCP_PAIRS), defaults_source=CCP_PAPER,

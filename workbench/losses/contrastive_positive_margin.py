@@ -19,6 +19,7 @@ class PositiveMarginParams(Params):
 
 @register(
     "loss", "contrastive_positive_margin", title="Contrastive with positive margin", params=PositiveMarginParams,
+    family="Pairs and triplets", formula="mean_p max(0, D_ap − β) + mean_n max(0, α − D_an)",
     needs_pairs=True,
     source="Chance-constrained proxies (C2), supplement Section 2.1; pytorch-metric-learning ContrastiveLoss",
     batch="classes × images, two or more of each",

@@ -26,6 +26,7 @@ class HyperbolicParams(Params):
 
 @register(
     "loss", "hyperbolic", title="Hyperbolic (Hyp-ViT)", params=HyperbolicParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_p log(1 + Σ_n exp((D_ap − D_an) / τ)), D in the ball of curvature −c",
     source="Ermolov et al. 2022 (Hyp-ViT), Eq. 1 to 6", batch="classes × images; the paper: two of each",
     defaults={}, defaults_source=f"{UNNAMED}; c = 0.1, τ = 0.2, r = 2.3: Ermolov et al. 2022, Section 4.2",
     search=NETWORK_RATE | {

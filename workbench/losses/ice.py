@@ -32,6 +32,7 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
 
 @register(
     "loss", "ice", title="Instance cross-entropy (ICE)", params=ICEParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_p −log(exp(s s_ap) / (exp(s s_ap) + Σ_n exp(s s_an)))",
     source="Wang et al. 2019 (instance cross-entropy), Eq. 5 for the value, Eq. 11 to 15 for the gradient",
     batch="classes × images; the paper: 6 × 10 (CUB, Cars), 90 × 2 (SOP)",
     defaults={

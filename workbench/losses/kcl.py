@@ -21,6 +21,7 @@ class KCLParams(Params):
 
 @register(
     "loss", "kcl", title="K-positive contrastive (KCL)", params=KCLParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_a mean over k + 1 p of −log(exp(s_ap / τ) / Σ_{i≠a} exp(s_ai / τ))",
     source="Prototype softmax cross entropy, Eq. 3, first part, after Kang et al. 2021",
     batch="two views, or classes × images",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",

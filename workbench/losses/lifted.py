@@ -23,6 +23,7 @@ class LiftedParams(Params):
 
 @register(
     "loss", "lifted", title="Lifted structure", params=LiftedParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_a max(0, log Σ_p exp(D_ap) + log Σ_n exp(m − D_an))",
     source="Hermans et al. 2017, Eq. 8 (generalised), after Song et al. 2016",
     batch="classes × images, two or more of each", defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"margin": between(0.5, 2, AROUND, log=True)},

@@ -26,6 +26,7 @@ class MarginParams(Params):
 
 @register(
     "loss", "margin", title="Margin", params=MarginParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean max(0, α + D_ap − β) + mean max(0, α + β − D_an)",
     source="Wu et al. 2017, Eq. 4 and the sampling of Section 4.1", batch="classes × images, two or more of each",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | PROXY_RATE | {

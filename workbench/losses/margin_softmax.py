@@ -42,7 +42,7 @@ class ArcFaceParams(MarginSoftmaxParams):
 class CosFaceParams(MarginSoftmaxParams):
     """Parameters of CosFace."""
 
-    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Taken from the cosine to the own class's proxy.")
+    margin: float = param(0.35, ge=0, le=1, symbol="m", help="Subtracted from the cosine to the own class's proxy.")
 
 
 class SubCenterParams(ArcFaceParams):
@@ -97,6 +97,7 @@ class MarginSoftmax(BatchLoss[OwnParams]):
 
 @register(
     "loss", "arcface", title="ArcFace", params=ArcFaceParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y(s cos(θ_k + m [k = y]))",
     source="Deng et al. 2019, Eq. 3; pytorch-metric-learning ArcFaceLoss", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.5: Deng et al. 2019, Section 3.1, {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(10, 30, MLRC)},
@@ -112,6 +113,7 @@ class ArcFace(MarginSoftmax[ArcFaceParams]):
 
 @register(
     "loss", "cosface", title="CosFace", params=CosFaceParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y(s (cos θ_k − m [k = y]))",
     source="Wang et al. 2018 (CosFace), Eq. 4; pytorch-metric-learning CosFaceLoss", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.35: Wang et al. 2018 (CosFace), {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(0.1, 0.65, MLRC)},
@@ -124,6 +126,7 @@ class CosFace(MarginSoftmax[CosFaceParams]):
 
 @register(
     "loss", "sub_center_arcface", title="Sub-center ArcFace", params=SubCenterParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y(s cos(θ_k + m [k = y])), cos θ_k = max_j cos(z, w_kj)",
     source="Deng et al. 2020 (Sub-center ArcFace), Section 3.2; pytorch-metric-learning SubCenterArcFaceLoss",
     batch="any", defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.5, K = 3: Deng et al. 2020, {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {
@@ -143,6 +146,7 @@ class SubCenterArcFace(MarginSoftmax[SubCenterParams]):
 
 @register(
     "loss", "circle", title="Circle", params=CircleParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_a log(1 + Σ_n exp(γ a_n (s_an − m)) Σ_p exp(−γ a_p (s_ap − 1 + m)))",
     source="Sun et al. 2020, Eq. 6 to 8; pytorch-metric-learning CircleLoss",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",

@@ -16,7 +16,7 @@ class MultiSimilarityParams(Params):
 
     alpha: float = param(2.0, gt=0, le=100, symbol="α", help="Sharpness for positive pairs.")
     beta: float = param(50.0, gt=0, le=500, symbol="β", help="Sharpness for negative pairs.")
-    base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that parts near from far.")
+    base: float = param(0.5, ge=-1, le=1, symbol="λ", help="Cosine that separates near from far pairs.")
     epsilon: float = param(
         0.1, ge=0, le=2, symbol="ε", label="Mining margin", help="How much easier than the hardest a pair may be."
     )
@@ -24,6 +24,8 @@ class MultiSimilarityParams(Params):
 
 @register(
     "loss", "multi_similarity", title="Multi-similarity (MS)", params=MultiSimilarityParams,
+    family="Pairs and triplets",
+    formula="mean_a (1/α) log(1 + Σ_p exp(−α (s_ap − λ))) + (1/β) log(1 + Σ_n exp(β (s_an − λ)))",
     needs_pairs=True, source="Wang et al. 2019, Eq. 15; pytorch-metric-learning MultiSimilarityLoss",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -22,6 +22,7 @@ class NCAParams(Params):
 
 @register(
     "loss", "nca", title="NCA", params=NCAParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_a −log(Σ_p exp(−s D_ap²) / Σ_{i≠a} exp(−s D_ai²))",
     source="Goldberger et al. 2004, Eq. 1, with the logarithm of Eq. 10; unit length as in later work",
     batch="classes × images, two or more of each", defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"scale": between(2, 32, AROUND, log=True)},

@@ -21,6 +21,7 @@ class NormCEParams(Params):
 
 @register(
     "loss", "norm_ce", title="Normalised CE", params=NormCEParams, needs_pairs=False,
+    family="Classification", formula="mean −log softmax_y(cos(z, w_k) / τ)",
     source="Boudiaf et al. 2020, Eq. 12", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write τ in Eq. 12 without one",
     measured=measured_on({"proxy_lr": 5.0}, "omniglot", "mnist"),

@@ -24,6 +24,7 @@ class NPairsParams(Params):
 
 @register(
     "loss", "npairs", title="N-pairs", params=NPairsParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean_p log(1 + Σ_n exp(a·n − a·p)) + λ mean ‖z‖²",
     source="Sohn 2016, Eq. 6 and Section 3.2.2", batch="classes × images, two or more of each; the paper: two",
     defaults={}, defaults_source=UNNAMED,
     search=NETWORK_RATE | {"l2": between(1e-4, 0.1, AROUND, log=True)},

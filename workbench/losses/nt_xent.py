@@ -15,6 +15,7 @@ class NTXentParams(SupConParams):
 
 @register(
     "loss", "nt_xent", title="NT-Xent (SimCLR)", params=NTXentParams, of_images=True,
+    family="Pairs and triplets", formula="mean_a −log(exp(s_ap / τ) / Σ_{i≠a} exp(s_ai / τ)), p the other view of a",
     source="Chen et al. 2020 (SimCLR), Eq. 1 and Algorithm 1",
     batch="two views of each image; no classes",
     defaults={}, defaults_source=f"{UNNAMED}; τ = 0.5: Chen et al. 2020, for CIFAR-10",

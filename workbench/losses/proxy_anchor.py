@@ -23,6 +23,7 @@ class ProxyAnchorParams(Params):
 
 @register(
     "loss", "proxy_anchor", title="Proxy-Anchor", params=ProxyAnchorParams, needs_pairs=False,
+    family="Proxies", formula="mean_w log(1 + Σ_p exp(−α (s_wp − δ))) + mean_w log(1 + Σ_n exp(α (s_wn + δ)))",
     source="Kim et al. 2020, Eq. 4; pytorch-metric-learning ProxyAnchorLoss",
     batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"margin": 0.1, "alpha": 32.0} for dataset in OF_CCP}, CCP_PROXIES),

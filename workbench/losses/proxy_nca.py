@@ -24,6 +24,7 @@ class ProxyNCAParams(Params):
 
 @register(
     "loss", "proxy_nca", title="ProxyNCA++", params=ProxyNCAParams, needs_pairs=False,
+    family="Proxies", formula="mean −log softmax_y(−‖z − w_k‖² / T)",
     source="Teh et al. 2020, Eq. 6", batch="any; CCP's tables: one image of each class",
     defaults=in_ccp({dataset: {"temperature": 0.1} for dataset in OF_CCP}, CCP_PROXIES), defaults_source=CCP_PAPER,
     search=NETWORK_RATE | PROXY_RATE | {"temperature": between(0.05, 0.5, MLRC, log=True)},

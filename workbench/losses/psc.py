@@ -33,6 +33,7 @@ class PSCParams(Params):
 
 @register(
     "loss", "psc", title="Prototype supervised contrastive (PSC)", params=PSCParams,
+    family="Classification", formula="mean log Σ_{k≠y} exp(cos(z, c_k) / τ) − cos(z, c_y) / τ",
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 2, after Wang et al. 2021",
     batch="any; the paper: two views of each image",
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",

@@ -49,6 +49,7 @@ DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is wha
 
 @register(
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
+    family="Classification", formula="mean −log softmax_y(z · p_k), p_k fixed",
     needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
     spans={"of": "prototypes", "auto": -1, "simplex": -1},
@@ -152,7 +153,7 @@ def from_file(path: str, num_classes: int, dim: int) -> Tensor:
             field="loss.file",
         )
     if not np.isfinite(prototypes).all():
-        raise Problem(f"The prototypes {path} hold a value that is no number.", field="loss.file")
+        raise Problem(f"The prototypes {path} hold a value that is not a number.", field="loss.file")
     return torch.from_numpy(prototypes)
 
 

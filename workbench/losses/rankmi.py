@@ -63,6 +63,7 @@ class Statistics(nn.Module):
 
 @register(
     "loss", "rankmi", title="RankMI", params=RankMIParams, needs_pairs=True,
+    family="Information", formula="mean_p log(1 + exp(−V(D_ap))) + mean_n log(1 + exp(V(D_an))) + λ order(V)",
     source="Kemertas et al. 2020 (RankMI), supplement: Eq. 4, 6, 10, 11 and Algorithm 1",
     batch="classes × images; the paper: 120 images",
     defaults={

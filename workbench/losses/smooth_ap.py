@@ -26,6 +26,7 @@ class SmoothAPParams(Params):
 
 @register(
     "loss", "smooth_ap", title="Smooth-AP", params=SmoothAPParams, needs_pairs=True,
+    family="Ranking", formula="1 − mean_a mean_p rank_P(p) / rank(p), rank = 1 + Σ_i σ((s_ai − s_ap) / τ)",
     source="Brown et al. 2020, Eq. 5 to 8", batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}; τ = 0.01: Brown et al. 2020, Section 5",
     search=NETWORK_RATE | {

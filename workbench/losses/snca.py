@@ -25,6 +25,8 @@ class SNCAParams(Params):
 
 @register(
     "loss", "snca", title="SNCA with memory", params=SNCAParams, needs_pairs=True,
+    family="Pairs and triplets",
+    formula="mean_a −log(Σ_p exp(s_ap / σ) / Σ_{i≠a} exp(s_ai / σ)), i in batch and memory",
     source="Wu et al. 2018 (scalable NCA), Eq. 2 to 6; Boudiaf et al. 2020, Table 2",
     batch="classes × images, two or more of each",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 write σ in Table 2 without one",

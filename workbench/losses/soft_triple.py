@@ -32,6 +32,7 @@ class SoftTripleParams(Params):
 
 @register(
     "loss", "soft_triple", title="SoftTriple", params=SoftTripleParams, needs_pairs=False,
+    family="Proxies", formula="mean −log softmax_y(λ (S_k − δ [k = y])) + τ Σ ‖w_yi − w_yj‖ / (C K (K − 1))",
     source="Qian et al. 2019, Eq. 6, 7 and 9", batch="any; CCP's tables: one image of each class",
     defaults=in_ccp(
         {

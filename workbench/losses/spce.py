@@ -13,6 +13,7 @@ from workbench.registry import register
 
 @register(
     "loss", "spce", title="Simplified pairwise CE (SPCE)", params=NoParams, needs_pairs=True,
+    family="Classification", formula="mean −log softmax_y(z · c_k), c_k = Σ_{i in k} z_i / n",
     source="Boudiaf et al. 2020, Section 5.1", batch="classes × images: class means are taken over the batch",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",
     # Its logits hold |z|^2 / n: pretrained features saturate its softmax, batch-norm and a larger n do not.

@@ -30,6 +30,7 @@ class TripletParams(Params):
 
 @register(
     "loss", "triplet", title="Triplet", params=TripletParams, needs_pairs=True,
+    family="Pairs and triplets", formula="mean max(0, D_ap² − D_an² + α)",
     source="Schroff et al. 2015 (FaceNet), Eq. 3 with the semi-hard negatives of Section 3.2",
     batch="classes × images, two or more of each",
     defaults=in_ccp(

@@ -27,6 +27,8 @@ class TSCParams(KCLParams):
 
 @register(
     "loss", "tsc", title="Targeted supervised contrastive (TSC)", params=TSCParams, needs_pairs=True,
+    family="Pairs and triplets",
+    formula="KCL + λ/(k + 1) mean_a −log(exp(s_at / τ) / Σ_{i≠a} exp(s_ai / τ)), t the target of y",
     source="Prototype softmax cross entropy, Eq. 3, after Li et al. 2022",
     batch="two views, or classes × images", spans={"always": -1},
     defaults={}, defaults_source=f"{UNNAMED}: Bytyqi et al. 2023 (PSCE) quote its results in Table 4",

@@ -57,6 +57,7 @@ def _inner(dataset: str) -> Values:
 
 @register(
     "loss", "xbm", title="Cross-batch memory (XBM)", params=XBMParams, needs_pairs=True,
+    family="Pairs and triplets", formula="pair loss(batch, batch) + pair loss(batch, memory)",
     source="Wang et al. 2020 (XBM), Eq. 3 and Algorithm 1", batch="classes × images, two or more of each",
     defaults=in_ccp(
         {

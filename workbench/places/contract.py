@@ -4,7 +4,7 @@ A launcher is an existing engine (a remote shell, Slurm, Ray) behind these few m
 place's record and a job's number can ask again, from another process or after a restart.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -12,10 +12,17 @@ from typing import Protocol
 from workbench.problem import Problem
 
 LARGEST_READ = 8 << 20  # bytes that one call reads of one file
+ROOM = 8 << 20  # bytes of files in one answer
 
 
 class Unreachable(Problem):
-    """The place did not answer: nothing is known of its runs, which go on. Ask again later."""
+    """The place did not answer: nothing is known of its runs, which go on. Ask again later.
+
+    Attributes:
+        came: the beginning of an answer that was cut.
+    """
+
+    came: bytes = b""
 
 
 class JobState(StrEnum):
@@ -111,14 +118,26 @@ class Launcher(Protocol):
     def stop(self, job: str, how: Ending) -> None:
         """Ask a job to end; returns before it has ended. One that has ended is no error."""
 
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
-        """Bytes of files, in one request: at most `most` of each, b"" at its end, None where there is no such file."""
+    def read(self, parts: Sequence[Part]) -> Iterable[bytes | None]:
+        """Bytes of files, in one request: at most `most` of each, b"" at its end, None where there is no such file.
+
+        One request has room for ROOM bytes: the answers are those of the first parts, at least one. Of an answer that
+        was cut the parts that came are given, the last perhaps not to its end, and Unreachable is raised after them.
+        """
 
     def put(self, path: str, content: bytes) -> None:
         """Write a small file below the place's folder, whole or not at all. Raises Problem where it cannot."""
 
     def check(self) -> list[Finding]:
         """What is there and what is missing, a sentence each; an unreachable place is one bad finding."""
+
+
+def all_of(read: Callable[[Sequence[Part]], Iterable[bytes | None]], parts: Sequence[Part]) -> list[bytes | None]:
+    """All of these parts of small files by `Launcher.read`, in as many requests as that takes. Raises Unreachable."""
+    contents: list[bytes | None] = []
+    while len(contents) < len(parts):
+        contents += read(parts[len(contents) :])
+    return contents
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ the last one: the next, of whatever program, goes on from the bytes that are her
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
 from workbench.files import locks
-from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable
+from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
 from workbench.places.host_files import last_line
 from workbench.places.mirror import Mirror
 from workbench.places.place import Place
@@ -25,14 +25,15 @@ from workbench.workspace.moved_images import find_images
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
-AT_ONCE = 16 << 20  # bytes of one request
-PARTS_AT_ONCE = 200  # files of one request: the words of a command have a limit
+PARTS_AT_ONCE = 1000  # files of one request
 ROUNDS = 64  # in one look: the next look goes on
 REACHED_EVERY = 30.0  # seconds between two notes that the place answers
 STATES_EVERY = 5.0  # seconds between two questions for states while all is well
 LOG_READ = 1 << 16  # bytes
 MOST_REFUSED = 20  # looks at a run that has ended and that the workspace does not take in
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
+LEAST_IN_TURN = 8  # where taking them in takes longer than LONG_WORK, and one of them is shown
+LONG_WORK = 2.0  # seconds
 
 
 @dataclass(slots=True)
@@ -53,6 +54,10 @@ class Looked:
     received: int = 0
     problems: tuple[str, ...] = ()
 
+    def add(self, problem: str) -> None:
+        """Note a sentence, once."""
+        self.problems += (problem,) * (problem not in self.problems)
+
 
 class Following:
     """Follows a place's runs in a workspace. Calls come from one thread at a time.
@@ -69,6 +74,8 @@ class Following:
         self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
+        self._turn = IN_TURN  # runs of the next look
+        self._working = 0.0  # seconds in which this look took in what had come
 
     def look(self, shown: int = 0) -> Looked:
         """Ask for the states of all runs and for what they wrote since, and take it in.
@@ -78,6 +85,7 @@ class Following:
         Raises:
             Problem: the workspace cannot be written.
         """
+        self._working = 0.0
         with self._alone() as alone:
             if not alone:
                 return Looked(busy=True, left=len(self._placed()))
@@ -99,6 +107,8 @@ class Following:
                 looked.silent, self._quiet = str(problem), True
                 self._note_silence(placed, looked.silent)
             looked.left = len(self._placed())
+            shorter = shown in self._mirrors and self._working > LONG_WORK
+            self._turn = max(LEAST_IN_TURN, self._turn // 2) if shorter else min(IN_TURN, 2 * self._turn)
             return looked
 
     def _states_are_due(self) -> bool:
@@ -110,10 +120,11 @@ class Following:
 
     def _in_turn(self, placed: list[Placement], shown: int) -> list[Placement]:
         """The runs that this look reads."""
-        if len(placed) <= IN_TURN:
+        if len(placed) <= self._turn:
             return placed
         later = [placement for placement in placed if placement.run_id > self._last_read]
-        turn = [*later, *(placement for placement in placed if placement.run_id <= self._last_read)][:IN_TURN]
+        turn = [*later, *(placement for placement in placed if placement.run_id <= self._last_read)]
+        turn = turn[: self._turn]
         self._last_read = turn[-1].run_id
         return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
@@ -126,23 +137,44 @@ class Following:
         return {placement.run_id: answer for placement, answer in zip(placed, answers, strict=True)}
 
     def _fetch(self, placed: list[Placement], looked: Looked) -> None:
-        """Ask for parts, all runs together, until nothing more is there."""
-        waiting = {placement.run_id for placement in placed}
+        """Ask for parts, of all runs together and the journals first, until nothing more is there."""
+        runs = [placement.run_id for placement in placed if self._mirrored(placement, looked)]
+        for run_id in runs:
+            self._mirrors[run_id].look_again()
         for _ in range(ROUNDS):
-            if not waiting:
+            wanted = [(run_id, part) for run_id in runs for part in self._mirrors[run_id].wants()]
+            wanted.sort(key=lambda asked: not asked[1].path.endswith(journal.NAME))
+            if not wanted:
                 return
-            more: set[int] = set()
-            asked = [(run_id, part) for run_id in sorted(waiting) for part in self._mirror(run_id, placed).wants()]
-            for batch in _batches(asked):
-                answers = self._launcher.read([part for _, part in batch])
-                for (run_id, part), content in zip(batch, answers, strict=True):
-                    looked.received += len(content or b"")
-                    with self._reporting(run_id, looked):
-                        if self._mirrors[run_id].came(part, content):
-                            more.add(run_id)
-            for run_id in sorted(waiting):
+            refused: set[int] = set()
+            while wanted:
+                wanted = wanted[self._read(wanted[:PARTS_AT_ONCE], refused, looked) :]
+            runs = [run_id for run_id in runs if run_id not in refused]
+
+    def _read(self, wanted: Sequence[tuple[int, Part]], refused: set[int], looked: Looked) -> int:
+        """Ask for parts and take in what came; how many were answered. What cannot be used is `refused`, by run.
+
+        Raises:
+            Unreachable: the connection was lost; what came before is taken in.
+        """
+        answered = 0
+        try:
+            for content in self._launcher.read([part for _, part in wanted]):
+                run_id, part = wanted[answered]
+                answered += 1
+                looked.received += len(content or b"")
+                taken = False
+                with self._reporting(run_id, looked):
+                    self._mirrors[run_id].came(part, content)
+                    taken = True
+                if not taken:
+                    refused.add(run_id)
+        finally:
+            began = monotonic()
+            for run_id in sorted({run_id for run_id, _ in wanted[:answered]}):
                 self._take_in(run_id, looked)
-            waiting = more
+            self._working += monotonic() - began
+        return answered
 
     def _take_in(self, run_id: int, looked: Looked) -> None:
         mirror = self._mirrors[run_id]
@@ -157,7 +189,7 @@ class Following:
                 self._find_images(dataset)
             if taken.doubts:
                 said = "; ".join(taken.doubts)
-                looked.problems += (f"Run {run_id}: {said}.",)
+                looked.add(f"Run {run_id}: {said}.")
 
     def _find_images(self, dataset_id: int) -> None:
         """Show the copy here of a data set that no run here has read, where the person said which folder is which.
@@ -176,10 +208,13 @@ class Following:
         self, placed: list[Placement], standings: dict[int, Standing], over: set[int], looked: Looked
     ) -> None:
         """End the following of jobs that have ended and of which all has come."""
+        words = self._last_words(placed, standings)
         for known in placed:
             if known.run_id not in standings:
                 continue
-            placement, standing, mirror = known, standings[known.run_id], self._mirrors[known.run_id]
+            placement, standing, mirror = known, standings[known.run_id], self._mirrors.get(known.run_id)
+            if mirror is None:
+                continue
             if standing.state.live:
                 if placement.run_id in over:
                     self._wait_again(placement, standing)
@@ -191,7 +226,7 @@ class Following:
                 self._fetch([placement], looked)
             if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
-            status, sentence = _end(standing, self._place.name, self._last_words(placement, standing))
+            status, sentence = _end(standing, self._place.name, words.get(placement.run_id, ""))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
@@ -218,18 +253,22 @@ class Following:
             with self._workspace.writing() as db:
                 placements.wait(db, placement.run_id)
 
-    def _last_words(self, placement: Placement, standing: Standing) -> str:
-        """The last line that a failed run printed."""
-        if standing.state is not JobState.FAILED:
-            return ""
-        (log,) = self._launcher.read([Part(f"{placement.uid}/log", 0, LOG_READ)])
-        return last_line((log or b"").decode("utf-8", "replace")) if log else ""
+    def _last_words(self, placed: list[Placement], standings: dict[int, Standing]) -> dict[int, str]:
+        """The last lines that failed runs printed, by run."""
+        uids = {
+            placement.run_id: placement.uid
+            for placement in placed
+            if placement.run_id in standings and standings[placement.run_id].state is JobState.FAILED
+        }
+        logs = all_of(self._launcher.read, [Part(f"{uid}/log", 0, LOG_READ) for uid in uids.values()])
+        return {run_id: last_line(log.decode("utf-8", "replace")) for run_id, log in zip(uids, logs, strict=True) if log}
 
-    def _mirror(self, run_id: int, placed: list[Placement]) -> Mirror:
-        if run_id not in self._mirrors:
-            uid = next(placement.uid for placement in placed if placement.run_id == run_id)
-            self._mirrors[run_id] = Mirror(self._workspace.folder(run_id), uid)
-        return self._mirrors[run_id]
+    def _mirrored(self, placement: Placement, looked: Looked) -> bool:
+        """Whether what comes of the run has a folder here."""
+        if placement.run_id not in self._mirrors:
+            with self._reporting(placement.run_id, looked):
+                self._mirrors[placement.run_id] = Mirror(self._workspace.folder(placement.run_id), placement.uid)
+        return placement.run_id in self._mirrors
 
     def _forget_others(self, placed: list[Placement]) -> None:
         numbers = {placement.run_id for placement in placed}
@@ -263,7 +302,7 @@ class Following:
         except Unreachable:
             raise
         except Problem as problem:
-            looked.problems += (f"Run {run_id}: {problem}",)
+            looked.add(f"Run {run_id}: {problem}")
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[bool]:
@@ -277,20 +316,6 @@ class Following:
             yield locks.lock(opened)
         finally:
             os.close(opened)
-
-
-def _batches(asked: list[tuple[int, Part]]) -> Iterator[list[tuple[int, Part]]]:
-    """The parts in requests of bounded size, at least one in each."""
-    batch: list[tuple[int, Part]] = []
-    size = 0
-    for run_id, part in asked:
-        if batch and (size + part.most > AT_ONCE or len(batch) == PARTS_AT_ONCE):
-            yield batch
-            batch, size = [], 0
-        batch.append((run_id, part))
-        size += part.most
-    if batch:
-        yield batch
 
 
 def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:

@@ -6,45 +6,75 @@ Every path is checked here and given as an argument: no shell reads it.
 import io
 import re
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import time
 
-from workbench.places.contract import Answer, Host, Part, Unreachable
+from workbench.places.contract import ROOM, Host, Part, Unreachable
 from workbench.problem import Problem
 
 SAFE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
 SLOWEST = 50_000  # bytes a second below which a connection counts as lost
 FRAME = 24  # bytes before each part that is read
-# For each path, offset and most: the number of bytes that follow, as "%022d\\n", or "none"; then the bytes.
-READ = (
-    'cd -- "$1" || exit 3; shift; '
-    "while [ $# -gt 0 ]; do "
-    'if [ -f "$1" ] && [ ! -L "$1" ]; then '
-    's=$(wc -c <"$1") || s=0; n=$((s - $2)); [ $n -lt 0 ] && n=0; [ $n -gt $3 ] && n=$3; '
-    'printf "%023d\\n" $n; [ $n -gt 0 ] && tail -c +$(($2 + 1)) -- "$1" | head -c $n; '
-    'else printf "%23s\\n" none; fi; '
-    "shift 3; done; exit 0"
-)
+# Of each path, offset and most of the input: the number of bytes that follow, as "%023d\\n", or "none"; then the bytes.
+# The sizes are asked for all files at once, and a file from its beginning is one process: a thousand runs have many.
+READ = """\
+cd -- "$1" || exit 3
+room=$2
+set -f
+set -- $(cat)
+files= at=0
+for word; do
+  [ $at = 0 ] && [ -f "$word" ] && [ ! -L "$word" ] && files="$files $word"
+  at=$(((at + 1) % 3))
+done
+wc -c $files </dev/null 2>/dev/null | {
+  read -r size name
+  while [ $# -gt 0 ]; do
+    if [ "$name" = "$1" ]; then
+      n=$((size - $2))
+      [ $n -lt 0 ] && n=0
+      [ $n -gt $3 ] && n=$3
+      [ $given ] && [ $((given + n)) -gt $room ] && exit
+      given=$((given + n))
+      printf '%023d\\n' $n
+      if [ $n -gt 0 ]; then
+        if [ $2 = 0 ]; then head -c $n "$1"; else tail -c +$(($2 + 1)) "$1" | head -c $n; fi
+      fi
+      read -r size name
+    else
+      printf '%23s\\n' none
+    fi
+    shift 3
+  done
+}
+exit 0
+"""
 WRITE = 'mkdir -p -- "$1" && tar -xf - -C "$1"'
 
 
-def read(host: Host, folder: str, parts: Sequence[Part]) -> list[bytes | None]:
+def read(host: Host, folder: str, parts: Sequence[Part]) -> Iterable[bytes | None]:
     """As `Launcher.read`, of files below `folder`, in one command.
 
     Raises:
-        Unreachable: the host did not answer, or its answer ends too early: what came is not used.
+        Unreachable: the host did not answer, or its answer is none of ours.
         Problem: a path is none of ours.
     """
     if not parts:
         return []
-    words = ["sh", "-c", READ, "sh", folder]
-    for part in parts:
-        words += [checked(part.path), str(part.offset), str(part.most)]
-    most = sum(part.most + FRAME for part in parts)
-    answer = host.call(words, seconds=60 + most / SLOWEST, most=most)
+    asked = "".join(f"{checked(part.path)} {part.offset} {part.most}\n" for part in parts)
+    most = max(part.most for part in parts) + ROOM + FRAME * len(parts)
+    try:
+        answer = host.call(
+            ["sh", "-c", READ, "sh", folder, str(ROOM)], asked.encode(), seconds=60 + most / SLOWEST, most=most
+        )
+    except Unreachable as problem:
+        return _then_lost(_unpacked(problem.came, parts, cut=True), problem)
     if answer.status == 3:
         return [None] * len(parts)
-    return _unpacked(answer, parts)
+    contents = list(_unpacked(answer.out, parts))
+    if not contents:
+        raise Unreachable(f"The answer was cut: {last_line(answer.errors)}.")
+    return contents
 
 
 def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
@@ -62,7 +92,7 @@ def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
 def checked(path: str) -> str:
     """The path, if it stays below its folder. Raises Problem for any that none of our files has."""
     if not SAFE.match(path) or len(path) > 500:
-        raise Problem(f"{path!r} is no file of a run folder.", kept="It was not used.")
+        raise Problem(f"{path!r} is not a file of a run folder.", kept="It was not used.")
     return path
 
 
@@ -72,23 +102,37 @@ def last_line(text: str, longest: int = 300) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line).strip()[:longest].rstrip(".")
 
 
-def _unpacked(answer: Answer, parts: Sequence[Part]) -> list[bytes | None]:
-    """The parts of an answer. A file that shrank while it was read leaves the frames wrong: all is asked again."""
-    contents: list[bytes | None] = []
+def _unpacked(out: bytes, parts: Sequence[Part], *, cut: bool = False) -> Iterator[bytes | None]:
+    """The parts of an answer, as far as it goes; of one that was `cut` also the beginning of the last.
+
+    A file that shrank while it was read leaves the frames wrong: nothing is used. Raises Unreachable then.
+    """
     at = 0
     for part in parts:
-        frame = answer.out[at : at + FRAME]
+        frame = out[at : at + FRAME]
+        if len(frame) < FRAME and (cut or not frame):
+            break
         at += FRAME
         if frame.strip() == b"none" and len(frame) == FRAME:
-            contents.append(None)
+            yield None
             continue
-        if not re.fullmatch(rb"[0-9]{23}\n", frame) or not int(frame) <= part.most or at + int(frame) > len(answer.out):
-            raise Unreachable(f"The answer was cut: {last_line(answer.errors)}.")
-        contents.append(answer.out[at : at + int(frame)])
+        if not re.fullmatch(rb"[0-9]{23}\n", frame) or int(frame) > part.most:
+            raise Unreachable("The answer is none of ours.")
+        content = out[at : at + int(frame)]
         at += int(frame)
-    if at != len(answer.out):
+        if at > len(out):
+            if not cut:
+                raise Unreachable("The answer was cut.")
+            if not content:
+                return
+        yield content
+    if at < len(out) and not cut:
         raise Unreachable("The answer holds more than was asked for.")
-    return contents
+
+
+def _then_lost(contents: Iterator[bytes | None], problem: Unreachable) -> Iterator[bytes | None]:
+    yield from contents
+    raise problem
 
 
 def _packed(contents: Mapping[str, bytes]) -> bytes:

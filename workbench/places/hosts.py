@@ -53,7 +53,7 @@ class OpenSshHost:
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
         answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
-            raise Unreachable(f"{self._host} does not answer: {last_line(answer.errors)}.")
+            raise _unreachable(f"{self._host} does not answer: {last_line(answer.errors)}.", answer.out)
         return answer
 
     def _ssh(self) -> list[str]:
@@ -84,7 +84,13 @@ def _called(
         case "cancelled":
             raise Cancelled
         case "time":
-            raise Unreachable(f"{who} gave no answer in {seconds:.0f} s.")
+            raise _unreachable(f"{who} gave no answer in {seconds:.0f} s.", done.out)
         case "size":
             raise Problem(f"{who} answered with over {most:,} bytes, more than was asked for.", kept="It was not used.")
     return Answer(done.status, done.out, done.errors)
+
+
+def _unreachable(sentence: str, came: bytes) -> Unreachable:
+    problem = Unreachable(sentence)
+    problem.came = came
+    return problem

@@ -49,7 +49,7 @@ def plan(place: Place, base: str = "python3", wheel: Path | None = None) -> Plan
     """
     if not place.python.endswith(SUFFIX) or place.python.startswith("/usr/"):
         raise Problem(
-            f"{place.python} is no virtual environment's Python.",
+            f"{place.python} is not the Python of a virtual environment.",
             kept="Nothing was installed.",
             todo="Name one that ends in /bin/python, or install Workbench there by hand.",
         )

@@ -4,7 +4,9 @@ The journal is kept in whole lines, arrays in parts until they have the size and
 the run's own folder has is not kept twice.
 """
 
+import os
 import shutil
+from itertools import islice
 from pathlib import Path
 
 from workbench import files
@@ -12,7 +14,7 @@ from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
 from workbench.workspace import journal, travelling
-from workbench.workspace.arriving_files import LARGEST_FILE
+from workbench.workspace.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.dataset_copy import LARGEST_COPY
 from workbench.workspace.paths import regular, write_from
 
@@ -20,6 +22,8 @@ FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
 FILE_AT_ONCE = 4 << 20  # bytes of another file in one request
 LARGEST_JOURNAL = 4 << 30  # bytes
+FILES_AT_ONCE = 64  # of one run in one request
+MOST_NAMED = 100_000  # files that are named and not here: no run has as many
 MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
 DATASET = "dataset.json"
 PART = ".part"
@@ -41,6 +45,7 @@ class Mirror:
         self.folder, self._home, self._name = home / FOLDER, home, name
         self.changed = False
         self._lacking: set[str] = set()  # named, and not there
+        self._at_end: set[str] = set()  # files of which there is no more now
         self._named: dict[str, tuple[int, str]] = {}  # size and hash of files that the journal names and are not here
         self._saved: dict[str, tuple[int, str]] = {}  # the last checkpoints
         self._tries: dict[str, int] = {}
@@ -48,12 +53,19 @@ class Mirror:
         self._looked_at = 0  # bytes of the journal
         self._begin()
 
+    def look_again(self) -> None:
+        """There may be more of every file than there was."""
+        self._at_end.clear()
+
     def wants(self) -> list[Part]:
-        """The next bytes to ask for, the journal's first."""
-        parts = [self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once)]
-        if not (self._home / DATASET).exists() and self._size(DATASET) < LARGEST_COPY:
+        """The next bytes to ask for, the journal's first; none as soon as all has come that is there now."""
+        parts = []
+        if journal.NAME not in self._at_end:
+            parts.append(self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once))
+        lacks_samples = DATASET not in self._at_end and not (self._home / DATASET).exists()
+        if lacks_samples and self._size(DATASET) < LARGEST_COPY:
             parts.append(self._part(DATASET, self._size(DATASET), FILE_AT_ONCE))
-        if name := next(iter(self._named), None):
+        for name in islice((name for name in self._named if name not in self._at_end), FILES_AT_ONCE):
             size = self._size(name + PART)
             parts.append(self._part(name, size, min(FILE_AT_ONCE, self._named[name][0] - size)))
         return parts
@@ -62,14 +74,17 @@ class Mirror:
         """Whether files that the journal names are still to come, as far as they are there."""
         return bool(set(self._named) - self._lacking)
 
-    def came(self, part: Part, content: bytes | None) -> bool:
-        """Take the answer to one of `wants`; whether there is more of that file. Raises Problem for a full disk."""
+    def came(self, part: Part, content: bytes | None) -> None:
+        """Take the answer to one of `wants`. Raises Problem for a full disk, and for a journal that no run writes."""
         name = part.path.rpartition("/")[2]
+        if len(content or b"") < part.most:
+            self._at_end.add(name)
         if name == journal.NAME:
-            return self._journal_came(content or b"", part)
-        if name == DATASET:
-            return self._dataset_came(content, part)
-        return self._file_came(name, content or b"", part)
+            self._journal_came(content or b"", part)
+        elif name == DATASET:
+            self._dataset_came(content, part)
+        elif name in self._named:
+            self._file_came(name, content or b"", part)
 
     def taken_in(self) -> None:
         """`ingest` has read the folder: what the run's own folder has now goes."""
@@ -92,12 +107,12 @@ class Mirror:
         files.make_folder(self.folder)
         for name in (travelling.CARD, "config.toml", "experiment.json", journal.NAME):
             if (self._home / name).exists() and not (self.folder / name).exists():
-                with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
-                    shutil.copyfileobj(own, file)
+                if name == journal.NAME or not _linked(regular(self._home / name), self.folder / name):
+                    self._copy_own(name)
         self._look_at_lines(begun=True)
         self.changed = True  # a program that was killed may have left what it had not taken in
 
-    def _journal_came(self, content: bytes, part: Part) -> bool:
+    def _journal_came(self, content: bytes, part: Part) -> None:
         whole = content[: content.rfind(b"\n") + 1]
         too_long = part.offset + len(content) > LARGEST_JOURNAL
         if whole and not too_long:
@@ -111,17 +126,16 @@ class Mirror:
             )
         elif len(content) == part.most:  # a line that is longer than what was asked for
             self._journal_at_once = 2 * part.most
-        return len(content) == part.most
 
-    def _dataset_came(self, content: bytes | None, part: Part) -> bool:
-        if not content:
-            return False
-        write_from(self.folder / DATASET, part.offset, content)
-        self.changed = True
-        return len(content) == part.most
+    def _dataset_came(self, content: bytes | None, part: Part) -> None:
+        if content and part.offset == self._size(DATASET):  # a line that came since may have taken it back
+            write_from(self.folder / DATASET, part.offset, content)
+            self.changed = True
 
-    def _file_came(self, name: str, content: bytes, part: Part) -> bool:
+    def _file_came(self, name: str, content: bytes, part: Part) -> None:
         size, digest = self._named[name]
+        if part.offset != self._size(name + PART):  # a line that came since names another file so
+            return
         if content:
             self._lacking.discard(name)
             write_from(self.folder / (name + PART), part.offset, content)
@@ -129,7 +143,7 @@ class Mirror:
             self._lacking.add(name)
             self._named[name] = self._named.pop(name)
         if self._size(name + PART) < size:
-            return bool(content)
+            return
         arrived = self.folder / (name + PART)
         if not arrived.exists():
             arrived.touch()
@@ -137,12 +151,12 @@ class Mirror:
             arrived.replace(self.folder / name)
             self.changed = True
             del self._named[name]
-            return bool(self._named)
+            return
         arrived.unlink()
+        self._at_end.add(name)
         self._tries[name] = self._tries.get(name, 0) + 1
         if self._tries[name] >= MOST_TRIES:
             del self._named[name]
-        return False
 
     def _look_at_lines(self, begun: bool = False) -> None:
         """Note what the lines name that came since the last look."""
@@ -163,8 +177,7 @@ class Mirror:
         if entry.owner is not None and not (self._home / DATASET).exists():
             (self.folder / DATASET).unlink(missing_ok=True)  # it may be written anew
         if entry.evaluation is not None:
-            epoch = entry.evaluation.epoch
-            for name in (f"embeddings-{epoch}.npy", f"ranking-{epoch}.npz", f"proxies-{epoch}.npz"):
+            for name in names_of(entry.evaluation):
                 if name in entry.evaluation.files:
                     self._ask_for(name, entry.evaluation.files[name], begun)
         if entry.checkpoint is not None and entry.checkpoint.blake2b:
@@ -179,16 +192,22 @@ class Mirror:
             if begun:
                 return
             # Of an evaluation that was forgotten and came out the same again, beside arrays that did not.
-            with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
-                shutil.copyfileobj(own, file)
+            self._copy_own(name)
             self.changed = True
+            return
+        if len(self._named) >= MOST_NAMED:
             return
         if self._named.get(name) != facts:  # a run that was resumed writes a file of that name anew
             (self.folder / (name + PART)).unlink(missing_ok=True)
         self._named[name] = facts
 
+    def _copy_own(self, name: str) -> None:
+        """Have a file of the run's own folder arrive, too."""
+        with files.atomic_write(self.folder / name) as file, regular(self._home / name).open("rb") as own:
+            shutil.copyfileobj(own, file)
+
     def _done(self) -> list[str]:
-        kinds = ("embeddings-*.npy", "ranking-*.npz", "proxies-*.npz", *CHECKPOINTS.values())
+        kinds = ("embeddings-*.npy", "ranking-*.npz", "proxies-*.npz", "training-*.npz", *CHECKPOINTS.values())
         return [path.name for kind in kinds for path in self.folder.glob(kind)]
 
     def _part(self, name: str, offset: int, most: int) -> Part:
@@ -197,6 +216,15 @@ class Mirror:
     def _size(self, name: str) -> int:
         path = self.folder / name
         return path.stat().st_size if path.is_file() else 0
+
+
+def _linked(own: Path, path: Path) -> bool:
+    """Whether the file has a second name now, where the disk can: one that is never written in place needs no copy."""
+    try:
+        os.link(own, path)
+    except OSError:
+        return False
+    return True
 
 
 def _is(path: Path, facts: tuple[int, str]) -> bool:

@@ -79,7 +79,7 @@ class SlurmPlace(Place):
     gres: str = Field("", max_length=200, pattern=OPTION, title="GRES", description="Of sbatch --gres, such as gpu:1.")
     time: str = Field(
         "", pattern=r"^([0-9]+(:[0-9]{1,2}){0,2}|[0-9]+-[0-9]{1,2}(:[0-9]{1,2}){0,2})?$",
-        description="Time limit: minutes, H:MM:SS or D-HH. A run saves itself before it ends, and goes back in line.",
+        description="Time limit: minutes, H:MM:SS or D-HH. A run saves itself before it ends and queues again.",
     )  # fmt: skip
     notice: int = Field(
         120, ge=30, le=3600, title="Notice", description="Seconds before the time limit at which a run saves itself."
@@ -124,7 +124,7 @@ class SlurmPlace(Place):
     @classmethod
     def _is_one_line(cls, line: str, asked: ValidationInfo) -> str:
         if any(not letter.isprintable() for letter in line):
-            raise ValueError("It is one line, without control characters.")
+            raise ValueError("Must be one line, without control characters.")
         if asked.field_name == "lines":
             words = shlex.split(line)  # a quotation mark without its other is a ValueError, too
             if any(not word.startswith("--") for word in words):

@@ -19,7 +19,7 @@ from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
 TRIES = 3  # to submit, where the connection ends meanwhile
-AT_ONCE = 500  # jobs in one request
+AT_ONCE = 5000  # jobs in one request
 SIGNALS = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 # Whether process $1 is there and has the word $2 among its own: a number is given again to other processes.
 ALIVE = (
@@ -65,10 +65,10 @@ START = (
     'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done; exit 0'
 )
 STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thousand runs may wait in it
-    'cd -- "$1" 2>/dev/null || { shift; for n in "$@"; do echo none; done; exit 0; }; shift; known=""; '
+    'set -f; cd -- "$1" 2>/dev/null || { for n in $(cat); do echo none; done; exit 0; }; known=""; '
     'waits() { [ "$1 $2" = "$known" ] || { known="$1 $2"; there=no; alive "$1" "$2" && there=yes; }; '
     "[ $there = yes ]; }; "
-    'for n in "$@"; do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
+    'for n in $(cat); do s=""; p=""; read -r s 2>/dev/null <"$n/exit"; read -r p 2>/dev/null <"$n/pid"; '
     'l=""; w=""; read -r l w 2>/dev/null <"$n/line"; '
     'if [ -e "$n/withdrawn" ] && [ ! -e "$n/pid" ]; then echo withdrawn; '
     'elif [ -n "$s" ]; then echo "exit $s"; elif alive "$p" "$n"; then echo running; '
@@ -110,7 +110,7 @@ class Processes(ThroughHost[Place]):
         standings: list[Standing] = []
         for start in range(0, len(jobs), AT_ONCE):
             some = [host_files.checked(job) for job in jobs[start : start + AT_ONCE]]
-            answer = self._host.call(["sh", "-c", STATES, "sh", self._place.folder, *some])
+            answer = self._host.call(["sh", "-c", STATES, "sh", self._place.folder], "\n".join(some).encode())
             lines = answer.out.decode("utf-8", "replace").splitlines()
             if len(lines) != len(some):
                 raise Unreachable(f"The answer was cut: {last_line(answer.errors)}.")

@@ -24,7 +24,7 @@ from workbench.problem import Problem
 
 JOB = re.compile(r"^(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})$")
 LARGEST_ANSWER = 64 << 20  # bytes
-AT_ONCE = 60  # runs in one request: the words of a command have a limit
+AT_ONCE = 1000  # runs in one request
 PATIENCE = 30.0  # seconds for an answer
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
@@ -93,7 +93,7 @@ class Ray(ThroughHost[RayPlace]):
         for start in range(0, len(numbers), AT_ONCE):
             some = numbers[start : start + AT_ONCE]
             parts = [Part(f"{number.name}/{name}", most=8) for number in some for name in ("exit", "begun", "ask")]
-            written = iter(self.read(parts))
+            written = iter(self._read_all(parts))
             standings += [
                 _standing(jobs_by_id.get(number.submission), status, begun is not None, bool(asked))
                 for number, status, begun, asked in zip(some, written, written, written, strict=True)
@@ -120,7 +120,7 @@ class Ray(ThroughHost[RayPlace]):
 
     def _last_of(self, number: Number) -> bool:
         """Whether the job has this run alone."""
-        (script,) = self.read([Part(f"jobs/{number.submission}.sh")])
+        (script,) = self._read_all([Part(f"jobs/{number.submission}.sh")])
         return script is not None and script.count(b"\nwork ") == 1
 
     def _script(self, submission: str, orders: Sequence[Order]) -> str:
@@ -178,7 +178,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
     if state == "PENDING":
         return Standing(JobState.QUEUED, "Ray looks for a free node")
     if state == "RUNNING":
-        return Standing(JobState.RUNNING) if begun else Standing(JobState.QUEUED, "runs before it are at work")
+        return Standing(JobState.RUNNING) if begun else Standing(JobState.QUEUED, "runs before it are still working")
     if state == "STOPPED":
         return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED, "stopped in Ray")
     if state in ("FAILED", "SUCCEEDED"):
@@ -190,5 +190,5 @@ def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for what is none."""
     match = JOB.match(job)
     if match is None:
-        raise Problem(f"{job[:100]!r} is no job of Ray.")
+        raise Problem(f"{job[:100]!r} is not a job of Ray.")
     return Number(match[1], match[2])

@@ -42,7 +42,9 @@ def named(name: str) -> Place:
     path = _path(name)
     if not path.exists():
         raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
-    with refusing(lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo="Mend or delete the file.")):
+    with refusing(
+        lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo="Correct or delete the file.")
+    ):
         if path.stat().st_size > LARGEST:
             raise ValueError(f"it is over {LARGEST >> 10} KiB")
         values = tomllib.loads(path.read_text("utf-8"))

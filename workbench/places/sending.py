@@ -26,7 +26,7 @@ class UnknownData(Problem):
         super().__init__(
             f"Where {path} is at {place} is not known.",
             kept="Nothing was started.",
-            todo=f'Say it once: workbench place data {place} "{path}" FOLDER-THERE',
+            todo=f'Name its folder there once: workbench place data {place} "{path}" FOLDER-THERE',
         )
         self.path = path
 

@@ -137,7 +137,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
     def _exits(self, numbers: Sequence[Number]) -> Standings:
-        contents = self.read([Part(f"{number.name}/exit", most=8) for number in numbers])
+        contents = self._read_all([Part(f"{number.name}/exit", most=8) for number in numbers])
         said = zip(numbers, contents, strict=True)
         return {
             (number.array, number.task): of_exit_status(int(text))
@@ -173,5 +173,5 @@ def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for what is none."""
     match = JOB.match(job)
     if match is None:
-        raise Problem(f"{job[:100]!r} is no job of Slurm.")
+        raise Problem(f"{job[:100]!r} is not a job of Slurm.")
     return Number(match[1], int(match[2]), match[3])

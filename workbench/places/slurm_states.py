@@ -9,7 +9,8 @@ QUEUED = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "
 RUNNING = {"RUNNING", "COMPLETING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED", "SUSPENDED"}
 INTERRUPTED = {
     "BOOT_FAIL": "the node did not start", "DEADLINE": "its deadline came", "NODE_FAIL": "its node failed",
-    "PREEMPTED": "another job took its place", "REVOKED": "it was revoked", "TIMEOUT": "its time limit came",
+    "PREEMPTED": "another job with a higher priority took its nodes", "REVOKED": "it was revoked",
+    "TIMEOUT": "its time limit came",
 }  # fmt: skip
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
@@ -19,8 +20,9 @@ MOST_TASKS = 100_000
 REST = -1  # the tasks of an array that have no line of their own
 NO_TASK = "4294967294"  # as scontrol names them when all that waited were cancelled
 WAITS_FOR = {
-    "Priority": "other jobs come first", "Resources": "nothing is free", "BeginTime": "Slurm takes it up again soon",
-    "JobArrayTaskLimit": "as many of its array work as may", "Dependency": "another job has to end first",
+    "Priority": "other jobs come first", "Resources": "no node is free", "BeginTime": "Slurm starts it again soon",
+    "JobArrayTaskLimit": "the limit of running tasks of its array is reached",
+    "Dependency": "another job has to end first",
     "ReqNodeNotAvail": "its nodes are down or kept free", "PartitionDown": "the partition is down",
     "PartitionTimeLimit": "the partition allows no run as long", "JobHeldUser": "it is held",
 }  # fmt: skip

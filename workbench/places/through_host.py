@@ -1,10 +1,10 @@
 """What every launcher does by its host alone: run folders are written, read and asked through it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from workbench.places import host_files
-from workbench.places.contract import Host, Order, Part
+from workbench.places.contract import Host, Order, Part, all_of
 from workbench.places.place import Place
 
 OfKind = TypeVar("OfKind", bound=Place)
@@ -26,9 +26,13 @@ class ThroughHost(Generic[OfKind]):
         contents = {f"{order.name}/{name}": content for order in orders for name, content in order.files.items()}
         host_files.write_all(self._host, self._place.folder, contents | (more or {}))
 
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+    def read(self, parts: Sequence[Part]) -> Iterable[bytes | None]:
         """As `Launcher.read`."""
         return host_files.read(self._host, self._place.folder, parts)
+
+    def _read_all(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """As `all_of`."""
+        return all_of(self.read, parts)
 
     def put(self, path: str, content: bytes) -> None:
         """As `Launcher.put`."""

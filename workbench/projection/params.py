@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from workbench.entries.catalog import sentences
 from workbench.params import Params, param
 from workbench.problem import Problem
 
@@ -51,7 +52,5 @@ def read_params(method: str, values: dict[str, Any]) -> Params:
     try:
         return METHODS[method](**values)
     except ValidationError as error:
-        reasons = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
-        )
-        raise Problem(f"The map cannot be made with these parameters: {reasons}.") from error
+        reasons = " ".join(f"{field}: {sentence}" for field, sentence in sentences(error).items())
+        raise Problem(f"The map cannot be made with these parameters. {reasons}") from None

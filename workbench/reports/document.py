@@ -7,10 +7,11 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.reports import figures, group_figures
 from workbench.reports.blocks import Block, Document, Section
-from workbench.reports.content import Content, gather
+from workbench.reports.content import Content
 from workbench.reports.drawing import Drawing
 from workbench.reports.entry_titles import moment
 from workbench.reports.fair_blocks import fair_drawings
+from workbench.reports.gathering import gather
 from workbench.reports.group_content import GroupContent, gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.headline import headline

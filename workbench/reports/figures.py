@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.colours import OKABE_ITO, class_colours
+from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
@@ -113,7 +114,7 @@ def _retrieval(content: Content, host: Figure) -> None:
     names = [name for name in content.curves if name.startswith("test/recall@")]
     looks = [(name, *look) for name, look in zip(names, RECALL_LOOKS, strict=False)]
     for name, colour, line in (*looks, ("test/MAP@R", COLOURS[5], "-")):
-        curve, word = content.curves[name], name.removeprefix("test/")
+        curve, word = content.curves[name], metric_name(name.removeprefix("test/"))
         axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
     axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
     axes.legend(ncols=2)

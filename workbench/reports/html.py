@@ -12,6 +12,7 @@ from workbench.files.resources import resources
 from workbench.reports.blocks import Document
 from workbench.reports.content import percent
 from workbench.reports.drawing import Drawing
+from workbench.reports.line_breaks import BREAK, breakable
 from workbench.reports.thumbnails import thumbnail
 
 
@@ -44,12 +45,18 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["percent"] = percent
+    environment.filters["breakable"] = _breakable
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment
 
 
 def _drawing(drawn: Drawing) -> str:
     return _data_uri(drawn.encode("svg"), "svg+xml") if drawn.laid_out else ""
+
+
+def _breakable(text: str) -> Markup:
+    """A cell whose long names may go on in the next line between their parts."""
+    return Markup("<wbr>").join(breakable(text).split(BREAK))
 
 
 def _picture(image: np.ndarray | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.published_tables import ExperimentRow
 from workbench.comparing.published_tables import Table as PublishedTable
 from workbench.reports.blocks import NO_VALUE, Block, Table, heading, said
@@ -26,7 +27,7 @@ def published_blocks(
         experiments: rows of finished experiments, set below `own`.
         differences: what our runs and the table do not share.
     """
-    head = ("Method", "Backbone", "d", *(f"{name} %" for name in table.metrics))
+    head = ("Method", "Backbone", "d", *(f"{metric_name(name)} %" for name in table.metrics))
     papers = [
         (row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(points, row.values)) for row in table.rows
     ]

@@ -1,7 +1,8 @@
 """The sections of a report about one run, as blocks."""
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
-from workbench.reports.content import ClassRow, Content, percent, points
+from workbench.reports.content import ClassRow, Content, MetricRow, percent, points
 from workbench.reports.published_blocks import published_blocks
 
 UNMEASURED = "There is no evaluation yet."
@@ -76,10 +77,8 @@ def _metrics(content: Content) -> list[Block]:
         return [said(UNMEASURED, muted=True)]
     head = ("Metric ↑", f"Best (epoch {best.epoch})", "95% interval over queries", f"Last (epoch {last.epoch})")
     rows = tuple(
-        (row.name, percent(row.best), f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else NO_VALUE,
-         percent(row.last))
-        for row in content.metrics
-    )  # fmt: skip
+        (metric_name(row.name), percent(row.best), _interval(row), percent(row.last)) for row in content.metrics
+    )
     queries, left_out = best.metrics.get("queries", 0), best.metrics.get("queries/left_out", 0)
     counts = (
         f"{queries:,.0f} queries, {left_out:,.0f} left out because their class has one image; "
@@ -89,6 +88,10 @@ def _metrics(content: Content) -> list[Block]:
         Table("metrics", f"{content.title}: retrieval on the test half.", head, rows, frozenset({1, 2, 3})),
         said(counts, muted=True),
     ]
+
+
+def _interval(row: MetricRow) -> str:
+    return f"{percent(row.low)} to {percent(row.high)}" if row.low == row.low else NO_VALUE
 
 
 def _classes(content: Content) -> list[Block]:

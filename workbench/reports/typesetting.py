@@ -4,7 +4,6 @@ The template is fixed. What a report says reaches it as strings of a JSON file, 
 """
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,12 +20,10 @@ from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
 from workbench.reports.content import QueryCard, percent
 from workbench.reports.drawing import FULL
+from workbench.reports.line_breaks import breakable
 from workbench.reports.sections import PAPERS
 from workbench.reports.thumbnails import thumbnail
 
-LONG_WORD = re.compile(r"\S{20,}")
-PIECE = 8  # letters of a long word between places where a line may end
-BREAK = "\u200b"
 SHORT_TITLE = 90  # letters in the running head
 SHORT_CLASS = 17  # letters of a class below an image
 LONGEST_LINK = 2000
@@ -233,9 +230,7 @@ def _plain(text: str) -> str:
 
 def _breakable(text: str) -> str:
     """Text whose long words may end a line, without a hyphen."""
-    return LONG_WORD.sub(
-        lambda word: BREAK.join(word[0][at : at + PIECE] for at in range(0, len(word[0]), PIECE)), _plain(text)
-    )
+    return breakable(_plain(text))
 
 
 def _short(name: str) -> str:

@@ -173,7 +173,12 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
             " ".join(damaged), kept="Its curves and evaluations are kept.", todo="Start a new run of this config."
         )
     if forgotten := recorder.forget_after(-1):
-        emit(Noted(f"Run {name} had no checkpoint yet: it began anew, without the {forgotten:,} points it had told."))
+        emit(
+            Noted(
+                f"Run {name} had no checkpoint yet: it starts from the beginning. Its {forgotten:,} earlier points "
+                "of curves were removed."
+            )
+        )
 
 
 def device_named(name: str) -> str:

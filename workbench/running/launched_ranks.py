@@ -54,7 +54,7 @@ def launched() -> Launched:
             return Launched(int(values["SLURM_PROCID"]), count, int(values["SLURM_LOCALID"]), meeting)
         why = "there is no RANK, WORLD_SIZE, MASTER_ADDR and no SLURM_STEP_ID"
     except (KeyError, ValueError) as error:
-        why = f"{error} is missing or is no number"
+        why = f"{error} is missing or not a number"
     raise Problem(
         f"Neither srun nor torchrun started this process: {why}.", kept="Nothing was started.",
         todo="Start it as: srun workbench run CONFIG --folder DIR --devices env",

@@ -54,7 +54,7 @@ def _train(ranks: "OneRank", config: RunConfig, folder: Path) -> None:
     fingerprint = ranks.same("")  # when rank 0 has decoded the images
     data = load_data(config, _untold)
     if data.images.fingerprint != fingerprint:
-        raise Problem("Two ranks of this run read different data.", todo="Leave the data set alone in a run.")
+        raise Problem("Two ranks of this run read different data.", todo="Do not change the data set during a run.")
     Engine(config, data, folder, Following(), _unheard, ranks=ranks).run()
 
 

@@ -34,7 +34,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
     """The checkpoint of the best evaluation, or the last. Raises Problem when there is none."""
     paths = checkpoints(workspace, run_id)
     if not paths:
-        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it anew.")
+        raise Problem(f"Run {run_id} has no checkpoint to go on from.", todo="Start it again from the beginning.")
     return paths[-1]
 
 

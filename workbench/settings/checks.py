@@ -73,7 +73,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
     if batch % count:
         errors["training.batch_size"] = (
             f"{batch} images cannot be divided equally among {count} devices: "
-            f"use {max(1, batch // count) * count}, say."
+            f"use {max(1, batch // count) * count}, for example."
         )
     if config.training.nesterov and config.training.momentum == 0:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
@@ -134,7 +134,7 @@ def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of
     sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
     per_class, batch = sampler.model_dump()[images_of_class], config.training.batch_size
     if batch % per_class:
-        return {"training.batch_size": f"{batch} images are no multiple of {per_class} images of each class."}
+        return {"training.batch_size": f"{batch} images are not a multiple of {per_class} images of each class."}
     if loss["facts"].get("needs_pairs") and batch == per_class:
         return {"training.batch_size": f"A batch of one class has no negatives: use {2 * per_class} images or more."}
     return {}

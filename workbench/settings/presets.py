@@ -37,6 +37,11 @@ class Preset:
         """The run; its parameters are not checked against the catalog."""
         return RunConfig.model_validate(self.values)
 
+    @property
+    def sources_told(self) -> dict[str, str]:
+        """The sources in the words of the form."""
+        return {field: f"{source} (the preset's value)" for field, source in self.sources.items()}
+
 
 def presets() -> list[Preset]:
     """The presets by their `order`: as they were shipped, parsed anew only where a file was changed since."""

@@ -52,7 +52,7 @@ class TrainingParams(Params):
     )  # fmt: skip
     chunk: int = param(
         0, ge=0, le=65_536, unit="images",
-        help="For batches larger than memory: activations are kept for so many images at a time; 0 is off. Value and "
+        help="For batches larger than memory: activations are kept for this many images at a time; 0 is off. Value and "
         "gradient are those of the whole batch, for every loss, also with the head's batch-norm and dropout. The "
         "backbone computes its features twice. Not with batch-norm that is trained in the backbone.",
     )  # fmt: skip

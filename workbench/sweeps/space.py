@@ -85,7 +85,7 @@ def read(text: str) -> Parameter:
         listed = toml_value(f"[{listing}]")
         values = listed if isinstance(listed, list) else [toml_value(value.strip()) for value in listing.split(",")]
         if not all(isinstance(value, bool | int | float | str) and value != "" for value in values):
-            raise BadConfig("The sweep", {field: f"{listing!r} are not values with commas between."})
+            raise BadConfig("The sweep", {field: f"{listing!r} are not values separated by commas."})
         return Parameter(field, tuple(dict.fromkeys(values)))
     limits, *marks = listing.split(":")
     low, _, high = limits.partition("..")
@@ -205,7 +205,7 @@ def _fitting(model: type[Params], field: str, value: Any) -> Value:
 
 def _unknown(field: str, config: RunConfig, known: Catalog) -> str:
     if field in ("seed", "seeds"):
-        return "Seeds are no parameter: say how many with --seeds."
+        return "Seeds are not a parameter: set their number with --seeds."
     part = field.partition(".")[0]
     there = [name for name in fields(config, known) if name.startswith(f"{part}.")]
     listed = f"Known: {', '.join(there)}." if there else "Write it as loss.scale."

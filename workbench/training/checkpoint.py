@@ -58,7 +58,7 @@ def load(path: Path) -> dict[str, Any]:
         if path.stat().st_size > LARGEST:
             raise ValueError("it is over 16 GiB")
         if not zipfile.is_zipfile(path):
-            raise ValueError("it is no zip file")
+            raise ValueError("it is not a zip file")
     state = read_tensors(path, partial(_bad, path))
     if not isinstance(state, dict):
         raise _bad(path, "it holds no named values")

@@ -118,7 +118,7 @@ class ImportDialog(QDialog):
             return "" if path.is_dir() else f"There is no folder {path}."
         endings = (".npy",) if key == "array" else ENDINGS
         if path.suffix.lower() not in endings:
-            return f"{path.name} is none of {', '.join(endings)}."
+            return f"{path.name} is not one of {', '.join(endings)}."
         return "" if path.is_file() else f"There is no file {path}."
 
     def _wrong(self) -> str:

@@ -9,6 +9,7 @@ from workbench.problem import Problem
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
+    from workbench.settings.proposals import Proposal
 
 FOLDER_DATASET = "dataset/folder"
 
@@ -29,17 +30,20 @@ def check_known(catalog: Catalog) -> None:
         raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
 
 
-def config_from(path: Path, catalog: Catalog) -> "RunConfig":
-    """The config for a folder or archive of images, or the config in a file.
+def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":
+    """A config for a folder or archive of images, with reasons, or the config in a file, which needs none.
+
+    `near` are folders that may hold weights.
 
     Raises:
         Problem: none of these, unreadable, or the catalog is not there yet.
     """
     from workbench.config import RunConfig
+    from workbench.settings.proposals import Proposal
 
     check_known(catalog)
     if holds_images(path):
-        return _of_images(path, catalog)
+        return _of_images(path, near, catalog)
     if path.suffix.lower() != ".toml":
         raise Problem(
             f"{path.name} is neither a folder or archive of images nor a config (.toml).",
@@ -49,17 +53,17 @@ def config_from(path: Path, catalog: Catalog) -> "RunConfig":
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(f"The config {path} cannot be read ({error}).", kept="Nothing was changed.") from None
-    return RunConfig.from_toml_text(text, str(path), catalog)
+    return Proposal(RunConfig.from_toml_text(text, str(path), catalog), {})
 
 
-def _of_images(chosen: Path, catalog: Catalog) -> "RunConfig":
-    from workbench.config import RunConfig
+def _of_images(chosen: Path, near: list[Path], catalog: Catalog) -> "Proposal":
+    from workbench.settings.proposals import for_photographs
 
     params = catalog[FOLDER_DATASET]["params"]
     path_field = next(name for name, field in params.items() if field.get("path") == "place")
     dataset = {"name": FOLDER_DATASET.partition("/")[2], path_field: str(chosen)}
     name = chosen.name if chosen.is_dir() else stem(chosen)
-    return RunConfig.model_validate({"name": name[:200] or "My images", "dataset": dataset})
+    return for_photographs(name[:200] or "My images", dataset, chosen, near, catalog)
 
 
 def sample_config() -> "RunConfig":

@@ -37,14 +37,17 @@ class Opening(QObject):
 
     def offer(self, path: Path) -> None:
         """A folder or archive of images, or a config file becomes a config on the Set up page."""
+        near = [folder for kind in ("data_folders", "data") for folder in self._session.preferences.recent(kind)]
         try:
-            config = offering.config_from(path, self._session.catalog)
+            proposal = offering.proposed_from(path, near, self._session.catalog)
         except Problem as problem:
             self._session.notify(problem)
             return
         if offering.holds_images(path):
             self._session.preferences.remember("data", path)
-        self._session.config_offered.emit(config)
+        self._session.config_offered.emit(proposal.config)
+        if proposal.reasons:
+            self._session.config_explained.emit(proposal.reasons)
 
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""

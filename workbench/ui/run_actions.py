@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
-from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoCommand, QUndoStack
+from PySide6.QtGui import QAction, QDesktopServices, QIcon, QPixmap, QUndoStack
 from PySide6.QtWidgets import QInputDialog, QMenu, QMessageBox, QWidget
 
 from workbench.problem import Problem
@@ -17,33 +17,10 @@ from workbench.ui.run_jobs import DEVICES, OWN_PROCESS
 from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
+from workbench.ui.undo import Reversible
 from workbench.ui.words import CONTINUE, PAUSE, RESUME, STOP, counted
 
 LONGEST_NAME = 200  # letters
-
-
-class Reversible(QUndoCommand):
-    """Something done to a run that can be taken back.
-
-    Args:
-        text: what was done, for the Undo command.
-        again: does it; not called at first where it is `done` already.
-        back: takes it back.
-    """
-
-    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object], done: bool = False) -> None:
-        super().__init__(text)
-        self._again, self._back, self._done = again, back, done
-
-    def redo(self) -> None:
-        """Do it, again where it was taken back."""
-        if not self._done:
-            self._again()
-        self._done = False
-
-    def undo(self) -> None:
-        """Take the action back by calling `back`."""
-        self._back()
 
 
 class RunActions(QObject):
@@ -54,7 +31,6 @@ class RunActions(QObject):
     def __init__(self, session: Session, commands: Commands, window: QWidget) -> None:
         super().__init__(window)
         self.undo_stack = QUndoStack(self)
-        self.ticked: list[int] = []  # in the list of runs
         self._session, self._window = session, window
         add = commands.add
         self.pause = add("run.pause", PAUSE, self._pause, "Ctrl+Shift+Space", "pause")
@@ -63,6 +39,8 @@ class RunActions(QObject):
         self.resume = add("run.resume", f"{RESUME} from its checkpoint", self._resume, "", "play")
         self.duplicate = add("run.duplicate", "Duplicate with changes", self._duplicate, "Ctrl+D", "copy")
         self.compare = add("run.compare", "Compare", self._compare, "", "scales")
+        self.tick_all = add("run.tick-all", "Tick all runs shown", None, "", "check")
+        self.untick_all = add("run.untick-all", "Untick all runs", partial(session.ticks.choose, ()))
         self.rename = add("run.rename", "Rename", self._rename, "F2", "pencil-simple")
         self.tags = add("run.tags", "Tags…", self._tags, "", "tag")
         self.note = add("run.note", "Note…", self._note, "", "note")
@@ -90,7 +68,7 @@ class RunActions(QObject):
             self.pause, self.stop, self.end, self.resume, _line(self), self.apart, self.devices, self.sweeps.show,
         ]  # fmt: skip
         self.of_list = [
-            self.compare, _line(self),
+            self.compare, self.tick_all, self.untick_all, _line(self),
             self.rename, self.tags, self.note, self.colour, _line(self), self.duplicate, self.resume, self.folder,
             self.places.fetch, self.exchange.export, _line(self), self.trash, self.restore, self.delete,
             self.show_trash, self.empty_trash,
@@ -100,6 +78,8 @@ class RunActions(QObject):
         session.workspace_changed.connect(self.refresh)
         session.workspace_changed.connect(self.undo_stack.clear)
         session.run_trashed.connect(self._remember_trashed)
+        session.ticks.chosen.connect(self._remember_ticked)
+        session.ticks.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
@@ -114,7 +94,9 @@ class RunActions(QObject):
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)
         self.places.refresh()
-        self.compare.setEnabled(there or bool(self.ticked))
+        ticked = bool(self._session.ticks.runs)
+        self.compare.setEnabled(there or ticked)
+        self.untick_all.setEnabled(ticked)
         ones = (self.rename, self.tags, self.note, self.colour, self.duplicate, self.folder)
         for action in (*ones, self.exchange.export):
             action.setEnabled(there)
@@ -146,10 +128,19 @@ class RunActions(QObject):
             self._try(offer_settings, self._session, run, ", changed")
 
     def _compare(self) -> None:
-        runs = self.ticked or ([] if self._session.run_id is None else [self._session.run_id])
-        if runs:
-            self._session.show_page("compare")
-            self._session.comparison_offered.emit(runs)
+        """Show the comparison of the ticked runs; without any the shown run and those of its config are ticked."""
+        session, run_id = self._session, self._session.run_id
+        session.show_page("compare")
+        if session.ticks.runs or run_id is None:
+            return
+        runs, known = session.runs(), session.catalog
+
+        def same_config() -> list[int]:
+            from workbench.comparing.groups import group_of  # late: the window is shown first
+
+            return [run.id for run in group_of(run_id, runs, known)]
+
+        session.read(same_config, session.ticks.choose)
 
     def _rename(self) -> None:
         if self._session.run_id is not None:
@@ -167,6 +158,16 @@ class RunActions(QObject):
         again = partial(self._change, self._session.workspace.trash, run_id)
         back = partial(self.bring_back, run_id)
         self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True))
+
+    def _remember_ticked(self, before: frozenset[int], after: frozenset[int]) -> None:
+        count = len(before ^ after)
+        text = f"{'tick' if len(after) > len(before) else 'untick'} of {counted(count, 'run')}"
+        self.undo_stack.push(
+            Reversible(text, partial(self._tick_again, after), partial(self._tick_again, before), done=True)
+        )
+
+    def _tick_again(self, runs: frozenset[int]) -> None:
+        self._session.ticks.put(run.id for run in self._session.runs() if run.id in runs)
 
     def _tags(self) -> None:
         run = self._session.run()

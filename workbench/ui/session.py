@@ -56,7 +56,7 @@ class Session(Shown):
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
     page_asked = Signal(str)  # one of PAGES
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
-    comparison_offered = Signal(object)  # run ids for the Compare page, which is there: ask for the page first
+    config_explained = Signal(object)  # dict[str, str]: why the config that was just offered has its values, by field
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
     end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window

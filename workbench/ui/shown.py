@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from workbench.ui.live import Follower
+from workbench.ui.ticks import Ticks
 from workbench.ui.work import Work
 from workbench.workspace.news import Watch
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
@@ -33,6 +34,7 @@ class Shown(Work):
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.ticks = Ticks(self)  # the runs that are compared
         self._adopt(watch)
 
     def _adopt(self, watch: Watch) -> None:
@@ -45,7 +47,8 @@ class Shown(Work):
         self._announced = True  # that the shown run is another one
         self.follower = Follower(watch, self)
         self.follower.read.connect(self._hear_read)
-        self.follower.runs_changed.connect(self.runs_changed)
+        self.ticks.put(())
+        self.follower.runs_changed.connect(self._hear_runs)
         self.follower.status_changed.connect(self.status_changed)
         self.follower.scalars_arrived.connect(self.scalars_arrived)
         self.follower.evaluations_changed.connect(self._hear_evaluations)
@@ -156,6 +159,10 @@ class Shown(Work):
             self.query_changed.emit(sample_id)
 
     # Signals of the follower
+
+    def _hear_runs(self) -> None:
+        self.ticks.keep_only(run.id for run in self.runs())
+        self.runs_changed.emit()
 
     def _hear_read(self) -> None:
         if not self._announced and self.follower.followed.run_id == self.run_id:

@@ -1,13 +1,39 @@
 """Undo and redo in the Edit menu: of the page that is shown, when it has an `undo_stack`, else of the list of runs."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QKeySequence, QUndoGroup, QUndoStack
+from PySide6.QtGui import QKeySequence, QUndoCommand, QUndoGroup, QUndoStack
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui.commands import Commands
 from workbench.ui.icons import icon
 
 UNDO = QKeySequence("Ctrl+Z")
+
+
+class Reversible(QUndoCommand):
+    """Something done to runs that can be taken back.
+
+    Args:
+        text: what was done, for the Undo command.
+        again: does it; not called at first where it is `done` already.
+        back: takes it back.
+    """
+
+    def __init__(self, text: str, again: Callable[[], object], back: Callable[[], object], done: bool = False) -> None:
+        super().__init__(text)
+        self._again, self._back, self._done = again, back, done
+
+    def redo(self) -> None:
+        """Do it, again where it was taken back."""
+        if not self._done:
+            self._again()
+        self._done = False
+
+    def undo(self) -> None:
+        """Take the action back by calling `back`."""
+        self._back()
 
 
 class UndoCommands(QObject):

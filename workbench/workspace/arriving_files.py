@@ -17,6 +17,7 @@ from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, res
 from workbench.workspace.workspace import Workspace
 
 LARGEST_FILE = 64 << 30  # bytes
+MOST_EVALUATIONS = 50_000  # of one run: memory has to hold what is said of them
 
 
 @dataclass(slots=True)
@@ -43,12 +44,17 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
         if (facts := entry.evaluation) is not None:
             named.pop((facts.epoch, facts.distance), None)
             named[facts.epoch, facts.distance] = facts
+            if len(named) > MOST_EVALUATIONS:
+                taken.doubts.append(f"the evaluations that its journal names: they are over {MOST_EVALUATIONS:,}")
+                return True
     for facts in named.values():
         if (facts.epoch, facts.distance, facts.step) in stored:
             continue
         what = f"the evaluation of epoch {facts.epoch}"
         try:
-            names = _names(facts)
+            names = names_of(facts)
+            if missing := [name for name in names[:2] if name not in facts.files]:
+                raise ValueError(f"its journal has no hash of {missing[0]}")
             if not all(_whole(folder / name, *facts.files[name]) for name in names):
                 return False
             _check_belongs(workspace, folder, facts.epoch, dataset)
@@ -65,12 +71,10 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
     return True
 
 
-def _names(facts: journal.EvaluationFacts) -> list[str]:
-    """The files of an evaluation, by our own rule. Raises ValueError where the journal has no hash of one."""
-    names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
-    if missing := [name for name in names if name not in facts.files]:
-        raise ValueError(f"its journal has no hash of {missing[0]}")
+def names_of(facts: journal.EvaluationFacts) -> list[str]:
+    """The files of an evaluation, by our own rule: the two that each has, and those that its journal names."""
     beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
+    names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
     return [*names, *(name for name in beside if name in facts.files)]
 
 
@@ -87,7 +91,7 @@ def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int)
     samples = workspace.samples(dataset)
     ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
     if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
-        raise ValueError("its samples are no numbers")
+        raise ValueError("its samples are not numbers")
     if not np.isin(ranking["sample_ids"], samples.ids).all():
         raise ValueError("it names samples that its data set has not")
     near, labels, count = ranking["neighbours"], ranking["labels"], len(samples.ids)

@@ -35,7 +35,7 @@ class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it 
 def parsed(text: object, kind: type[T]) -> T:
     """The JSON of a column as a dict or a list. Raises Unreadable."""
     if not isinstance(text, str):
-        raise Unreadable("it is no text")
+        raise Unreadable("it is not text")
     try:
         value = json.loads(text)
     except RecursionError:
@@ -43,7 +43,7 @@ def parsed(text: object, kind: type[T]) -> T:
     except ValueError as error:
         raise Unreadable(str(error)) from None
     if not isinstance(value, kind):
-        raise Unreadable(f"it is no {'object' if kind is dict else 'list'}")
+        raise Unreadable(f"it is not {'an object' if kind is dict else 'a list'}")
     if "\\ud" in text.lower():  # halves of characters, which no file and no terminal takes
         written: T = _writable(value)
         return written

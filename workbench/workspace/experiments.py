@@ -45,7 +45,7 @@ def _experiment(number: int, name: str, config: str, created: str, text: str) ->
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]
         if not all(isinstance(values, dict) for values in numbers) or not isinstance(result.get("runs", 0), int):
-            raise Unreadable("it is no result")
+            raise Unreadable("it is not a result")
     except (Unreadable, TypeError) as error:
         return Experiment(number, f"{name} (its result could not be read: {error})", config, created, {})
     return Experiment(number, name, config, created, result)

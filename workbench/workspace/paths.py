@@ -23,7 +23,8 @@ def whole(value: object, what: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST:
         return value
     raise Problem(
-        f"The workspace names {what} {_shown(value)}, which is no number.", kept="Nothing was read or changed for it."
+        f"The workspace names {what} {_shown(value)}, which is not a number.",
+        kept="Nothing was read or changed for it.",
     )
 
 
@@ -54,7 +55,7 @@ def regular(path: Path) -> Path:
     """`path` itself, if it is missing or a file of its own. Raises Problem for a link, a folder or a pipe."""
     facts = _check(path)
     if facts is not None and not stat.S_ISREG(facts.st_mode):
-        raise Problem(f"{path} is no file.", kept="It was not used.")
+        raise Problem(f"{path} is not a file.", kept="It was not used.")
     return path
 
 

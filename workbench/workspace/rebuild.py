@@ -84,7 +84,7 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
     """A run's number, its config and the config's text. Raises one of UNREADABLE where a folder is not a run's."""
     run_id = run_number(folder.name)
     if run_id is None:
-        raise ValueError("its name is no run's number")
+        raise ValueError("its name is not the number of a run")
     if folder.is_symlink():
         raise ValueError("it is a link")
     if regular(folder / "config.toml").stat().st_size > LARGEST_CONFIG:

@@ -104,7 +104,7 @@ def missing(db: Connection, folder: Path) -> list[str]:
             readable(folder / "runs" / name)
         except UNREADABLE as error:
             why = reason(error)
-        said.append(f"runs/{shown(name)} is no run of the database: {why}")
+        said.append(f"runs/{shown(name)} is not a run of the database: {why}")
     names, behind = set(folder_names(folder / "runs")), set(behind_journal(db, folder / "runs"))
     for number, environment in db.execute("select id, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():

@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ CARD = "run.json"
 LARGEST_CARD = 1 << 16  # bytes
 LOCK = ".lock"
 MOST_FOLDERS = 10_000  # in a folder of run folders
+MOST_ENTRIES = 100_000  # files and folders in it
 
 
 class RunCard(BaseModel):
@@ -79,7 +81,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
             raise Unfinished(f"{folder / CARD} is not whole.", todo="Copy the folder again.") from None
         fields = ", ".join(sorted({str(problem["loc"][0]) for problem in error.errors() if problem["loc"]}))
         raise Problem(
-            f"{folder / CARD} is no run's: {fields or 'it'} cannot be read.", kept="It was not used."
+            f"{folder / CARD} does not belong to a run: {fields or 'it'} cannot be read.", kept="It was not used."
         ) from None
     config_text = _small_file(folder / "config.toml", LARGEST)
     if _digest(config_text) != card.config:
@@ -87,7 +89,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
     try:
         text = config_text.decode()
     except UnicodeDecodeError:
-        raise Problem(f"{folder / 'config.toml'} is no text.", kept="It was not used.") from None
+        raise Problem(f"{folder / 'config.toml'} is not text.", kept="It was not used.") from None
     return card, RunConfig.recorded(text), text
 
 
@@ -97,9 +99,16 @@ def run_folders(source: Path) -> list[Path]:
         return [source]
     try:
         with os.scandir(source) as entries:
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            within = list(islice(entries, MOST_ENTRIES + 1))
+            names = [entry.name for entry in within if entry.is_dir(follow_symlinks=False)]
     except OSError as error:
         raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was taken in.") from None
+    if len(within) > MOST_ENTRIES:
+        raise Problem(
+            f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is no run folder itself.",
+            kept="Nothing was taken in.",
+            todo="Name a run folder, or a folder of run folders.",
+        )
     held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
     if not held:
         raise Problem(

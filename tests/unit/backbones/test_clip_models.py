@@ -60,7 +60,7 @@ def test_positions_are_resized_and_the_tower_can_be_frozen(weights):
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"model": "ViT-B-33"}, "is no model of open_clip.*Near it: ViT-B-"),
+        ({"model": "ViT-B-33"}, "is not a model of open_clip.*Similar names: ViT-B-"),
         ({"weights": "file", "weights_file": ""}, "No weights file"),
         ({"model": "ViT-S-32", "weights": "cache", "tag": "none"}, "has no weights 'none' on the hub"),
         ({"model": "RN50", "weights": "cache", "tag": "openai"}, "another activation.*RN50-quickgelu"),
@@ -83,7 +83,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch):
     [
         ({}, ""), ({"backbone": {"weights": "none"}}, "was not pretrained"),
         ({"embedding": EmbeddingParams(dim=4)}, "a head of its own"), ({"distance": "l2"}, "by Euclidean distance"),
-        ({"backbone": {"frozen": False}}, "trained away"),
+        ({"backbone": {"frozen": False}}, "no longer goes with the one for words"),
     ],
 )  # fmt: skip
 def test_words_are_compared_only_with_what_they_were_trained_with(weights, changes, said):

@@ -119,9 +119,9 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
 @pytest.mark.parametrize(
     ("params", "size", "said"),
     [
-        ({"model": "vit_smal_patch16"}, 32, "is no model of timm"),
+        ({"model": "vit_smal_patch16"}, 32, "is not a model of timm"),
         ({}, 40, "a multiple of that, such as 32"),
-        ({"model": "gmixer_12_224"}, 64, "224 px alone"),
+        ({"model": "gmixer_12_224"}, 64, "224 px only"),
         ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
         ({"weights": "file"}, 32, "No weights file"),
         ({"weights": "cache"}, 32, "no weights in this machine's cache"),

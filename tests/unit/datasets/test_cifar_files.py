@@ -81,7 +81,7 @@ class Hostile:
 def test_a_file_that_would_run_a_program_runs_nothing(build, python_version, tmp_path, monkeypatch, protocol):
     monkeypatch.chdir(tmp_path)
     (python_version / "data_batch_3").write_bytes(pickle.dumps({"data": Hostile()}, protocol))
-    with pytest.raises(Problem, match=r"data_batch_3 is no file of CIFAR"):
+    with pytest.raises(Problem, match=r"data_batch_3 is not a CIFAR file"):
         build("cifar10", folder=str(python_version))
     assert not (tmp_path / "hostile").exists()
 
@@ -89,14 +89,14 @@ def test_a_file_that_would_run_a_program_runs_nothing(build, python_version, tmp
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "is no file of CIFAR"),
-        (b"junk", "is no file of CIFAR"),
-        (pickle.dumps([1, 2]), "is no file of CIFAR"),
+        (b"", "is not a CIFAR file"),
+        (b"junk", "is not a CIFAR file"),
+        (pickle.dumps([1, 2]), "is not a CIFAR file"),
         (pickle.dumps({"labels": [1]}), "holds no table"),
         (pickle.dumps({"data": np.zeros((2, 3072), np.uint8)}), "holds no labels"),
         (pickle.dumps({"data": np.zeros((2, 3072), np.uint8), "labels": [1]}), "2 images and 1 labels"),
         (pickle.dumps({"data": np.zeros((1, 3072), np.uint8), "labels": [12]}), "holds the label 12, but there are 10"),
-        (pickle.dumps({"data": np.zeros((1, 3072), np.float32), "labels": [1]}), "is no file of CIFAR"),
+        (pickle.dumps({"data": np.zeros((1, 3072), np.float32), "labels": [1]}), "is not a CIFAR file"),
     ],
 )
 def test_a_damaged_batch_is_named(build, python_version, content, said):
@@ -108,7 +108,7 @@ def test_a_damaged_batch_is_named(build, python_version, content, said):
 def test_a_binary_file_cut_short_is_named(build, binary_version):
     place = binary_version / "data_batch_2.bin"
     place.write_bytes(place.read_bytes()[:-7])
-    with pytest.raises(Problem, match=r"data_batch_2.bin has .* no whole number of records"):
+    with pytest.raises(Problem, match=r"data_batch_2.bin has .* which is not a whole number of records"):
         build("cifar10", folder=str(binary_version))
 
 

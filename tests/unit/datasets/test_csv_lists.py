@@ -78,7 +78,7 @@ def test_paths_may_be_absolute_or_start_elsewhere(tmp_path, listed, build, draw)
         ("path,label\nx/0.png,a,b\n", "line 2: 3 columns instead of 2"),
         ("path,label\n,a\n", "line 2: path or label is empty"),
         ("path,label\nx/0.png, \n", "line 2: path or label is empty"),
-        ("path,label,split\nx/0.png,a,learn\n", "line 2: the split 'learn' is none of train and test"),
+        ("path,label,split\nx/0.png,a,learn\n", "line 2: the split 'learn' is neither train nor test"),
         ("path,label,split\nx/0.png,a,train\nx/1.png,a,\n", "line 3: the split must be filled in on every line"),
         ("path,label,split\nx/0.png,a,\nx/1.png,a,test\n", "line 3: the split must be filled in on every line"),
         ("path,label\nx/0.png,a\n\nx/0.png,b\n", "line 4: x/0.png is already in line 2"),

@@ -104,7 +104,7 @@ def test_the_form_is_chosen_by_size_and_by_what_is_needed(
 
 
 def test_squares_are_refused_where_whole_images_are_needed(tmp_path, photographs):
-    with pytest.raises(Problem, match="do not hold whole images"):
+    with pytest.raises(Problem, match="only centre squares are kept"):
         keep(photographs, tmp_path / "cache", "pixels", True, silent)
 
 

@@ -122,7 +122,7 @@ def test_rows_without_label_or_image_are_left_out_and_told(build, tmp_path):
     kept, _, _ = decoded(birds, tmp_path / "cache", silent)
     assert kept.paths == ["train/0.png"]
     assert dict(kept.problems[1:]) == {
-        "train/1.png": "is not in the file: only its place is", "train/2.png": "is empty (0 bytes)",
+        "train/1.png": "is not stored in the file, only its path is", "train/2.png": "is empty (0 bytes)",
         "train/3.png": "is not an image of a known format",
     }  # fmt: skip
 
@@ -185,9 +185,10 @@ def packed(root):
     ("harm", "said"),
     [
         (cut, "cannot be read as Arrow"), (garbage, "cannot be read as Arrow"), (gone, "is missing"),
-        (elsewhere, "lists '../other', which is no name"), (not_json, "cannot be read"),
-        (picked, "picks its rows by a list beside them"), (other_columns, "The column label of .* is not what it is"),
-        (packed, "it is packed"),
+        (elsewhere, "lists '../other', which is not a file name"), (not_json, "cannot be read"),
+        (picked, "holds a selection of rows as a list of indices"),
+        (other_columns, "The column label of .* has another type"),
+        (packed, "it is compressed"),
     ],
 )  # fmt: skip
 def test_a_damaged_data_set_is_refused_in_a_sentence(build, saved, harm, said):

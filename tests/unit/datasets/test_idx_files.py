@@ -121,10 +121,10 @@ def a_folder(path):
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
-        (cut, r"is cut short: it tells of 23,520 bytes and holds 23,420"),
+        (cut, r"is cut short: its header announces 23,520 bytes, it has 23,420"),
         (cut_to_nothing, "is cut short: it has 2 bytes"),
         (lengthen, "is too long"),
-        (exchange, "is no idx file of this kind: its magic number is 2049, not 2051"),
+        (exchange, "is not an idx file of this kind: its magic number is 2049, not 2051"),
         (unlink, "holds no train-images-idx3-ubyte or"),
         (a_folder, "holds no train-images-idx3-ubyte or"),
         (claim_more, "is cut short"),

@@ -147,7 +147,7 @@ def test_landmarks_are_read_back(build, gldv2_clean):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [("7 x", "no comma"), ("a,b", "'a' is no whole"), ("7,../x", "no name of an")]
+    ("line", "said"), [("7 x", "no comma"), ("a,b", "'a' is not a whole"), ("7,../x", "not the name of an")]
 )
 def test_a_wrong_line_of_landmarks_is_named(build, gldv2_clean, line, said):
     write(gldv2_clean / "train_clean.csv", "landmark_id,images", line)

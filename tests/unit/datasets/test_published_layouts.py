@@ -183,7 +183,7 @@ def change(place, line, text):
         ("images.txt", 4, "4", r"images.txt, line 4: 1 columns instead of 2"),
         ("images.txt", 4, "3 002.Bird_2/x.jpg", r"images.txt, line 4: the image number 3 is already in line 3"),
         ("images.txt", 4, "4 001.Bird_1/Bird_1_0.jpg", r"images.txt, line 4: .* is of class 2 in image_class_labels"),
-        ("image_class_labels.txt", 7, "7 bird", r"image_class_labels.txt, line 7: .* 'bird' is no whole number"),
+        ("image_class_labels.txt", 7, "7 bird", r"image_class_labels.txt, line 7: .* 'bird' is not a whole number"),
         ("image_class_labels.txt", 7, "77 3", r"image_class_labels.txt, line 7: the image number 77 is not in images"),
         ("image_class_labels.txt", 12, None, r"images.txt, line 12: the image number 12 is not in image_class_labels"),
         ("train_test_split.txt", 2, "2 1 1", r"train_test_split.txt, line 2: 3 columns"),
@@ -241,7 +241,7 @@ def test_a_list_without_its_partner_is_named(build, sop):
     [
         (1, "many", r"line 1: the number of images 'many'"),
         (5, "img/x.jpg id_1", r"list_eval_partition.txt, line 5: 2 columns instead of 3"),
-        (5, "img/x.jpg id_1 exam", r"line 5: the status 'exam' is none of train, query, gallery"),
+        (5, "img/x.jpg id_1 exam", r"line 5: the status 'exam' is not one of train, query, gallery"),
     ],
 )
 def test_a_wrong_line_of_inshop_is_named(build, inshop, line, text, said):
@@ -254,7 +254,7 @@ def test_queries_without_a_gallery_are_refused(build, inshop):
     place = inshop / "Eval/list_eval_partition.txt"
     write(place, *(line for line in place.read_text().splitlines() if "gallery" not in line))
     found = build("inshop", folder=str(inshop))
-    assert found.unlike_published[0] == ("list_eval_partition.txt", "tells of 10 images and lists 6")
+    assert found.unlike_published[0] == ("list_eval_partition.txt", "announces 10 images and lists 6")
     assert not any("lists" in reason for _, reason in found.problems)
     with pytest.raises(Problem, match="inshop has queries but no gallery"):
         split("official", found)
@@ -270,13 +270,13 @@ def test_a_query_whose_class_is_not_in_the_gallery_is_told(build, inshop):
 @pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file" + bytes(200), b"not one"])
 def test_a_mat_file_that_is_not_one_is_named(build, cars, content):
     (cars / "cars_annos.mat").write_bytes(content)
-    with pytest.raises(Problem, match=r"cars_annos.mat is no MATLAB file"):
+    with pytest.raises(Problem, match=r"cars_annos.mat is not a MATLAB file"):
         build("cars", folder=str(cars))
 
 
 def test_a_class_without_a_name_is_named(build, cars):
     save_cars(cars, [("car_ims/000001.jpg", 9, 0)], ["relative_im_path", "class", "test"])
-    with pytest.raises(Problem, match=r"cars_annos.mat, annotation 1: class 9 is none of the 3 class names"):
+    with pytest.raises(Problem, match=r"cars_annos.mat, annotation 1: class 9 is not one of the 3 class names"):
         build("cars", folder=str(cars))
 
 

@@ -30,8 +30,8 @@ def test_a_batch_larger_than_the_data_names_both_numbers():
             r"1 classes x 4 images needs more classes than the 0 ",
             "two images or more in each class",
         ),
-        ([0, 0, 1, 1], 10, 4, "A batch of 10 is no multiple of 4 images", "Choose a batch of 8 or 12."),
-        ([0, 0, 1, 1], 2, 4, "A batch of 2 is no multiple of 4 images", "Choose a batch of 4."),
+        ([0, 0, 1, 1], 10, 4, "A batch of 10 is not a multiple of 4 images", "Choose a batch of 8 or 12."),
+        ([0, 0, 1, 1], 2, 4, "A batch of 2 is not a multiple of 4 images", "Choose a batch of 4."),
     ],
 )
 def test_more_classes_and_images_than_there_are(labels, batch, each, words, advice):

@@ -45,7 +45,9 @@ def test_a_share_and_a_draw_of_the_classes(in_memory):
 
 @pytest.mark.parametrize(("labels", "share"), [([0, 0, 0], 0.5), ([0, 0, 1, 1], 0.1), ([0, 0, 1, 1], 0.9)])
 def test_a_half_without_classes_is_a_problem_with_numbers(in_memory, labels, share):
-    with pytest.raises(Problem, match=r"has \d class(es)?: at a share of 0\.\d, \d would train and \d be searched"):
+    with pytest.raises(
+        Problem, match=r"has \d class(es)?: with a training fraction of 0\.\d, \d would train and \d be searched"
+    ):
         split("classes", in_memory(labels), train_fraction=share)
 
 

@@ -1,6 +1,6 @@
 """A place that a test plays: files in a folder, states as the test says, and connections that end when it says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing, Unreachable
@@ -18,6 +18,8 @@ class PlayedPlace:
         gone: why nothing answers; empty while it does.
         asked: what was asked of jobs.
         received: bytes that were sent.
+        reads: requests for files.
+        room: bytes of one answer.
     """
 
     def __init__(self, base: Path) -> None:
@@ -26,7 +28,8 @@ class PlayedPlace:
         self.cut: int | None = None
         self.gone = ""
         self.asked: list[tuple[str, Ending]] = []
-        self.received = 0
+        self.received = self.reads = 0
+        self.room = 1 << 30
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
         self._answer()
@@ -43,23 +46,25 @@ class PlayedPlace:
         self._answer()
         self.asked.append((job, how))
 
-    def read(self, parts: Sequence[Part]) -> list[bytes | None]:
+    def read(self, parts: Sequence[Part]) -> Iterator[bytes | None]:
         self._answer()
-        contents: list[bytes | None] = []
-        for part in parts:
+        self.reads += 1
+        given = 0
+        for at, part in enumerate(parts):
             path = self.base / part.path
-            if not path.exists():
-                contents.append(None)
-                continue
-            content = path.read_bytes()[part.offset : part.offset + part.most]
-            self.received += len(content)
-            if self.cut is not None:
-                self.cut -= len(content)
+            content = path.read_bytes()[part.offset : part.offset + part.most] if path.exists() else None
+            given += len(content or b"")
+            if at and given > self.room:
+                return
+            self.received += len(content or b"")
+            if self.cut is not None and content:
+                left, self.cut = self.cut, self.cut - len(content)
                 if self.cut < 0:
                     self.cut = None
+                    if left:
+                        yield content[:left]
                     raise Unreachable("The connection was lost.")
-            contents.append(content)
-        return contents
+            yield content
 
     def put(self, path: str, content: bytes) -> None:
         (self.base / path).parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
+from workbench.places import following as following_module
 from workbench.places import mirror, sending
 from workbench.places.contract import JobState, Standing
 from workbench.places.following import Following
@@ -197,6 +198,55 @@ def test_a_job_that_finished_is_what_its_journal_says(made, workspace, played):
     played.standing = Standing(JobState.FINISHED)
     until_ended(following)
     assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("done", "")
+
+
+def test_many_runs_come_home_in_a_few_requests(made, workspace, played):
+    numbers = [sent(workspace, played) for _ in range(12)]
+    for run_id in numbers:
+        works(workspace, played, run_id, made[1])
+    played.standing = Standing(JobState.FINISHED)
+    assert Following(workspace, PLACE, played).look().left == 0
+    assert played.reads == 2  # journals with data sets, then what they name
+    assert {(workspace.run(run_id).status, len(workspace.evaluations(run_id))) for run_id in numbers} == {("done", 3)}
+
+
+def test_an_answer_without_room_for_all_is_asked_on(made, workspace, played):
+    numbers = [sent(workspace, played) for _ in range(3)]
+    for run_id in numbers:
+        works(workspace, played, run_id, made[1])
+    played.standing, played.room = Standing(JobState.FINISHED), 1000
+    assert Following(workspace, PLACE, played).look().left == 0
+    assert played.reads > len(numbers)
+    assert {len(workspace.evaluations(run_id)) for run_id in numbers} == {3}
+
+
+def test_what_came_before_a_connection_was_lost_is_kept(made, workspace, played):
+    run_id = sent(workspace, played)
+    journal = works(workspace, played, run_id, made[1]) / "journal.jsonl"
+    following = Following(workspace, PLACE, played)
+    for _ in range(3):
+        played.cut = journal.stat().st_size // 4
+        assert following.look().silent
+    assert played.received < 4 * journal.stat().st_size
+    assert len(workspace.scalars(run_id, "batch/loss")[0]) > 0
+
+
+def test_of_very_many_runs_fewer_are_read_at_a_time_while_one_is_shown(workspace, played, monkeypatch):
+    numbers = [sent(workspace, played) for _ in range(10)]
+    monkeypatch.setattr(following_module, "IN_TURN", 4)
+    monkeypatch.setattr(following_module, "LEAST_IN_TURN", 1)
+    following, asked, read = Following(workspace, PLACE, played), [], played.read
+    played.read = lambda parts: (asked.append({part.path.partition("/")[0] for part in parts}), read(parts))[1]
+
+    def runs_of_a_look(shown: int) -> int:
+        asked.clear()
+        following.look(shown)
+        return len(set.union(*asked))
+
+    monkeypatch.setattr(following_module, "LONG_WORK", -1.0)  # whatever comes takes too long
+    assert [runs_of_a_look(0), runs_of_a_look(numbers[0]), runs_of_a_look(numbers[0])] == [4, 5, 3]
+    monkeypatch.setattr(following_module, "LONG_WORK", 1e9)
+    assert [runs_of_a_look(0) for _ in range(4)][-1] == 4
 
 
 def test_two_programs_follow_one_place_by_turns(made, workspace, played):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.waits import HANG
-from workbench.places import host_files, installing, records
+from workbench.places import contract, host_files, installing, records
 from workbench.places.contract import Answer, Ending, JobState, Order, Part, Unreachable
 from workbench.places.hosts import LocalHost
 from workbench.places.place import SshPlace
@@ -178,6 +178,39 @@ def test_parts_are_read_and_links_are_not_followed(home, place, processes):
     assert processes.read(parts) == [b"one", None, None, b"", None]
 
 
+def test_an_answer_holds_as_much_as_there_is_room_for(home, place, processes, monkeypatch):
+    monkeypatch.setattr(host_files, "ROOM", 10)
+    names = [f"run{at}/file" for at in range(5)]
+    for name in names:
+        processes.put(name, name.encode())
+    parts = [Part(name) for name in names]
+    assert list(processes.read(parts)) == [b"run0/file"]  # the next would make 18 bytes
+    assert list(processes.read([Part("none/file"), *parts[1:]])) == [None, b"run1/file"]
+    assert contract.all_of(processes.read, parts) == [name.encode() for name in names]
+
+
+class Cut:
+    """A host whose connection is lost after so many bytes of an answer."""
+
+    def __init__(self, host: LocalHost, left: int) -> None:
+        self.host, self.left = host, left
+
+    def call(self, words, stdin=b"", *, seconds=60.0, most=1 << 20):
+        problem = Unreachable("The connection was lost.")
+        problem.came = self.host.call(words, stdin, seconds=seconds, most=most).out[: self.left]
+        raise problem
+
+
+@pytest.mark.parametrize("left", [0, 10, 24, 25, 29, 30, 53, 54, 60])
+def test_of_an_answer_that_was_cut_the_beginning_is_used(home, place, processes, left):
+    for name in ("a/file", "b/file"):
+        processes.put(name, name.encode())
+    parts, contents = [Part("a/file"), Part("b/file")], []
+    with pytest.raises(Unreachable, match="lost"):
+        contents.extend(host_files.read(Cut(LocalHost(home), left), place.folder, parts))
+    assert b"".join(contents) == b"a/fileb/file"[: max(0, min(left, 30) - 24) + max(0, left - 54)]
+
+
 class Answering:
     """A host that answers this."""
 
@@ -197,7 +230,7 @@ class Answering:
 )  # fmt: skip
 def test_an_answer_that_is_cut_or_lies_is_not_used(out):
     with pytest.raises(Unreachable):
-        host_files.read(Answering(out), "runs", [Part("file", 0, 5)])
+        list(host_files.read(Answering(out), "runs", [Part("file", 0, 5)]))
 
 
 @pytest.mark.parametrize("line", [b"", b"running\nrunning\n", b"exit 99999999999\n", b"\xff\n", b"<script>\n"])

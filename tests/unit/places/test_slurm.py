@@ -193,7 +193,7 @@ def test_states_of_slurm():
     assert told(state="CANCELLED")["7", 0].state is JobState.INTERRUPTED
     assert told(state="CANCELLED", more="RunTime=00:00:00 BatchHost=n1")["7", 0].state is JobState.INTERRUPTED
     again = told(state="PENDING", reason="BeginTime", restarts=2)["7", 0]
-    assert again == Standing(JobState.QUEUED, "Slurm takes it up again soon, taken up again 2 times")
+    assert again == Standing(JobState.QUEUED, "Slurm starts it again soon, taken up again 2 times")
     assert sorted(told(task="0-2,9%3", state="PENDING", reason="Priority")) == [("7", 0), ("7", 1), ("7", 2), ("7", 9)]
     assert of_exit_status(0).state is JobState.FINISHED
 

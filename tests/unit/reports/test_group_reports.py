@@ -90,7 +90,7 @@ def test_papers_rows_stand_beside_the_means_of_groups(workspace):
     paper = next(each for each in tables(found).values() if "Cross-Entropy" in [row[0] for row in each.rows])
     own = paper.rows[-1]
     assert own[:3] == ("Birds (here, n = 3)", "resnet50", "100")
-    assert own[paper.head.index("recall@1 %")] == "63.0"
+    assert own[paper.head.index("R@1 %")] == "63.0"
     assert paper.strong == {len(paper.rows) - 1}
     assert "“Birds”: This run's embeddings have 100 numbers, the table's 2048." in sentences(found)
 

@@ -13,7 +13,7 @@ from workbench.entries import catalog
 from workbench.evaluation import retrieval_metrics
 from workbench.events import Ended
 from workbench.reports.blocks import Table
-from workbench.reports.content import gather
+from workbench.reports.gathering import gather
 from workbench.reports.group_content import gather_groups
 from workbench.reports.group_sections import group_blocks
 from workbench.reports.run_sections import section_blocks

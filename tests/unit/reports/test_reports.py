@@ -173,12 +173,12 @@ def test_a_negative_number_is_no_formula(workspace, tmp_path):
 
 
 def test_a_loss_below_zero_is_drawn_on_a_plain_axis(workspace, tmp_path):
-    from workbench.reports import content, figures
+    from workbench.reports import figures, gathering
 
     run_id = workspace.create_run(RunConfig())
     recorder = Recorder(workspace, run_id)
     for step, value in enumerate((0.5, -0.25, math.nan), start=1):
         recorder(Scalar("batch/loss", step, value))
     recorder(Ended("done"))
-    drawn = figures.draw(content.gather(workspace, run_id, ("curves",), ""))
+    drawn = figures.draw(gathering.gather(workspace, run_id, ("curves",), ""))
     assert drawn["loss"].figure().axes[0].get_yscale() == "linear"

@@ -75,8 +75,8 @@ def test_published_halves_that_share_classes_do_not_make_folds():
 @pytest.mark.parametrize(
     ("params", "labels", "said"),
     [
-        ({"fold": 0}, LABELS, "Fold 0 is none of the 4"),
-        ({"fold": 5}, LABELS, "Fold 5 is none of the 4"),
+        ({"fold": 0}, LABELS, "There is no fold 0: there are 4"),
+        ({"fold": 5}, LABELS, "There is no fold 5: there are 4"),
         ({"fold": 1, "folds": 20}, LABELS, "10 training classes, too few for 20 folds"),
         ({"fold": 1, "folds": 5}, np.concatenate([np.arange(10), np.repeat(np.arange(10, 20), 3)]), "held out"),
     ],

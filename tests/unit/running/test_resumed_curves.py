@@ -160,7 +160,7 @@ def test_ended_at_a_step_and_gone_on_with_it_tells_the_same(step, kill, workspac
     go(workspace, run_id, resume=True)
     assert told(workspace) == left_alone("ce")
     began_anew = kill and step < 15  # the first checkpoint comes with the end of the first epoch
-    assert ("it began anew" in workspace.run(run_id).note) == began_anew
+    assert ("it starts from the beginning" in workspace.run(run_id).note) == began_anew
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, marks=pytest.mark.slow if case in LONG else ()) for case in CASES])

@@ -13,8 +13,9 @@ from workbench import reports
 from workbench.config import RunConfig
 from workbench.events import Ended, Scalar
 from workbench.exchange.formats import export_run
-from workbench.reports.content import gather, percent
+from workbench.reports.content import percent
 from workbench.reports.figures import draw
+from workbench.reports.gathering import gather
 from workbench.ui import words
 from workbench.workspace import Workspace
 from workbench.workspace.evaluations import as_metrics

@@ -31,7 +31,7 @@ def k_center(pool: np.ndarray, count: int, fixed: np.ndarray | None = None) -> t
     if fixed is not None and len(fixed):
         standing = _finite(fixed, "Given centres")
         if standing.shape[1] != vectors.shape[1]:
-            raise Problem(f"Centres of {standing.shape[1]} dimensions cannot stand among {vectors.shape[1]}.")
+            raise Problem(f"The centres have {standing.shape[1]} dimensions and the samples {vectors.shape[1]}.")
         for centre in standing:
             nearest = np.minimum(nearest, _squares(vectors, centre))
         start = int(nearest.argmax())

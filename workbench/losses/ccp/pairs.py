@@ -45,8 +45,8 @@ class CCPParams(Params):
     patience: int = param(3, ge=1, le=100, unit="checks", help="Checks without improvement that end a projection.")
     projections: int = param(
         0, ge=0, le=100_000,
-        help="After so many projections the proxies are trained on and no longer chosen anew; 0 is no limit. 1 is the "
-        "baseline with proxies alone (Fig. 4a).",
+        help="After this many projections the proxies are only trained and no longer chosen again; 0: no limit. 1 is "
+        "the baseline with proxies only (Fig. 4a).",
     )  # fmt: skip
     positive_margin: float = param(
         0.2652, ge=0, le=2, help="Distance up to which positives are left alone; contrastive with positive margin."

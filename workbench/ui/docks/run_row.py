@@ -1,12 +1,14 @@
 """How one run looks in the Runs list: tick, colour, number and name, state in icon and word, chosen columns."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.run_names import data_title
 from workbench.ui.words import STATES, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 
@@ -20,6 +22,10 @@ class RunRow(QStyledItemDelegate):
     """Two lines a run."""
 
     columns: tuple[str, ...] = ("MAP@R",)  # names of COLUMNS
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.known: Catalog = {}  # how entries are called
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)
@@ -35,7 +41,8 @@ class RunRow(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(option.rect, QColor(tokens.divider))
         fold = index.data(FOLD_ROLE)
-        self._paint_box(painter, box_of(option.rect, fold), index.data(TICK), tokens)
+        if (tick := index.data(TICK)) is not None:
+            self._paint_box(painter, box_of(option.rect, fold), tick, tokens)
         inner = inside(option.rect, fold)
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
@@ -83,7 +90,7 @@ class RunRow(QStyledItemDelegate):
         share = share_done(run)
         if share is not None:
             text.setRight(text.right() - BAR - PAD)
-        short = painter.fontMetrics().elidedText(about(run), Qt.TextElideMode.ElideRight, text.width())
+        short = painter.fontMetrics().elidedText(about(run, self.known), Qt.TextElideMode.ElideRight, text.width())
         painter.drawText(text, _LEFT, short)
         if share is not None:
             left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
@@ -129,8 +136,8 @@ def inside(rect: QRect, fold: str) -> QRect:
     return rect.adjusted(2 * PAD + BOX + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
 
 
-def about(run: Run) -> str:
-    """The second line: state, data set, time, tags."""
+def about(run: Run, known: Catalog) -> str:
+    """The second line: state, data set as the catalog `known` calls it, time, tags."""
     if run.id < 0:  # a group counts its runs
         return f"{run.epoch} of {run.epochs} done"
     word = state_word(run.status)
@@ -138,9 +145,9 @@ def about(run: Run) -> str:
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
     at = where(run.placement) if run.placement is not None else ""
     if run.placement is not None and run.placement.silent and run.live:
-        return " · ".join((at, word, run.dataset))
+        return " · ".join((at, word, data_title(known, run)))
     took = duration(run.seconds) if run.seconds and not run.live else ""
-    return " · ".join(part for part in (word, at, run.dataset, took, *run.tags) if part)
+    return " · ".join(part for part in (word, at, data_title(known, run), took, *run.tags) if part)
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

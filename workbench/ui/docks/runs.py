@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QP
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QCheckBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -19,10 +20,10 @@ from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.dock import Dock
 from workbench.ui.docks.run_row import PAD, RunRow, box_of, score_width
 from workbench.ui.docks.trash_size import TrashSize
-from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, Arrangement, RunList
+from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, Arrangement, RunList
 from workbench.ui.run_actions import RunActions
 from workbench.ui.session import Session
-from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import counted
@@ -37,13 +38,15 @@ class RunsDock(Dock):
     def __init__(self, session: Session, actions: RunActions, parent: QWidget | None = None) -> None:
         super().__init__("runs", "Runs", parent)
         self._session, self._actions = session, actions
-        self.model = RunList(self)
+        self.model = RunList(session.ticks, self)
         self.search = QLineEdit(placeholderText="Search name, loss, tag, state", clearButtonEnabled=True)
         self.search.setAccessibleName("Search runs")
         self.list = QListView()
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)
-        self.compare, self.untick = button("Compare", "scales", "primary"), button("Untick all", kind="quiet")
+        self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
+        self.all = QCheckBox()
+        self._ticked_last = -1  # row, from which a click with Shift goes on
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
@@ -60,11 +63,13 @@ class RunsDock(Dock):
         self.list.customContextMenuRequested.connect(self._menu)
         for watched in (self.list, self.list.viewport()):
             watched.installEventFilter(self)
-        self.model.ticks_changed.connect(self._show_ticks)
+        session.ticks.changed.connect(self._show_ticks)
+        self.all.clicked.connect(self._tick_all)
+        actions.tick_all.triggered.connect(self._tick_all)
         self.model.renamed.connect(actions.give_name)
         self.arrange.changed.connect(self._arrange)
         self.compare.clicked.connect(actions.compare.trigger)
-        self.untick.clicked.connect(self.model.untick_all)
+        self.untick.clicked.connect(actions.untick_all.trigger)
         self.trash.clicked.connect(actions.show_trash.toggle)
         actions.rename_asked.connect(self._edit_name)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
@@ -72,6 +77,7 @@ class RunsDock(Dock):
         actions.show_trash.toggled.connect(self.refresh)
         self.trash_size.changed.connect(self._name_trash)
         session.runs_changed.connect(self.refresh)
+        session.catalog_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
         session.theme.changed.connect(self._fit_text)
         self.refresh()
@@ -92,6 +98,9 @@ class RunsDock(Dock):
         self._head = head = QHBoxLayout()
         self._align_head()
         head.setSpacing(0)
+        self.all.setAccessibleName("Tick all runs shown")
+        self.all.setToolTip("Tick all runs shown, to compare them (Ctrl+A in the list)")
+        head.addWidget(self.all)
         self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)
         top = QHBoxLayout()
@@ -116,22 +125,30 @@ class RunsDock(Dock):
     def _arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter the list, and show the chosen columns."""
         self.model.arrange(arrangement)
+        self._show_ticks()
         self.rows.columns = arrangement.columns
         for column in self._columns:
             self._head.removeWidget(column)
             column.deleteLater()
         self._columns = [label(COLUMNS[name][0], "caption") for name in arrangement.columns]
         for column in self._columns:
-            column.setAlignment(Qt.AlignmentFlag.AlignRight)
+            column.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._head.addWidget(column)
         self._fit_text()
         self._mark(self._session.run_id)
         self.list.viewport().update()
 
     def _show_ticks(self) -> None:
-        ticked = self._actions.ticked = self.model.ticked
-        self.ticks.setVisible(bool(ticked))
-        self.compare.setText(f"Compare {counted(len(ticked), 'run')}")
+        ticked = len(self.model.ticked)
+        self.ticks.setVisible(ticked > 0 and self.model.can_tick)
+        self.compare.setText(f"Compare {counted(ticked, 'run')}")
+        self.all.setVisible(self.model.can_tick and self.model.rowCount() > 0)
+        self.all.setTristate(self.model.all_ticked == SOME)
+        self.all.setCheckState(self.model.all_ticked)
+
+    def _tick_all(self) -> None:
+        self.model.tick_all()
+        self._show_ticks()
 
     def _edit_name(self, run_id: int) -> None:
         """Let the person write another name of a run in its row."""
@@ -148,27 +165,37 @@ class RunsDock(Dock):
             self.list.edit(self.model.index(row))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys of the list: Space ticks, Delete moves to the trash, Ctrl+Z takes back what was done to a run.
+        """Keys of the list: Space ticks, Ctrl+A ticks all, Delete moves to the trash, Ctrl+Z takes back.
 
-        A press on a box, or one with Ctrl anywhere in a row, ticks and opens nothing.
+        A press on a box, or one with Ctrl anywhere in a row, ticks and opens nothing; with Shift all rows from the one
+        that was ticked last.
         """
         if isinstance(event, QMouseEvent) and watched is self.list.viewport() and self._on_tick(event):
             if event.type() == QEvent.Type.MouseButtonPress:
-                self.model.tick(self.list.indexAt(event.position().toPoint()).row())
+                self._tick_at(event)
             return event.type() != QEvent.Type.MouseMove
         if isinstance(event, QKeyEvent) and watched is self.list:
-            undo = event.matches(QKeySequence.StandardKey.Undo)
-            if event.type() == QEvent.Type.ShortcutOverride and undo:
+            undo, every = map(event.matches, (QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.SelectAll))
+            if event.type() == QEvent.Type.ShortcutOverride and (undo or every):
                 event.accept()  # else it is the page's
+                return True
+            if event.type() == QEvent.Type.KeyPress and every:
+                self._tick_all()
                 return True
             if event.type() == QEvent.Type.KeyPress:
                 return self._press(Qt.Key(event.key()), undo)
         return super().eventFilter(watched, event)
 
+    def _tick_at(self, event: QMouseEvent) -> None:
+        row, several = self.list.indexAt(event.position().toPoint()).row(), Qt.KeyboardModifier.ShiftModifier
+        known = 0 <= self._ticked_last < self.model.rowCount()
+        self.model.tick(row, self._ticked_last if known and event.modifiers() & several else None)
+        self._ticked_last = row
+
     def _on_tick(self, event: QMouseEvent) -> bool:
         at = event.position().toPoint()
         index = self.list.indexAt(at)
-        if not index.isValid() or event.button() != Qt.MouseButton.LeftButton:
+        if not index.isValid() or event.button() != Qt.MouseButton.LeftButton or not self.model.can_tick:
             return False
         box = box_of(self.list.visualRect(index), index.data(FOLD_ROLE)).adjusted(-4, -4, 4, 4)
         return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier) or box.contains(at)
@@ -197,7 +224,10 @@ class RunsDock(Dock):
     def refresh(self) -> None:
         """Read the runs again and keep the shown one chosen."""
         trash = self._actions.show_trash.isChecked()
+        self.model.can_tick, self.model.known = not trash, self._session.catalog
+        self.rows.known = self._session.catalog
         self._take(trash)
+        self._show_ticks()
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()
         self.trash.setChecked(trash)
@@ -238,6 +268,7 @@ class RunsDock(Dock):
 
     def _search(self, text: str) -> None:
         self.model.search(text)
+        self._show_ticks()
         self._mark(self._session.run_id)
 
     def _chosen(self, current: QModelIndex) -> None:

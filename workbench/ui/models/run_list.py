@@ -8,6 +8,9 @@ from zlib import crc32
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from workbench.entries.catalog import Catalog
+from workbench.ui.run_names import data_title, names_of, title_of
+from workbench.ui.ticks import Ticks
 from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
 
@@ -32,12 +35,12 @@ ORDERS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "state": ("State", lambda run: state_word(run.status)),
     "time": ("Longest", lambda run: -run.seconds),
 }
-GROUPINGS: dict[str, tuple[str, Callable[[Run], Iterable[str]]]] = {
-    "experiment": ("Experiment", lambda run: ()),
-    "loss": ("Loss", lambda run: (run.loss,)),
-    "dataset": ("Data set", lambda run: (run.dataset or "No data yet",)),
-    "tag": ("Tag", lambda run: (run.tags[0] if run.tags else "No tag",)),
-    "none": ("No groups", lambda run: ()),
+GROUPINGS: dict[str, tuple[str, Callable[[Run, Catalog], Iterable[str]]]] = {
+    "experiment": ("Experiment", lambda run, known: ()),
+    "loss": ("Loss", lambda run, known: (title_of(known, "loss", run.loss),)),
+    "dataset": ("Data set", lambda run, known: (data_title(known, run) or "No data yet",)),
+    "tag": ("Tag", lambda run, known: (run.tags[0] if run.tags else "No tag",)),
+    "none": ("No groups", lambda run, known: ()),
 }
 FILTERS: dict[str, tuple[str, Callable[[Run], bool]]] = {
     "all": ("All runs", lambda run: True),
@@ -68,20 +71,26 @@ class RunList(QAbstractListModel):
 
     Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
     first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
+
+    Args:
+        ticks: the ticked runs, by default of its own.
     """
 
-    ticks_changed = Signal()
     renamed = Signal(int, str)  # run, the name that the person gave it
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, ticks: Ticks | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.ticks = ticks or Ticks(self)
+        self.ticks.changed.connect(self._draw_ticks)
+        self.known: Catalog = {}  # how entries are called
+        self.can_tick = True  # not in the trash
         self._all: list[Run] = []
         self._shown: list[Run] = []
+        self._fitting: list[int] = []  # the runs that search and filter leave
         self._words: list[str] = []
         self._experiments: dict[int, Experiment] = {}
         self._toggled: set[int] = set()  # groups that are not as they are at first
         self._members: dict[int, list[Run]] = {}  # the runs of each group that is shown, by its number
-        self._ticked: set[int] = set()
         self.arrangement = Arrangement()
 
     def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
@@ -89,7 +98,6 @@ class RunList(QAbstractListModel):
         self._all = list(runs)
         self._experiments = {experiment.id: experiment for experiment in experiments or []}
         self._refresh()
-        self._keep_ticks(self._ticked & {run.id for run in self._all})
 
     def arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter in another way."""
@@ -99,23 +107,40 @@ class RunList(QAbstractListModel):
     @property
     def ticked(self) -> list[int]:
         """The ticked runs, oldest first."""
-        return sorted(self._ticked)
+        return sorted(self.ticks.runs)
 
-    def tick(self, row: int) -> None:
-        """Tick the run of a row, or all of its group; untick where they are ticked."""
-        ids = self._ids(self._shown[row])
-        self._keep_ticks(self._ticked - ids if ids <= self._ticked else self._ticked | ids)
+    def tick(self, row: int, to: int | None = None) -> None:
+        """Tick the run of a row, or all of its group; untick where they are ticked.
 
-    def untick_all(self) -> None:
-        """Tick nothing."""
-        self._keep_ticks(set())
+        Args:
+            to: all rows from this one to `row` get the tick of `row`.
+        """
+        ticked, ids = self.ticks.runs, self._ids(self._shown[row])
+        on = not ids <= ticked
+        if to is not None:
+            ids = {number for run in self._shown[min(row, to) : max(row, to) + 1] for number in self._ids(run)}
+        self._tick(ids, on)
 
-    def _keep_ticks(self, ticked: set[int]) -> None:
-        if ticked != self._ticked:
-            self._ticked = ticked
-            if self._shown:
-                self.dataChanged.emit(self.index(0), self.index(len(self._shown) - 1), [TICK])
-            self.ticks_changed.emit()
+    def tick_all(self) -> None:
+        """Tick all runs that search and filter leave, folded ones, too; untick them where they all are ticked."""
+        self._tick(set(self._fitting), self.all_ticked != TICKED)
+
+    @property
+    def all_ticked(self) -> Qt.CheckState:
+        """Whether all runs that search and filter leave are ticked, or some of them."""
+        return self._tick_of(set(self._fitting))
+
+    def _tick(self, ids: set[int], on: bool) -> None:
+        if self.can_tick:
+            self.ticks.choose(self.ticks.runs | ids if on else self.ticks.runs - ids)
+
+    def _tick_of(self, ids: set[int]) -> Qt.CheckState:
+        ticked = self.ticks.runs
+        return TICKED if ids and ids <= ticked else SOME if ids & ticked else EMPTY
+
+    def _draw_ticks(self) -> None:
+        if self._shown:
+            self.dataChanged.emit(self.index(0), self.index(len(self._shown) - 1), [TICK])
 
     def _ids(self, run: Run) -> set[int]:
         return {run.id} if run.id > 0 else {member.id for member in self._members.get(-run.id, ())}
@@ -152,12 +177,11 @@ class RunList(QAbstractListModel):
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{run.name}, {state_word(run.status)}, {scores(run)}"
             case Qt.ItemDataRole.ToolTipRole:
-                return _as_plain_tooltip(details(run))
+                return _as_plain_tooltip(details(run, self.known))
             case _ if role == NAME:
                 return run.name
             case _ if role == TICK:
-                ids = self._ids(run)
-                return TICKED if ids and ids <= self._ticked else SOME if ids & self._ticked else EMPTY
+                return self._tick_of(self._ids(run)) if self.can_tick else None
             case _ if role == RUN_ROLE:
                 return run
             case _ if role == FOLD_ROLE:
@@ -169,7 +193,8 @@ class RunList(QAbstractListModel):
         if not index.isValid():
             return super().flags(index)
         of_run = Qt.ItemFlag.ItemIsEditable if self._shown[index.row()].id > 0 else Qt.ItemFlag(0)
-        return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable | of_run
+        box = Qt.ItemFlag.ItemIsUserCheckable if self.can_tick else Qt.ItemFlag(0)
+        return super().flags(index) | box | of_run
 
     def setData(self, index: Index, value: Any, role: int = NAME) -> bool:
         """Tick a row, or ask for another name of its run."""
@@ -185,7 +210,9 @@ class RunList(QAbstractListModel):
     def _refresh(self) -> None:
         """Only rows that changed are announced, so that the view keeps its place."""
         fits = FILTERS[self.arrangement.filter][1]
-        wanted = self._rows([run for run in self._all if fits(run) and self._holds_words(run)])
+        fitting = [run for run in self._all if fits(run) and self._holds_words(run)]
+        self._fitting = [run.id for run in fitting]
+        wanted = self._rows(fitting)
         if [run.id for run in wanted] != [run.id for run in self._shown]:
             self.beginResetModel()
             self._shown = wanted
@@ -218,13 +245,13 @@ class RunList(QAbstractListModel):
         """The number of a run's group; 0 for none."""
         if self.arrangement.grouping == "experiment":
             return (run.experiment_id or 0) if run.experiment_id in self._experiments else 0
-        titles = GROUPINGS[self.arrangement.grouping][1](run)
+        titles = GROUPINGS[self.arrangement.grouping][1](run, self.known)
         return next((OTHER_GROUPS + crc32(title.encode()) for title in titles), 0)
 
     def _head(self, group: int, members: list[Run]) -> Run:
         if group in self._experiments:
             return together(self._experiments[group], members)
-        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0])
+        (title,) = GROUPINGS[self.arrangement.grouping][1](members[0], self.known)
         return together(Experiment(group, title, "", "", {}), members)
 
     def _fold(self, run: Run) -> str:
@@ -235,7 +262,8 @@ class RunList(QAbstractListModel):
     def _holds_words(self, run: Run) -> bool:
         if not self._words:
             return True
-        text = " ".join((run.name, run.loss, run.backbone, run.dataset, *run.tags, run.note, state_word(run.status)))
+        titles, keys = names_of(self.known, run), (run.loss, run.backbone, run.dataset)
+        text = " ".join((run.name, *keys, *titles, *run.tags, run.note, state_word(run.status)))
         return all(word in text.casefold() for word in self._words)
 
 
@@ -261,11 +289,11 @@ def scores(run: Run) -> str:
     return f"R@1 {percent(run.best.get('recall@1'))}  MAP@R {percent(run.best.get('MAP@R'))}"
 
 
-def details(run: Run) -> str:
-    """Lines for the tooltip."""
+def details(run: Run, known: Catalog) -> str:
+    """Lines for the tooltip; `known` is how entries are called."""
     last = f"last R@1 {percent(run.last.get('recall@1'))}  MAP@R {percent(run.last.get('MAP@R'))} (%)"
     lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run)} (%)", last]
-    lines += [f"{run.dataset}, {run.backbone}, {run.loss}, seed {run.seed}"]
+    lines += [f"{', '.join(names_of(known, run))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []
     lines += [text for text in (run.note, run.problem, run.unread) if text]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.config import RunConfig
 from workbench.jobs.newest import Newest
 from workbench.places import sending
@@ -80,7 +81,7 @@ class SweepDialog(QDialog):
         self.trials.set_value(DEFAULT_TRIALS)
         self.seeds = LineEditor("integer")
         self.seeds.set_value(self.draft.config.seeds)
-        self.figure = ChoiceEditor(self.draft.objectives, self.draft.objectives)
+        self.figure = ChoiceEditor(self.draft.objectives, [metric_name(name) for name in self.draft.objectives])
         self.where = PlaceChoice()
         self.add = button("Add a parameter", "plus", "quiet")
         self.summary = label("", wrap=True)

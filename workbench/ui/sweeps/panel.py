@@ -190,8 +190,8 @@ class SweepsPanel(QDialog):
         self._ask(self.model.move(1))
 
     def _compare(self) -> None:
+        self._session.ticks.choose(self.model.judged_runs)
         self._session.show_page("compare")
-        self._session.comparison_offered.emit(self.model.judged_runs)
         self.hide()
 
     def _report(self) -> None:

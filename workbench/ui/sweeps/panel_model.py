@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE
@@ -82,7 +83,16 @@ class SweepsModel:
         fields = list(dict.fromkeys(field for trial in self._trials for field in trial.setting))
         folds = any(trial.fold for trial in self._trials)
         fold = ("Fold",) if folds else ()
-        head = ("No.", *map(short_field, fields), "Seed", *fold, "State", "Run", "Epoch", self.shown.sweep.metric)
+        head = (
+            "No.",
+            *map(short_field, fields),
+            "Seed",
+            *fold,
+            "State",
+            "Run",
+            "Epoch",
+            metric_name(self.shown.sweep.metric),
+        )
         return head, [(trial.id, _cells(line, trial, fields, folds)) for line, trial in enumerate(self._trials, 1)]
 
     def words(self) -> str:

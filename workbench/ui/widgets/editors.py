@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
 from workbench.ui.words import ARCHIVES
 
@@ -84,19 +85,27 @@ class ChoiceEditor(QComboBox):
         values: what is chosen from.
         titles: of the values.
         groups: of the values, each with its neighbours; then the list has headings and can be searched.
+        formulas: of the values, below their titles in a list that can be searched. asides: words beside them.
     """
 
     edited = Signal()
 
     def __init__(
-        self, values: Sequence[str], titles: Sequence[str], parent: QWidget | None = None, groups: Sequence[str] = ()
+        self,
+        values: Sequence[str],
+        titles: Sequence[str],
+        parent: QWidget | None = None,
+        groups: Sequence[str] = (),
+        formulas: Sequence[str] = (),
+        asides: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
         self._grouped = bool(groups)
         for value, title in zip(values, titles, strict=True):
             self.addItem(title, value)
-        for row, group in enumerate(groups):
-            self.setItemData(row, group, GROUP_ROLE)
+        for role, words in ((GROUP_ROLE, groups), (FORMULA_ROLE, formulas), (ASIDE_ROLE, asides)):
+            for row, text in enumerate(words):
+                self.setItemData(row, text, role)
         self.setMinimumContentsLength(8)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -247,7 +256,8 @@ def parsed(text: str, kind: str) -> Any:
 def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
     """The editor that suits one described field."""
     if "enum" in field:
-        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"], groups=field.get("groups", ()))
+        beside = {words: field.get(words, ()) for words in ("groups", "formulas", "asides")}
+        return ChoiceEditor(field["enum"], field.get("titles") or field["enum"], **beside)
     if field["type"] == "boolean":
         return TickEditor()
     if field.get("path"):

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QToolTip, QWidget
 
 from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wrapped
+from workbench.ui.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, PathEditor, TickEditor, editor_of
@@ -158,6 +159,12 @@ class FieldRow(QWidget):
         self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
         self._tail = _strip(self.help, self.reset)
         self._trouble = _strip(self.error, self.fix)
+        formula = self.field.get("formula", "")
+        self.formula = label("", "muted", wrap=True)
+        self.formula.setTextFormat(Qt.TextFormat.RichText)
+        self.formula.setText(rich(formula))
+        self.formula.setAccessibleName(f"Formula: {formula}")
+        self.formula.setVisible(bool(formula))
         for strip, wide in ((self._head, 1), (self._body, 0), (self._trouble, 0)):
             cast(QHBoxLayout, strip.layout()).setStretch(wide, 1)
         self._grid = QGridLayout(self)
@@ -177,10 +184,16 @@ class FieldRow(QWidget):
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
         cells = (
-            ((self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2), (self._trouble, 2, 0, 1, 2))
+            (
+                (self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2),
+                (self.formula, 2, 0, 1, 2), (self._trouble, 3, 0, 1, 2),
+            )
             if above
-            else ((self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2), (self._trouble, 1, 1, 1, 2))
-        )
+            else (
+                (self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2),
+                (self.formula, 1, 1, 1, 2), (self._trouble, 2, 1, 1, 2),
+            )
+        )  # fmt: skip
         for widget, *cell in cells:
             self._grid.addWidget(widget, *cell)
         self._grid.setColumnStretch(0, 1 if stacked else 0)

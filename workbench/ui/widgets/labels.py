@@ -91,6 +91,13 @@ class ElidedLabel(QLabel):
         super().setText(text)
         self._tell_whole()
 
+    def set_lines(self, lines: int) -> None:
+        """Break into so many lines at most before the text is shortened."""
+        if lines != self._lines:
+            self._lines = lines
+            self.updateGeometry()
+            self._tell_whole()
+
     def resizeEvent(self, event: object) -> None:
         self._tell_whole()
 

@@ -4,9 +4,13 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
+from workbench.ui.formula import rich
+from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
+from workbench.ui.widgets.labels import plain_tip
+
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the words over its group
 ROW_ROLE = Qt.ItemDataRole.UserRole  # of a line of the list: the entry's place in the box; None for a group
-WIDEST, LINES = 520, 16  # px, lines shown at once
+WIDEST, LINES = 640, 16  # px, lines shown at once
 
 
 class SearchPopup(QFrame):
@@ -22,6 +26,8 @@ class SearchPopup(QFrame):
         self.list = QListWidget()
         self.list.setAccessibleName(box.accessibleName())
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setItemDelegate(ChoiceRow(self.list))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 4, 4, 4)
         column.setSpacing(4)
@@ -36,24 +42,30 @@ class SearchPopup(QFrame):
     def open_below(self) -> None:
         """Show the list below its box, with the chosen entry in view."""
         height = self.line.sizeHint().height() + LINES * (self.fontMetrics().height() + 6)
-        self.resize(min(WIDEST, max(self._box.width(), 320)), height)
+        noted = any(self._box.itemData(row, ASIDE_ROLE) for row in range(self._box.count()))
+        self.resize(WIDEST if noted else min(WIDEST, max(self._box.width(), 320)), height)
         self.move(self._box.mapToGlobal(QPoint(0, self._box.height())))
         self.show()
         self.line.setFocus()
 
     def search(self, typed: str) -> None:
-        """List the entries whose title or group holds every word."""
+        """List the entries whose title, group or other words hold every word."""
         self.list.clear()
         words, last = typed.casefold().split(), ""
         for row in range(self._box.count()):
             title, group = self._box.itemText(row), self._box.itemData(row, GROUP_ROLE) or ""
-            if not all(word in f"{title} {group}".casefold() for word in words):
+            said = [self._box.itemData(row, role) or "" for role in (NOTE_ROLE, ASIDE_ROLE, FORMULA_ROLE)]
+            if not all(word in f"{title} {group} {said[0]} {said[1]}".casefold() for word in words):
                 continue
             if group != last:
                 self._add_group(group)
                 last = group
             item = QListWidgetItem(title)
             item.setData(ROW_ROLE, row)
+            for role, text in zip((NOTE_ROLE, ASIDE_ROLE, FORMULA_ROLE), said, strict=True):
+                item.setData(role, text)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, (title, *said))))
+            item.setToolTip(rich(said[2]) if said[2] else plain_tip(said[0]))
             self.list.addItem(item)
             if row == self._box.currentIndex() or (words and self.list.currentRow() < 0):
                 self.list.setCurrentItem(item)

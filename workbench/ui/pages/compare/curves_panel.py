@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.comparing.comparison_text import scalar_title
+from workbench.comparing.comparison_text import metric_name, scalar_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.jobs.newest import Newest
@@ -53,7 +53,7 @@ class CurvesPanel(QWidget):
         self._overview, self._shown_as = overview, list(shown_as)
         chosen = self.choice.currentData()
         self.choice.clear()
-        self.choice.addItem(f"{overview.metric} over epochs", METRIC)
+        self.choice.addItem(f"{metric_name(overview.metric)} over epochs", METRIC)
         for name in overview.scalars:
             self.choice.addItem(f"{scalar_title(name)} over steps", name)
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))

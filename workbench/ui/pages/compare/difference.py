@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
-from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
+from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number, over_seeds
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
@@ -80,7 +80,7 @@ class DifferencePanel(QWidget):
         rows = [(_seed(seed.seed, seed.fold), _scaled(seed.over_queries, unit)) for seed in comparison.seeds]
         rows.append((f"all seeds, n = {comparison.over_seeds.n}", _scaled(comparison.over_seeds, unit)))
         percent = ", percentage points" if unit == 100 else ""
-        title = f"{comparison.metric}: other minus baseline{percent}, with 95% intervals"
+        title = f"{metric_name(comparison.metric)}: other minus baseline{percent}, with 95% intervals"
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
         self._fill(comparison)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -74,17 +75,18 @@ class Head(QWidget):
         longest = max((len(title) for title, _ in titles), default=0)
         self.baseline_box.setMinimumContentsLength(min(max(longest, LEAST_TITLE), MOST_TITLE))
         _fill(self.baseline_box, titles, baseline.title if baseline is not None else "")
-        _fill(self.metric_box, [(name, name) for name in model.metric_choices], model.metric)
+        _fill(self.metric_box, [(metric_name(name), name) for name in model.metric_choices], model.metric)
         _fill(self.at_box, model.at_choices, model.at)
         self.columns.clear()
         for name in model.metric_choices:
-            action = self.columns.addAction(name)
+            action = self.columns.addAction(metric_name(name))
+            action.setData(name)
             action.setCheckable(True)
             action.setChecked(name in model.shown_metrics)
             action.setEnabled(name != model.metric)
 
     def _choose_numbers(self) -> None:
-        self._model.metric, self._model.at = self.metric_box.currentText(), self.at_box.currentData()
+        self._model.metric, self._model.at = self.metric_box.currentData(), self.at_box.currentData()
         self.numbers_chosen.emit()
 
     def _choose_baseline(self) -> None:
@@ -95,7 +97,7 @@ class Head(QWidget):
         self.columns.popup(self.columns_button.mapToGlobal(QPoint(0, self.columns_button.height())))
 
     def _choose_columns(self) -> None:
-        self._model.show_metrics([action.text() for action in self.columns.actions() if action.isChecked()])
+        self._model.show_metrics([action.data() for action in self.columns.actions() if action.isChecked()])
         self.columns_chosen.emit()
 
 

@@ -1,6 +1,6 @@
-"""What the Compare page shows, apart from its widgets: ticks, metric, evaluation, baseline, warnings, two groups."""
+"""What the Compare page shows, apart from its widgets: metric, evaluation, baseline, warnings, two groups."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from workbench.comparing.baseline import BaselineRow, against_baseline, usual_metrics
@@ -12,17 +12,21 @@ from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress, quiet
+from workbench.ui.run_names import data_title
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 
 MAP_AT_R = "MAP@R"
-TICK_TWO = "Tick two groups on the left to compare them. Runs of one config with different seeds are one group."
-ONE_GROUP = (
-    "There is one group so far: runs of one config with different seeds are one group. Tick it to read its numbers; "
-    "to compare, train a run with another config first."
+TICK_TWO = (
+    "Tick runs in the list of runs to compare them: click a box, or press Space in a row. Shift and a click tick all "
+    "rows between, Ctrl+A ticks the whole list. Runs of one config that differ in seed or fold are one group here."
 )
-SECOND = "Tick a second group to compare."
+ONE_RUN = (
+    "There is one run so far. Tick it in the list of runs to read its numbers; to compare, train a run with another "
+    "config first."
+)
+SECOND = "Tick a run of another config to compare."
 NO_SECOND = "There is one group so far. To compare, train a run with another config first."
 SAME_GROUP = "Choose two different groups."
 NO_PAIRS = "Without a seed in common there are no two runs whose neighbours could be compared."
@@ -79,11 +83,11 @@ class PairAnswer:
 
 
 class CompareModel:
-    """Which runs are ticked and what is known of them. It notifies nobody: the caller redraws."""
+    """What is known of the ticked runs. It notifies nobody: the caller redraws."""
 
     def __init__(self) -> None:
-        self.groups: tuple[Group, ...] = ()  # of all runs, in the order of their oldest runs
-        self.ticked: set[int] = set()  # run ids
+        self.known: Catalog = {}  # how entries are called
+        self._all_ticked = False  # whether every run there is
         self.metric = MAP_AT_R
         self.at: At = BEST
         self.overview: Overview | None = None  # of the ticked runs, once it is read
@@ -92,43 +96,21 @@ class CompareModel:
         self._chosen_metrics: list[str] | None = None  # columns that a person ticked
         self._titles = ("", "")  # of the baseline and of the group that is compared with it
 
-    # Which runs
-
-    def take_groups(self, groups: Sequence[Group]) -> bool:
-        """Take other runs or scores and drop the ticks of deleted runs. Returns whether a tick was dropped."""
-        self.groups = tuple(groups)
-        kept = self.ticked & {run.id for group in groups for run in group.runs}
-        gone = kept != self.ticked
-        self.ticked = kept
-        return gone
-
-    def tick_groups(self, runs: Iterable[int]) -> bool:
-        """Also tick these runs, with the others of their groups. Returns whether that changed anything."""
-        wanted = set(runs)
-        whole = {run.id for group in self.groups if wanted & {run.id for run in group.runs} for run in group.runs}
-        changed = not whole <= self.ticked
-        self.ticked = self.ticked | whole
-        return changed
-
-    @property
-    def count_text(self) -> str:
-        """ "2 of 14 runs ticked"."""
-        return f"{len(self.ticked):,} of {sum(len(group.runs) for group in self.groups):,} runs ticked"
-
-    @property
-    def nothing_ticked(self) -> str:
-        """What a person can do while nothing is ticked."""
-        return ONE_GROUP if len(self.groups) == 1 else TICK_TWO
+    @staticmethod
+    def nothing_ticked(count: int) -> str:
+        """What a person can do while none of the runs, of which there are `count`, is ticked."""
+        return ONE_RUN if count == 1 else TICK_TWO
 
     # Results
 
-    def question(self, runs: Sequence[Run]) -> Question | None:
+    def question(self, runs: Sequence[Run], ticked: Collection[int]) -> Question | None:
         """What is to be read of the ticked runs among these; None without any, and then nothing is shown."""
-        ticked = tuple(run for run in runs if run.id in self.ticked)
-        if not ticked:
+        chosen = tuple(run for run in runs if run.id in ticked)
+        self._all_ticked = len(chosen) == len(runs)
+        if not chosen:
             self.overview = self.pair = None
             return None
-        return Question(ticked, self.metric, self.at)
+        return Question(chosen, self.metric, self.at)
 
     def take_overview(self, read: Overview) -> None:
         """Take what was read: its metric and evaluation are chosen; the pair stays if both groups are in it."""
@@ -152,7 +134,7 @@ class CompareModel:
         if self.overview is None:
             return ""
         groups, runs = self.overview.groups, [measured.run for measured in self.overview.measured.values()]
-        data = sorted({run.dataset for run in runs if run.dataset})
+        data = sorted({data_title(self.known, run) for run in runs if run.dataset})
         counts = f"{counted(len(groups), 'group')}, {counted(len(runs), 'run')}"
         return f"{counts} on {', '.join(data)}" if data else counts
 
@@ -221,7 +203,7 @@ class CompareModel:
         """Why there are no two groups to compare."""
         if self.overview is not None and len(self.overview.groups) > 1:
             return SAME_GROUP
-        return NO_SECOND if len(self.groups) == 1 else SECOND
+        return NO_SECOND if self._all_ticked else SECOND
 
     @property
     def comparison(self) -> Comparison | None:

@@ -1,27 +1,23 @@
-"""The Compare page: tick runs, read what differs, how good they are, and whether the difference is one."""
-
-from collections.abc import Sequence
+"""The Compare page: what differs between the ticked runs, how good they are, and whether the difference is one."""
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from workbench.comparing.groups import Group, grouped
 from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.ui.in_turns import InTurns
-from workbench.ui.pages.compare.chooser import RunChooser
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
 from workbench.ui.pages.compare.head import Head
-from workbench.ui.pages.compare.model import CompareModel, PairAnswer
+from workbench.ui.pages.compare.model import TICK_TWO, CompareModel, PairAnswer
 from workbench.ui.pages.compare.notes import Notes
 from workbench.ui.pages.compare.result_tabs import ResultTabs
 from workbench.ui.report_offer import offer_report
 from workbench.ui.session import Session
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.locating import LocateStrip
@@ -38,12 +34,11 @@ class ComparePage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self.model = CompareModel()
-        self._grouping, self._reading, self._pairing = (Newest(session) for _ in range(3))
-        self._ranking = Newest(session)
+        self._reading, self._pairing, self._ranking = (Newest(session) for _ in range(3))
         self._turns = InTurns(session, self)
         self._fair = FairComparisons()
-        self._signature: object = None
-        self._offered: list[int] = []
+        self._known: dict[int, object] | None = None  # what the list says of each run, to see that it has changed
+        self._compared: dict[int, object] = {}  # the same of the ticked ones
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -55,9 +50,9 @@ class ComparePage(QStackedWidget):
             "Runs are compared here side by side: settings, scores and their intervals. Set one up first.",
             "Set up a run",
         )
-        self.chooser = RunChooser(self.model)
-        self.unticked = EmptyHint("Nothing is ticked", self.model.nothing_ticked)
-        self.fair_alone = FairPanel()
+        self.unticked = EmptyHint("No runs are ticked", TICK_TWO, "Tick all runs")
+        self.fair_alone, self.ranking = FairPanel(), QWidget()
+        in_column(label(TICK_TWO, "muted", wrap=True), (self.fair_alone, 1), on=self.ranking, spacing=8)
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
@@ -66,22 +61,22 @@ class ComparePage(QStackedWidget):
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
         self.result = QWidget()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
-        self.right = QStackedWidget()
-        for shown in (self.unticked, self.fair_alone, self.reading, self.result):
-            self.right.addWidget(shown)
-        content = QWidget()
-        in_row(self.chooser, (self.right, 1), on=content, margins=(16, 12, 16, 12), spacing=12)
+        self.content = QStackedWidget()
+        self.content.setContentsMargins(16, 12, 16, 12)
+        for shown in (self.unticked, self.ranking, self.reading, self.result):
+            self.content.addWidget(shown)
         self.report_action = QAction("Report of the ticked runs…", self)
         self.report_action.setEnabled(False)
         self.addAction(self.report_action)
         self.addWidget(self.hint)
-        self.addWidget(content)
+        self.addWidget(self.content)
 
     def _connect(self) -> None:
         session = self.session
         self._timer.timeout.connect(self.read)
         self.hint.pressed.connect(self._go_to_setup)
-        self.chooser.changed.connect(self._timer.start)
+        self.unticked.pressed.connect(self._tick_all)
+        session.ticks.changed.connect(self._refresh)
         self.head.numbers_chosen.connect(self.read)
         self.head.baseline_chosen.connect(self._show_pair)
         self.head.columns_chosen.connect(self._draw_table)
@@ -95,7 +90,6 @@ class ComparePage(QStackedWidget):
         session.runs_changed.connect(self._refresh)
         session.catalog_changed.connect(self._refresh)
         session.workspace_changed.connect(self._forget)
-        session.comparison_offered.connect(self._offer)
         session.theme.changed.connect(self._draw)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -105,26 +99,23 @@ class ComparePage(QStackedWidget):
     # Which runs there are
 
     def _refresh(self) -> None:
-        """Group the runs again if one was added, deleted or has other scores; only while the page is visible."""
+        """Read the ticked runs again if there are others or they have other scores; only while the page is visible."""
         runs = self.session.runs()
         self.setCurrentIndex(1 if runs else 0)
         if not self.isVisible():
             return
-        signature = [(run.id, run.name, run.status, run.colour, run.best, run.last) for run in runs]
-        if signature == self._signature and not self._offered:
-            return
-        self._signature = signature
-        self._read_fair()
-        known = self.session.catalog
-        self._grouping.ask("Groups of runs", lambda progress: grouped(runs, known), self._show_groups, quiet=True)
-
-    def _show_groups(self, groups: Sequence[Group]) -> None:
-        self.chooser.show_groups(groups)
-        self.unticked.say(self.model.nothing_ticked)
-        offered, self._offered = self._offered, []
-        self.chooser.tick(offered)
-        if self.model.ticked:
+        known: dict[int, object] = {run.id: (run.name, run.status, run.colour, run.best, run.last) for run in runs}
+        if known != self._known:
+            self._known = known
+            self._read_fair()
+        compared = {run_id: known[run_id] for run_id in self.session.ticks.runs if run_id in known}
+        if compared != self._compared:
+            self._compared = compared
             self._timer.start()
+        self.unticked.say(self.model.nothing_ticked(len(runs)))
+
+    def _tick_all(self) -> None:
+        self.session.ticks.choose(run.id for run in self.session.runs())
 
     def _read_fair(self) -> None:
         """Read the fair comparisons again where their sweeps have changed."""
@@ -139,22 +130,17 @@ class ComparePage(QStackedWidget):
         self._fair = answer
         self.fair_alone.show_comparisons(answer.comparisons)
         self.tabs.show_fair(answer)
-        if self.right.currentWidget() in (self.unticked, self.fair_alone):
+        if self.content.currentWidget() in (self.unticked, self.ranking):
             self._show_unticked()
 
     def _show_unticked(self) -> None:
-        self.right.setCurrentWidget(self.fair_alone if self._fair.comparisons else self.unticked)
-
-    def _offer(self, runs: list[int]) -> None:
-        self._offered = list(runs)
-        self._refresh()
+        self.content.setCurrentWidget(self.ranking if self._fair.comparisons else self.unticked)
 
     def _forget(self) -> None:
-        self._signature = None
+        self._known, self._compared = None, {}
         self._ranking.cancel()
         self._show_fair(FairComparisons())
         self._timer.stop()
-        self.chooser.show_groups([])
         self.read()
         self._refresh()
 
@@ -162,7 +148,7 @@ class ComparePage(QStackedWidget):
 
     def read(self) -> None:
         """Read the ticked runs on a thread, and show them."""
-        question = self.model.question(self.session.runs())
+        question = self.model.question(self.session.runs(), self.session.ticks.runs)
         if question is None:
             self._show_unticked()
             self._turns.stop()
@@ -173,8 +159,9 @@ class ComparePage(QStackedWidget):
             return
         if self.model.overview is None:
             self.reading.setText("Reading…")
-            self.right.setCurrentWidget(self.reading)
+            self.content.setCurrentWidget(self.reading)
         workspace, known = self.session.workspace, self.session.catalog
+        self.model.known = known
         self._reading.ask(
             "Compare runs", lambda progress: question.answer(workspace, known, progress),
             self._show_overview, self._not_read, quiet=True,
@@ -188,7 +175,7 @@ class ComparePage(QStackedWidget):
         model = self.model
         model.take_overview(overview)
         self.report_action.setEnabled(True)
-        self.right.setCurrentWidget(self.result)
+        self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)
         self._show_pair()
 

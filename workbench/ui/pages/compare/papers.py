@@ -6,7 +6,7 @@ from math import isfinite
 from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
-from workbench.comparing.comparison_text import NO_VALUE, at_title
+from workbench.comparing.comparison_text import NO_VALUE, at_title, metric_name
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
 from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
@@ -69,7 +69,7 @@ class PapersPanel(QWidget):
             return
         shown = self.tables[self.box.currentIndex()]
         table = shown.table
-        head = ["Method", "Backbone", "d", *(f"{name} %" for name in table.metrics)]
+        head = ["Method", "Backbone", "d", *(f"{metric_name(name)} %" for name in table.metrics)]
         papers = [
             [row.method, row.backbone or NO_VALUE, str(row.dim or NO_VALUE), *map(_points, row.values)]
             for row in table.rows

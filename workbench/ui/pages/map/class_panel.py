@@ -1,7 +1,7 @@
 """The tab Classes beside the map: each class with its margin and the class nearest to it; the rest is in the table."""
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from workbench.results.class_geometry import TITLES, ClassRow
@@ -9,7 +9,8 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 
-SHOWN = ("Class", "Margin", "Nearest class")
+MARGIN = "Margin"
+SHOWN = ("Class", MARGIN, "Nearest class")
 
 
 class ClassPanel(QWidget):
@@ -29,9 +30,9 @@ class ClassPanel(QWidget):
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setShowGrid(False)
         self.view.verticalHeader().hide()
-        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.setSortingEnabled(True)
-        self.view.sortByColumn(TITLES.index("Margin"), Qt.SortOrder.AscendingOrder)
+        self.view.sortByColumn(TITLES.index(MARGIN), Qt.SortOrder.AscendingOrder)
         for number, title in enumerate(TITLES):
             self.view.setColumnHidden(number, title not in SHOWN)
         self.words = label("", "caption", wrap=True)
@@ -41,7 +42,21 @@ class ClassPanel(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._fit()
         self.looked_at.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Every heading is whole; the names share what is left."""
+        header = self.view.horizontalHeader()
+        least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
+        spare = max(0, self.view.viewport().width() - sum(least.values()))
+        names = [title for title in SHOWN if title != MARGIN]
+        for title, width in least.items():
+            self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
 
     def _choose(self, index: QModelIndex) -> None:
         row = self._rows.row(index.row())

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from workbench.ui.icons import icon
 from workbench.ui.pages.map.model import Change, MapModel
 
-TIP = "Groups of points on the map that are none in the embedding, with a dashed outline. Choose one to zoom to it."
+TIP = (
+    "Groups of points on the map that are not groups in the embedding, with a dashed outline. Choose one to zoom to it."
+)
 
 
 class DoubtsButton(QPushButton):

@@ -212,7 +212,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
     projection = candidates.get(projection_id)
     if projection is None:
-        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
+        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it again.")
     points, proxies = workspace.coordinates(projection_id)
     method = METHODS.get(projection.method, projection.method)
     said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"

@@ -41,7 +41,7 @@ class Space:
     Args:
         points: [n, 3]; NaN for samples without a place.
         proxies: [p, 3] or None.
-        doubts: groups that are none in the embedding, with outlines of three coordinates.
+        doubts: groups that are not groups in the embedding, with outlines of three coordinates.
         view: from which it is seen.
         middle: [3] around which it turns; the middle of all points unless given.
         reach: radius of the ball around the middle that holds all points and proxies, unless given.

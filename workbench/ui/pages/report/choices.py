@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.comparing.comparison_text import metric_name
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.preferences import Preferences
@@ -194,7 +195,8 @@ class NumberChoices(QWidget):
         """Offer the metrics and epochs of the runs; the choice stays if it is among them."""
         chosen = self.metric_box.currentText(), self.at_box.currentText()
         self.metric_box.clear()
-        self.metric_box.addItems(metrics or ["MAP@R"])
+        for metric in metrics or ["MAP@R"]:
+            self.metric_box.addItem(metric_name(metric), metric)
         self.at_box.clear()
         for words, epoch in (("best epoch", "best"), ("last epoch", "last"), *((f"epoch {e}", e) for e in epochs)):
             self.at_box.addItem(words, epoch)
@@ -203,17 +205,17 @@ class NumberChoices(QWidget):
 
     def choose(self, metric: str, at: str | int) -> None:
         """Choose these before the metrics and epochs of the runs are known; `offer` corrects them."""
-        if self.metric_box.findText(metric) < 0:
-            self.metric_box.addItem(metric)
+        if self.metric_box.findData(metric) < 0:
+            self.metric_box.addItem(metric_name(metric), metric)
         if self.at_box.findData(at) < 0:
             self.at_box.addItem(f"epoch {at}", at)
-        self.metric_box.setCurrentText(metric)
+        self.metric_box.setCurrentIndex(self.metric_box.findData(metric))
         self.at_box.setCurrentIndex(self.at_box.findData(at))
 
     def wanted(self) -> tuple[str, str | int]:
         """The metric; "best", "last" or an epoch."""
         epoch = self.at_box.currentData()
-        return self.metric_box.currentText(), epoch if isinstance(epoch, int) else str(epoch)
+        return str(self.metric_box.currentData()), epoch if isinstance(epoch, int) else str(epoch)
 
     def _say(self) -> None:
         self.changed.emit()

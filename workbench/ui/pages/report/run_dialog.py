@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
+from workbench.entries.catalog import Catalog
+from workbench.ui.run_names import names_of
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
@@ -19,7 +21,9 @@ WIDTH, HEIGHT = 560, 480  # px
 class RunDialog(QDialog):
     """Runs to tick, newest first; `chosen` are their numbers once it is accepted."""
 
-    def __init__(self, runs: Sequence[Run], ticked: Sequence[int], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, runs: Sequence[Run], ticked: Sequence[int], known: Catalog, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Runs of the report")
         self.setMinimumSize(WIDTH, HEIGHT)
@@ -28,7 +32,8 @@ class RunDialog(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName("Runs of the report; tick to include")
         for run in runs:
-            words = f"{run.id}   {run.name}, seed {run.seed}: {run.loss}, {run.dataset}, {state_word(run.status)}"
+            data, _, loss = names_of(known, run)
+            words = f"{run.id}   {run.name}, seed {run.seed}: {loss}, {data}, {state_word(run.status)}"
             item = QListWidgetItem(words, self.list)
             item.setData(ID_ROLE, run.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.ui.pages.retrieval.store_titles import DOT, Mark, placed
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
-DOT, RING, REACH = 5, 9, 14  # px
+RING, REACH = 9, 14  # px
 FAMILIES = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
 NEUTRAL = "#5A6372"
 ONE_POINT = 1.0  # of MAP@R in percent, below the baseline: the dotted line
@@ -85,7 +86,6 @@ class TradePlot(PaintedPlot):
         box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
         self._paint_axes(painter, area, box, tokens)
         self._paint_best(painter, area, box, tokens)
-        taken: list[QRectF] = []
         for point in self._points:
             at = self._at(point, area)
             colour = colour_of(point.name) if point is not self._points[0] else QColor(tokens.text)
@@ -99,22 +99,19 @@ class TradePlot(PaintedPlot):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.setPen(QPen(QColor(tokens.text), 2))
                 painter.drawEllipse(at, RING, RING)
-            self._paint_title(painter, point, at, area, tokens, taken)
+        painter.setPen(QColor(tokens.text))
+        for name, place in self.titles(painter.fontMetrics(), area).items():
+            title = next(point.title for point in self._points if point.name == name)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), title)
 
-    def _paint_title(
-        self, painter: QPainter, point: Point, at: QPointF, area: QRectF, tokens: Tokens, taken: list[QRectF]
-    ) -> None:
-        """The store's title where it meets no other; none where there is no room."""
-        metrics = painter.fontMetrics()
-        width, height = metrics.horizontalAdvance(point.title) + 2, metrics.height()
-        for x, y in ((RING + 1, -height / 2), (-RING - 1 - width, -height / 2), (-width / 2, -RING - height),
-                     (-width / 2, RING)):  # fmt: skip
-            box = QRectF(at.x() + x, at.y() + y, width, height)
-            if area.contains(box) and not any(box.intersects(other) for other in taken):
-                taken.append(box)
-                painter.setPen(QColor(tokens.text))
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), point.title)
-                return
+    def titles(self, metrics: QFontMetrics, area: QRectF) -> dict[str, QRectF]:
+        """Where the titles of the stores stand, by name; the trained and the chosen store come first."""
+        box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
+        marks = [
+            Mark(point.name, point.title, self._at(point, area), self._y(point.high, box), self._y(point.low, box))
+            for point in self._points
+        ]
+        return placed(marks, (self._points[0].name, self._marked), metrics, area)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from workbench.datasets.finder import find_data, markers_of
@@ -15,6 +15,8 @@ KIND = "data_folders"  # of the preferences' recent folders
 
 class DataFinder(QObject):
     """Looks on a thread; `places` holds what it found, by data set."""
+
+    found = Signal()  # `places` is known
 
     def __init__(self, session: Session, page: QWidget | None = None) -> None:
         super().__init__(page)
@@ -63,6 +65,7 @@ class DataFinder(QObject):
 
     def _take(self, folders: dict[str, list[str]]) -> None:
         self.places = folders
+        self.found.emit()
 
     def _tell(self, folders: dict[str, list[str]]) -> None:
         self._take(folders)

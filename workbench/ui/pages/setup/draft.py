@@ -11,6 +11,7 @@ from workbench.settings.checks import WORDS
 from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
 
 Values = dict[str, Any]
+State = tuple[Values, Values, dict[str, str]]  # values, base, sources
 UNDO_KEPT = 200
 
 
@@ -23,8 +24,8 @@ class Draft:
     def __init__(self, known: Catalog, config: RunConfig) -> None:
         self.catalog = known
         self._parts = sections()
-        self._past: list[tuple[Values, Values]] = []  # (values, base)
-        self._future: list[tuple[Values, Values]] = []
+        self._past: list[State] = []
+        self._future: list[State] = []
         self._last_path = ""
         self.sources: dict[str, str] = {}
         self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
@@ -50,13 +51,21 @@ class Draft:
     def load(self, config: RunConfig, *, as_base: bool = True, sources: dict[str, str] | None = None) -> None:
         """Take a whole config; `as_base`: later changes are measured against it. Can be undone.
 
-        `sources` names the paper and section that give a field its value in this config.
+        `sources` says where a field has its value in this config from.
         """
         self._remember("")
         self.sources = sources or {}
         self.values = self._full(config)
         if as_base:
             self.base = self.values
+
+    def explain(self, sources: dict[str, str]) -> None:
+        """Say of fields why the config that was loaded last has their values."""
+        self.sources = sources
+
+    def reasons(self) -> list[str]:
+        """Why fields have the values that they were loaded with; those that were changed since are left out."""
+        return [said for path, said in self.sources.items() if self.value(path) == self.base_value(path)]
 
     def value(self, path: str) -> Any:
         """The value at a path: a field ("name"), a parameter ("loss.margin"), or all of a part ("loss")."""
@@ -168,7 +177,7 @@ class Draft:
                 described[item] = RUN_FIELDS[item]
         for path in described.keys() & self.sources.keys():
             if self._of_the_base(path):
-                described[path] = {**described[path], "source": f"{self.sources[path]} (the preset's value)"}
+                described[path] = {**described[path], "source": self.sources[path]}
         return described
 
     def essential(self) -> dict[str, Field]:
@@ -251,14 +260,14 @@ class Draft:
     def _remember(self, path: str) -> None:
         """Typing in one field is one step of undo."""
         if path == "" or path != self._last_path or path.endswith(".name"):
-            self._past = [*self._past[-UNDO_KEPT:], (self.values, self.base)]
+            self._past = [*self._past[-UNDO_KEPT:], (self.values, self.base, self.sources)]
         self._future = []
         self._last_path = path
 
-    def _step(self, back: list[tuple[Values, Values]], forth: list[tuple[Values, Values]]) -> None:
+    def _step(self, back: list[State], forth: list[State]) -> None:
         if back:
-            forth.append((self.values, self.base))
-            self.values, self.base = back.pop()
+            forth.append((self.values, self.base, self.sources))
+            self.values, self.base, self.sources = back.pop()
             self._last_path = ""
 
 

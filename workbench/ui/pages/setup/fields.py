@@ -54,15 +54,15 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Training": ("training", "*sampler", "*augmentation"),
     "Evaluation": ("evaluation",),
 }
-ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "embedding.dim", "loss", "training.epochs",
-             "training.batch_size", "training.lr", "seeds")  # fmt: skip
+OTHERS = "Other losses"
+ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "backbone.model", "backbone.weights", "embedding.dim",
+             "loss", "training.epochs", "training.batch_size", "training.lr", "seeds")  # fmt: skip
 
 
 def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, Field]:
     """The choice of a kind and the parameters of the entry that is chosen, by path; `default` is the preset's entry."""
     names = catalogs.names(known, kind)
-    families = {name: family_of(known, name) for name in names} if kind == "loss" else {}
-    names = sorted(names, key=lambda name: families.get(name, ""))  # each family together
+    of_losses = _of_losses(known, names) if kind == "loss" else {}
     entry = known.get(f"{kind}/{name}", {"help": "", "source": "", "params": {}})
     batches = entry.get("facts", {}).get("batch", "")
     batches = f" Batches: {batches}." if batches else ""
@@ -70,22 +70,36 @@ def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, F
     choice = {
         "enum": names,
         "titles": [_title(known[f"{kind}/{choice}"]) for choice in names],
-        "groups": [families[name] for name in names if name in families],
         "type": "string",
         "default": default,
         "label": TITLES[kind],
         "description": f"{entry['help']}{batches}{origin}",
         "source": entry["source"],
+        "formula": entry.get("facts", {}).get("formula", ""),
+        **of_losses,
     }
     source = {"source": entry["source"]}
     params = {f"{kind}.{field}": {**described, **source} for field, described in entry["params"].items()}
     return {f"{kind}.name": choice} | params
 
 
-def family_of(known: Catalog, loss: str) -> str:
-    """The heading over a loss in the list of losses."""
-    needs_pairs = catalogs.fact(known, "loss", loss, "needs_pairs")
-    return "Several images of a class in a batch" if needs_pairs else "Any batch"
+def _of_losses(known: Catalog, names: list[str]) -> dict[str, list[str]]:
+    """What the list of losses says of each: family, formula and which batches it needs; each family together."""
+    families = {name: catalogs.fact(known, "loss", name, "family") or OTHERS for name in names}
+    ordered = sorted(names, key=lambda name: (families[name] == OTHERS, families[name]))
+    return {
+        "enum": ordered,
+        "titles": [_title(known[f"loss/{name}"]) for name in ordered],
+        "groups": [families[name] for name in ordered],
+        "formulas": [catalogs.fact(known, "loss", name, "formula") or "" for name in ordered],
+        "asides": [_batches_of(known, name) for name in ordered],
+    }
+
+
+def _batches_of(known: Catalog, loss: str) -> str:
+    if catalogs.fact(known, "loss", loss, "of_images"):
+        return "needs two views of an image"
+    return "needs several images of a class" if catalogs.fact(known, "loss", loss, "needs_pairs") else "any batch"
 
 
 def essential_of(fields: Mapping[str, Field]) -> dict[str, Field]:

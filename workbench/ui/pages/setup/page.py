@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
 NARROW = 1000  # px of the page under which the form's contents are hidden
+SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
+BEFORE = "Undo brings back what was there before."
 NARROWEST = 760  # px of the page under which labels are above their fields
 
 
@@ -61,7 +63,7 @@ class SetupPage(QWidget):
     def _build(self) -> None:
         self.chooser = PresetChooser()
         self.files = ConfigFiles(self.session, self)
-        self.summary = ElidedLabel("", "muted", lines=2)
+        self.summary = ElidedLabel("", "muted", lines=SUMMARY_LINES)
         self.undo = icon_button("arrow-u-up-left", "Undo (Ctrl+Z)")
         self.redo = icon_button("arrow-u-up-right", "Redo (Ctrl+Shift+Z)")
         self.groups = FormGroups([str(path) for path in self.session.preferences.recent("data")])
@@ -83,6 +85,7 @@ class SetupPage(QWidget):
 
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
+        self.finder.found.connect(self._mark_found)
         self.contents.chosen.connect(self.groups.show_heading)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
@@ -110,9 +113,13 @@ class SetupPage(QWidget):
         self.runner.held.connect(self._preflight_held)
         self.session.catalog_changed.connect(self._begin)
         self.session.config_offered.connect(self.take_config)
+        self.session.config_explained.connect(self._explain)
         self.session.runs_changed.connect(self._name_start)
         self.session.theme.changed.connect(self._fit_text)
         self.session.run_ended.connect(self._run_ended)
+
+    def _mark_found(self) -> None:
+        self.chooser.show_found(self.finder.places)
 
     def _add_actions(self) -> None:
         """The page's commands: the window puts them into its menu, its palette and its shortcuts."""
@@ -148,6 +155,11 @@ class SetupPage(QWidget):
         self.draft.load(config)
         self._refresh()
 
+    def _explain(self, reasons: dict[str, str]) -> None:
+        if self.draft is not None:
+            self.draft.explain(reasons)
+            self._refresh()
+
     def undo_edit(self) -> None:
         """Undo the last edit of the config."""
         if self.draft is not None:
@@ -164,7 +176,7 @@ class SetupPage(QWidget):
         """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
         if self.draft is None or self.config is None or not self.start.isEnabled():
             return
-        self.runner.drop()
+        self.runner.give_way()
         self.finder.remember(self.draft)
         then = partial(self.session.show_page, "train")
         if (place := self._place()) is not None:
@@ -218,7 +230,7 @@ class SetupPage(QWidget):
     def _take_preset(self) -> None:
         chosen = self.chooser.chosen()
         if chosen is not None and self.draft is not None:
-            self.draft.load(chosen.config, sources=chosen.sources)
+            self.draft.load(chosen.config, sources=chosen.sources_told)
             self.finder.fill(self.draft)
             self._refresh()
 
@@ -277,7 +289,10 @@ class SetupPage(QWidget):
         self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
-        self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
+        reasons = "" if shown is not None else " ".join(self.draft.reasons())
+        proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "A config from a file or a run."
+        self.summary.setText(count + (shown.summary if shown is not None else proposed))
+        self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES)
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:

@@ -73,6 +73,13 @@ class PreflightRunner(QObject):
             self._task.cancel()
             self._task = None
 
+    def give_way(self) -> None:
+        """A run is started: a check that has not ended begins again when the page is shown or the run has ended."""
+        unfinished = self._held or self.waiting_or_working
+        self.drop()
+        if unfinished:
+            self._config = None
+
     def pause(self) -> None:
         """The page is hidden: a check that has not begun waits until it is shown again."""
         if self._timer.isActive():

@@ -1,5 +1,6 @@
 """The presets to choose from, with an entry of its own for a config that is none of them."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker
@@ -8,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from workbench.entries.catalog import Catalog
 from workbench.settings.presets import Preset, presets
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.widgets.choice_row import ASIDE_ROLE, NOTE_ROLE
 from workbench.ui.widgets.editors import ChoiceEditor
 
 OWN = ""  # key of the entry for a config that is not a preset
@@ -37,6 +39,28 @@ class PresetChooser(ChoiceEditor):
     def learn(self, catalog: Catalog) -> None:
         """Take the defaults that presets leave out from this catalog."""
         self._catalog, self._bases = catalog, {}
+        self.show_found({})
+
+    def show_found(self, places: Mapping[str, Sequence[str]]) -> None:
+        """Say of each preset what it trains with and whether its data are there.
+
+        Args:
+            places: where data were found, by data set.
+        """
+        for preset in self.presets:
+            row, loss = self.findData(preset.key), str(preset.values["loss"]["name"])
+            title = self._catalog.get(f"loss/{loss}", {}).get("title", loss)
+            self.setItemData(row, f"{title}. {preset.summary}", NOTE_ROLE)
+            self.setItemData(row, self._state_of_data(preset, places), ASIDE_ROLE)
+
+    def _state_of_data(self, preset: Preset, places: Mapping[str, Sequence[str]]) -> str:
+        data = preset.values["dataset"]  # the whole config would be checked at every start
+        fields = self._catalog.get(f"dataset/{data['name']}", {}).get("params", {})
+        paths = [name for name, field in fields.items() if field.get("path")]
+        if not paths:
+            return "data included" if f"dataset/{data['name']}" in self._catalog else ""
+        chosen = any(data.get(name) for name in paths)
+        return "data found" if chosen or places.get(data["name"]) else "data not found"
 
     def chosen(self) -> Preset | None:
         """What the person picked; None for a config from elsewhere."""

@@ -21,9 +21,13 @@ class StartColumn(QWidget):
         super().__init__(parent)
         self.card = PreflightCard()
         self.trouble = label("", "error", wrap=True)
-        self.mend = button("")
+        self.mend = button("", kind="primary")
         self.show_trouble = button("Show", kind="quiet")
-        for quiet in (self.trouble, self.mend, self.show_trouble):
+        self.banner = QFrame()
+        self.banner.setProperty("card", "trouble")
+        actions = in_row(self.mend, self.show_trouble, 1)
+        in_column(self.trouble, actions, on=self.banner, margins=(12, 8, 8, 8), spacing=4)
+        for quiet in (self.banner, self.mend, self.show_trouble):
             quiet.hide()
         self.where = PlaceChoice()
         self.places = button("Places…", "computer-tower", "quiet")
@@ -46,13 +50,12 @@ class StartColumn(QWidget):
         buttons.addWidget(self.save, 2, 1)
         head = in_row((caption(WHERE, self.where, ""), 1), self.places, spacing=8)
         where = in_column(head, self.where, spacing=2)
-        trouble = in_column(self.trouble, in_row(self.mend, self.show_trouble, 1), spacing=4)
-        in_column((self._scrolled(self.card), 1), where, trouble, buttons, on=self, spacing=8)
+        in_column((self._scrolled(self.card), 1), where, self.banner, buttons, on=self, spacing=8)
 
     def show_verdict(self, verdict: Verdict) -> None:
         """Enable what can be done, and show why Start cannot."""
         self.trouble.setText(verdict.trouble)
-        self.trouble.setVisible(bool(verdict.trouble))
+        self.banner.setVisible(bool(verdict.trouble))
         self.show_trouble.setVisible(bool(verdict.bad_paths))
         self.mend.setVisible(verdict.repair is not None)
         self.mend.setText(verdict.repair[0] if verdict.repair is not None else "")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.ui.widgets.scrolled import Scrolled
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 METHODS = (
@@ -25,13 +26,13 @@ OF_CLASSIFIER = (
 WAITING = "Measured on the probe every few steps, for any loss. Nothing has been measured yet."
 
 
-class AnatomyPanel(QWidget):
+class AnatomyPanel(Scrolled):
     """Four plots and a sentence on the bound CE ≥ PCE. Give it scalars as they arrive."""
 
     failed = Signal(object)  # Problem, of saving a plot
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(QWidget(), parent)
         self.bound = CurvePlot(
             "Bound gap CE − PCE, nats",
             [
@@ -59,6 +60,7 @@ class AnatomyPanel(QWidget):
         grid = QGridLayout()
         self.grid = PlotGrid(self.plots, grid, self)
         for plot in self.plots:
+            plot.follow_room()
             plot.failed.connect(self.failed)
             for series in plot.series:
                 self._of.setdefault(series.name, []).append(plot)
@@ -66,7 +68,7 @@ class AnatomyPanel(QWidget):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        column = QVBoxLayout(self)
+        column = QVBoxLayout(self.widget())
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(4)
         column.addLayout(grid, 1)

@@ -118,14 +118,28 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
         return None
     best_epoch, best = max(known, key=lambda pair: (pair[1], -pair[0]))
     last_epoch, last = known[-1]
+    before = known[0][1] if known[0][0] == 0 else None  # of the network as it was before training
+    if before is not None and best_epoch == 0:
+        return _never_above_untrained(before, last_epoch, last)
     if best_epoch == last_epoch:
         return Sentence("note", f"MAP@R still rises at the last epoch ({100 * best:.1f} %): more epochs may help.")
     if best - last <= FLAT:
         return Sentence("note", f"MAP@R is flat since epoch {best_epoch} ({100 * best:.1f} %).")
+    fallen = before is not None and last < before
+    below = f", below the {100 * before:.1f} % before training" if before is not None and fallen else ""
     return Sentence(
-        "warning" if best - last > 10 * FLAT else "note",
+        "warning" if fallen or best - last > 10 * FLAT else "note",
         f"MAP@R is best at epoch {best_epoch} ({100 * best:.1f} %) and {100 * (best - last):.1f} points lower at epoch "
-        f"{last_epoch}.",
+        f"{last_epoch}{below}.",
+    )
+
+
+def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
+    return Sentence(
+        "warning",
+        f"Training has not raised MAP@R: it was {100 * before:.1f} % before training (epoch 0) and is "
+        f"{100 * last:.1f} % at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another "
+        "loss may help.",
     )
 
 

@@ -219,7 +219,7 @@ class SelectionsDialog(QDialog):
         parts = [
             counted(files.links, "link") if files.links else "",
             f"{counted(files.copies, 'copy', 'copies')}, because links are not possible there" if files.copies else "",
-            f"{counted(files.pictures, 'PNG')}, because these images are no files" if files.pictures else "",
+            f"{counted(files.pictures, 'PNG')}, because these images are not files" if files.pictures else "",
             f"{counted(files.missing, 'image is', 'images are')} gone and left out" if files.missing else "",
         ]
         self.session.notify(f"{folder}: {'; '.join(part for part in parts if part) or 'no images'}.")

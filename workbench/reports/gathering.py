@@ -1,0 +1,252 @@
+"""Reads what the report of a run shows from its workspace."""
+
+import numpy as np
+
+from workbench.comparing.published_tables import (
+    EXPERIMENT_ROWS,
+    beside,
+    classes_of,
+    experiment_rows,
+    own_values,
+)
+from workbench.config import KINDS, RunConfig
+from workbench.entries import catalog as catalogs
+from workbench.events import score_of
+from workbench.problem import Problem
+from workbench.progress import duration
+from workbench.projection.pca import fit_pca
+from workbench.projection.subset import AT_MOST, said_of
+from workbench.reports.content import Beside, ClassRow, Content, Curve, Map, MetricRow, QueryCard, Setting, percent
+from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment, title_of
+from workbench.reports.provenance import command_of, facts_of
+from workbench.workspace import Workspace, experiments
+from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
+
+SHOWN_METRICS = (  # after every recall@k
+    "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
+    "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
+)  # fmt: skip
+CURVES = (
+    "probe/ce",
+    "probe/spce",
+    "batch/loss",
+    "batch/lr",
+    "train/accuracy",
+    "validation/MAP@R",
+)
+QUERIES, NEIGHBOURS = 6, 8
+MEANT = {"name", "embeddings", "labels", "images", "distance", "recall_at", "neighbours"}  # of an imported run
+
+
+def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
+    """Read the content of the report of one run. Raises Problem when there is no such run."""
+    run = workspace.run(run_id)
+    config = RunConfig.recorded(run.config)
+    evaluations = workspace.evaluations(run_id)
+    best = max(evaluations, key=_score, default=None)
+    last = evaluations[-1] if evaluations else None
+    names = set(workspace.scalar_names(run_id))
+    shown = (*recalls(evaluations), *SHOWN_METRICS, *wider_labels(evaluations))
+    worst, finest = _cards(workspace, run, best) if best and "queries" in sections else ([], [])
+    return Content(
+        title=title or run.name,
+        run=run,
+        config=config,
+        sections=sections,
+        summary=_summary(run, best, evaluations),
+        settings=_settings(config),
+        curves={
+            name: Curve(*workspace.scalars(run_id, name))
+            for name in (*CURVES, *(f"test/{metric}" for metric in shown))
+            if name in names and not config.imported
+        },
+        best=best,
+        last=last,
+        metrics=_metrics(best, last, shown),
+        published=_published(workspace, run, config, best, last),
+        classes=_classes(workspace, run, best) if best and "classes" in sections else [],
+        map=map_of(workspace, run, best) if best and "map" in sections else None,
+        worst=worst,
+        finest=finest,
+        environment=_environment(run),
+        left_out=[(str(path), str(reason)) for path, reason in run.environment.get("data", {}).get("left_out", [])],
+        command=command_of(run),
+    )
+
+
+def _score(evaluation: Evaluation) -> float:
+    score = score_of(evaluation.metrics)
+    return -1.0 if score is None else score
+
+
+def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
+    data, known = run.environment.get("data", {}), catalogs.current()
+    said = [
+        f"{title_of(known, 'backbone', run.backbone)} trained with "
+        f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_in_sentence(known, run.dataset)}: "
+        f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
+    ]
+    if imported := run.environment.get("imported"):
+        said = [f"Embeddings of a model trained elsewhere, imported from {imported['embeddings']}."]
+    elif data:
+        said.append(
+            f"{data['train']:,} images train, {data['test']:,} are searched"
+            + (
+                ", of classes never trained on."
+                if data["classes_disjoint"]
+                else "; the classes of both halves overlap."
+            )
+        )
+    if best is None:
+        said.append("There is no evaluation yet.")
+    else:
+        metrics, when = best.metrics, "Imported" if imported else f"Best at epoch {best.epoch}"
+        said.append(
+            f"{when}: MAP@R {percent(metrics.get('MAP@R', np.nan))} and R@1 "
+            f"{percent(metrics.get('recall@1', np.nan))} over {metrics.get('queries', 0):,.0f} queries "
+            f"({best.distance})."
+        )
+        first = evaluations[0]
+        if first.epoch == 0 and first.id != best.id:
+            said.append(f"The untrained network had MAP@R {percent(first.metrics.get('MAP@R', np.nan))}.")
+    said += [words for words in (run.problem, run.unread) if words]
+    return said
+
+
+def _settings(config: RunConfig) -> list[Setting]:
+    known = catalogs.current()
+    plain = RunConfig.model_validate({kind: config.choice(kind).name for kind in KINDS}).filled(known)
+    settings = []
+    for section, values in config.filled(known).model_dump().items():
+        defaults = plain.model_dump()[section]
+        fields = values if isinstance(values, dict) else {section: values}
+        for name, value in fields.items():
+            if config.imported and (name not in MEANT or section not in ("name", "dataset", "evaluation")):
+                continue
+            default = defaults.get(name) if isinstance(values, dict) else defaults
+            part = "run" if not isinstance(values, dict) else section
+            settings.append(Setting(part, name, _value(value), value != default))
+    return settings
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _metrics(best: Evaluation | None, last: Evaluation | None, shown: tuple[str, ...]) -> list[MetricRow]:
+    if best is None or last is None:
+        return []
+    return [
+        MetricRow(
+            name, best.metrics[name], best.metrics.get(f"{name}/low", np.nan), best.metrics.get(f"{name}/high", np.nan),
+            last.metrics.get(name, np.nan),
+        )
+        for name in shown
+        if name in best.metrics
+    ]  # fmt: skip
+
+
+def _classes(workspace: Workspace, run: Run, best: Evaluation) -> list[ClassRow]:
+    queries = workspace.queries(best.id)
+    data = workspace.dataset(run.dataset_id) if run.dataset_id is not None else None
+    counted = np.flatnonzero(np.isfinite(queries.ap))
+    by_class = counted[np.argsort(queries.labels[counted], kind="stable")]  # one look at all, not one for each class
+    labels, first = np.unique(queries.labels[by_class], return_index=True)
+    rows_of_classes = [
+        ClassRow(
+            str(label) if data is None else data.class_name(label), len(rows),
+            float(queries.ap[rows].mean()), float(queries.right[rows].mean()),
+        )
+        for label, rows in zip(labels.tolist(), np.split(by_class, first[1:]), strict=False)
+    ]  # fmt: skip
+    return sorted(rows_of_classes, key=lambda row: (row.map_at_r, row.name))
+
+
+def _published(
+    workspace: Workspace, run: Run, config: RunConfig, best: Evaluation | None, last: Evaluation | None
+) -> list[Beside]:
+    """The best evaluation's numbers; those that are only measured after the last epoch are the last one's."""
+    if best is None or last is None:
+        return []
+    measured = {**last.metrics, **best.metrics}
+    experiment = next(
+        (
+            candidate
+            for candidate in experiments.every(workspace)
+            if candidate.id == run.experiment_id and candidate.result
+        ),
+        None,
+    )
+    tables = []
+    for table in beside(config, measured, classes_of(run.environment)):
+        rows = experiment_rows(table, experiment.title, config, experiment.result) if experiment is not None else []
+        unlike = table.differences(config) + ([EXPERIMENT_ROWS] if rows else [])
+        tables.append(Beside(table, own_values(table, measured), rows, unlike))
+    return tables
+
+
+def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
+    """The newest stored UMAP of all test images at that evaluation, or else their PCA. Raises Problem."""
+    ids, labels, embeddings = workspace.embeddings(best.id)
+    names = workspace.dataset(run.dataset_id).class_names if run.dataset_id is not None else ()
+    stored = [
+        projection
+        for projection in workspace.projections(best.id)
+        if projection.method == "umap" and "only" not in projection.params
+    ]
+    of_all = f"{len(ids):,} of {len(ids):,} test images, epoch {best.epoch}"
+    if stored:
+        newest = stored[-1]
+        points, proxies = workspace.coordinates(newest.id)
+        trust = "" if newest.trustworthiness is None else f", trustworthiness {newest.trustworthiness:.4f}"
+        params = ", ".join(f"{name} {value}" for name, value in newest.params.items() if name != AT_MOST)
+        placed = np.isfinite(points).all(1)
+        of_some = f"{said_of(newest.params, ids, placed)}, epoch {best.epoch}"
+        said = f"UMAP ({params}), seed {newest.seed}{trust}; {of_some}"
+        return Map(points[placed], labels[placed], proxies, names, said)
+    stored_proxies = workspace.proxies(best.id)
+    vectors, stars = np.asarray(embeddings), None if stored_proxies is None else stored_proxies[0]
+    if best.distance == "cosine":  # what is compared by angle is drawn by angle
+        vectors, stars = _unit(vectors), None if stars is None else _unit(stars)
+    fitted = fit_pca(vectors)
+    proxies = None if stars is None else fitted.transform(stars)
+    share = sum(fitted.share)
+    return Map(fitted.transform(vectors), labels, proxies, names, f"PCA, {share:.0%} of the variance; {of_all}")
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    unit: np.ndarray = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def _cards(workspace: Workspace, run: Run, best: Evaluation) -> tuple[list[QueryCard], list[QueryCard]]:
+    queries = workspace.queries(best.id)
+    counted = np.flatnonzero(np.isfinite(queries.ap))
+    order = counted[np.lexsort((queries.sample_ids[counted], queries.ap[counted]))]  # ties by sample id
+    pictures = workspace.pictures(run.dataset_id) if run.dataset_id is not None else None
+
+    def image(sample_id: int) -> np.ndarray | None:
+        try:
+            return None if pictures is None else pictures.thumbnail(sample_id)
+        except (Problem, KeyError):
+            return None  # the card says that the image is missing
+
+    def card(row: int) -> QueryCard:
+        sample_id = int(queries.sample_ids[row])
+        near = workspace.neighbours(run.id, sample_id, best.id)[:NEIGHBOURS]
+        return QueryCard(
+            workspace.query(best.id, sample_id),
+            image(sample_id),
+            [(neighbour, image(neighbour.sample_id)) for neighbour in near],
+        )
+
+    return [card(row) for row in order[:QUERIES]], [card(row) for row in order[::-1][:QUERIES]]
+
+
+def _environment(run: Run) -> list[tuple[str, str]]:
+    name, version = next(iter((facts := facts_of(run)).items()))
+    ended = moment(run.ended) if run.ended else "not yet"
+    what = f"{run.id}, seed {run.seed}, created {moment(run.created)}, ended {ended}"
+    return [(name, version), ("Run", what), *list(facts.items())[1:]]

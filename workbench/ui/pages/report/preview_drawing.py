@@ -1,0 +1,93 @@
+"""Draws the preview of a report in another process, one request after the other."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, QTemporaryDir, QTimer, Signal
+from PySide6.QtGui import QImage
+
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.ui.pages.report.model import preview_text
+from workbench.ui.pages.report.preview import Preview
+from workbench.ui.process_work import ProcessWork
+from workbench.ui.session import Session
+
+SETTLE = 600  # ms without a change before the preview is drawn anew
+DPI = 138  # of the pages as they are drawn: sharp up to a zoom of 150%
+
+
+class PreviewDrawing(QObject):
+    """Keeps the preview up to date while it is visible.
+
+    Args:
+        request: gives what is to be drawn, as the process takes it; None where no run is shown.
+    """
+
+    drawn = Signal(dict)  # page of each section by its key
+
+    def __init__(
+        self, session: Session, preview: Preview, request: Callable[[], dict[str, Any] | None],
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._session, self._preview, self._request = session, preview, request
+        self._drawing = False
+        self._stale = True
+        self._timer = QTimer(self, interval=SETTLE, singleShot=True)
+        self._timer.timeout.connect(self._draw)
+
+    def wish(self) -> None:
+        """Something has changed: draw it anew once no more changes come, or when the preview is shown."""
+        self._stale = True
+        if self._preview.isVisible():
+            self._timer.start(SETTLE)
+
+    def catch_up(self) -> None:
+        """Draw at once what has changed while the preview was hidden."""
+        if self._stale:
+            self._timer.start(0)
+
+    def _draw(self) -> None:
+        request = self._request()
+        if request is None or not self._preview.isVisible() or self._drawing:
+            return  # what is being drawn looks for a newer wish when it ends
+        self._stale, self._drawing = False, True
+        self._preview.say("Drawing the pages…")
+        folder = QTemporaryDir()
+        fields = {**request, "out": folder.path(), "dpi": DPI}
+        ProcessWork(
+            self._session, self._session.drawing, "Report preview", "preview", fields,
+            partial(self._take, folder), self._not_drawn, self._ended,
+        )  # fmt: skip
+
+    def _take(self, folder: QTemporaryDir, answer: dict[str, Any]) -> None:
+        def work(progress: Progress) -> list[QImage]:
+            return [QImage(path) for path in answer["pages"]]
+
+        def then(images: list[QImage]) -> None:
+            folder.remove()
+            if self._stale:
+                self._ended()
+            else:
+                self._drawing = False
+                self._preview.say(preview_text(len(images), answer["total"]))
+                self._preview.show_pages(images)
+                self.drawn.emit(answer["sections"])
+
+        self._session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
+
+    def _not_drawn(self, problem: Problem) -> None:
+        self._preview.show_pages([])
+        self._preview.say(str(problem))
+        self._drawing = False
+        if self._stale:
+            self._ended()
+
+    def _ended(self) -> None:
+        """After a failed or cancelled drawing: start the request that waits, if any."""
+        self._drawing = False
+        self._preview.say("")
+        if self._stale and self._preview.isVisible():
+            self._timer.start(0)
