@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ CARD = "run.json"
 LARGEST_CARD = 1 << 16  # bytes
 LOCK = ".lock"
 MOST_FOLDERS = 10_000  # in a folder of run folders
+MOST_ENTRIES = 100_000  # files and folders in it
 
 
 class RunCard(BaseModel):
@@ -97,9 +99,16 @@ def run_folders(source: Path) -> list[Path]:
         return [source]
     try:
         with os.scandir(source) as entries:
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            within = list(islice(entries, MOST_ENTRIES + 1))
+            names = [entry.name for entry in within if entry.is_dir(follow_symlinks=False)]
     except OSError as error:
         raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was taken in.") from None
+    if len(within) > MOST_ENTRIES:
+        raise Problem(
+            f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is no run folder itself.",
+            kept="Nothing was taken in.",
+            todo="Name a run folder, or a folder of run folders.",
+        )
     held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
     if not held:
         raise Problem(
