@@ -3,8 +3,8 @@
     tests/clusters/setup ssh start
     python -m tests.benchmarks.thousand_home [--runs 1000] [--most 600]
 
-The runs are copies of one tiny run of 120 small images, which is trained first. The place is followed as `workbench place
-follow` does it, without its pause between two looks. Every journal is compared with that of the place.
+The runs are copies of one tiny run of 120 small images, which is trained first. The place is followed as
+`workbench place follow` does it, without its pause between two looks. Every journal is compared with that of the place.
 """
 
 import argparse
@@ -119,7 +119,9 @@ def _ended_there(workspace: Workspace, place: SshPlace, runs: int, ran: Path) ->
             placements.store(db, placed[-1])
             placements.wait(db, run_id)
     size = sum(path.stat().st_size for path in travelled if path.suffix != ".pt")
-    print(f"{runs} runs of {len(travelled)} files, {size:,} bytes without checkpoints, in {perf_counter() - began:.0f} s")
+    print(
+        f"{runs} runs of {len(travelled)} files, {size:,} bytes without checkpoints, in {perf_counter() - began:.0f} s"
+    )
     return placed
 
 
