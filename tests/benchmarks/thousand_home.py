@@ -119,7 +119,9 @@ def _ended_there(workspace: Workspace, place: SshPlace, runs: int, ran: Path) ->
             placements.store(db, placed[-1])
             placements.wait(db, run_id)
     size = sum(path.stat().st_size for path in travelled if path.suffix != ".pt")
-    print(f"{runs} runs of {len(travelled)} files, {size:,} bytes without checkpoints, in {perf_counter() - began:.0f} s")
+    print(
+        f"{runs} runs of {len(travelled)} files, {size:,} bytes without checkpoints, in {perf_counter() - began:.0f} s"
+    )
     return placed
 
 

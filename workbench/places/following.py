@@ -261,7 +261,9 @@ class Following:
             if placement.run_id in standings and standings[placement.run_id].state is JobState.FAILED
         }
         logs = all_of(self._launcher.read, [Part(f"{uid}/log", 0, LOG_READ) for uid in uids.values()])
-        return {run_id: last_line(log.decode("utf-8", "replace")) for run_id, log in zip(uids, logs, strict=True) if log}
+        return {
+            run_id: last_line(log.decode("utf-8", "replace")) for run_id, log in zip(uids, logs, strict=True) if log
+        }
 
     def _mirrored(self, placement: Placement, looked: Looked) -> bool:
         """Whether what comes of the run has a folder here."""
