@@ -108,17 +108,17 @@ def run(
 ) -> None:
     """Run CONFIG: a .toml file, or the name of a preset (`workbench list presets`)."""
     if alone is not None and (folder is not None or report):
-        raise click.UsageError("--folder goes with neither --workspace nor --report: there is no workspace.")
+        raise click.UsageError("--folder cannot be combined with --workspace or --report: there is no workspace.")
     if elsewhere and (alone is not None or resume or report or devices):
-        raise click.UsageError("--place goes with none of --folder, --resume, --report and --devices.")
+        raise click.UsageError("--place cannot be combined with --folder, --resume, --report or --devices.")
     if at_once and (not devices or report or alone is not None):
-        raise click.UsageError("--at-once needs --devices, and goes with neither --report nor --folder.")
+        raise click.UsageError("--at-once needs --devices, and cannot be combined with --report or --folder.")
     wanted = read_config(config, changes)
     if elsewhere:
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(place.run_at(wanted, workspace, elsewhere, detach=detach, quiet=quiet))
     if devices and parse_devices(devices) == (LAUNCHED,) and alone is None:  # refused before a run is made
-        raise click.UsageError(f"--devices {LAUNCHED} goes with --folder alone.")
+        raise click.UsageError(f"--devices {LAUNCHED} needs --folder.")
     if alone is not None:
         sys.exit(run_in_folder(wanted, alone, resume=resume, quiet=quiet, devices=devices))
     with Workspace(folder or default_workspace(), create=True) as workspace:

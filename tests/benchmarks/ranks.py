@@ -129,7 +129,9 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--looking", type=float, default=lines.LOOKING_LONG, help="most seconds that a rank looks for an answer")
+    parser.add_argument(
+        "--looking", type=float, default=lines.LOOKING_LONG, help="most seconds that a rank looks for an answer"
+    )
     args = vars(parser.parse_args())
     torch.set_num_threads(1)
     lines.LOOKING_LONG = args["looking"]

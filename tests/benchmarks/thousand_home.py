@@ -3,8 +3,8 @@
     tests/clusters/setup ssh start
     python -m tests.benchmarks.thousand_home [--runs 1000] [--most 600]
 
-The runs are copies of one tiny run of 120 small images, which is trained first. The place is followed as `workbench
-place follow` does it, without its pause between two looks. Every journal is compared with that of the place.
+The runs are copies of one tiny run of 120 small images, which is trained first. The place is followed as
+`workbench place follow` does it, without its pause between two looks. Every journal is compared with that of the place.
 """
 
 import argparse

@@ -14,6 +14,10 @@ GIVEN_UP = (
     "are forgotten", "fair match", "tuned alike", "input should", "string should", "evaluations left out",
     "say it as", "driver of now", "dry steps", "looked into", "is not reached", "greatest memory", "processor, %",
     "where it ended", "there is no dataset", "that is published", "told as", "is called in", "may work",
+    "is none of", "is no file of", "is no text", "is no number", "is no name", "is no whole number", "is no multiple",
+    "mend the", " anew", "tells of", "at work", "so many images", "so many blocks", "goes back in line",
+    "has in excess", "were loaded", "points it had told", "drown", "gave no thread", "goes with neither",
+    "goes with none",
 )  # fmt: skip
 
 

@@ -31,9 +31,9 @@ def mnist(folder: Path, request: pytest.FixtureRequest) -> Given:
     return {}
 
 
-def trials(folder: Path, request: pytest.FixtureRequest) -> Given:
-    """All data of the benches, and fewer trials than the page has: one of a loss, and two seeds."""
-    return {"DATA": str(request.getfixturevalue("real_data")), "16": "1", "5": "2"}
+def benches(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """All data of the benches."""
+    return {"DATA": str(request.getfixturevalue("real_data"))}
 
 
 def arrow(folder: Path, request: pytest.FixtureRequest) -> Given:
@@ -78,7 +78,7 @@ def embeddings(folder: Path, request: pytest.FixtureRequest) -> Given:
 
 NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "the four MNIST files": mnist,
-    "the data of the benches": trials,
+    "the data of the benches": benches,
     "a data set of Arrow files": arrow,
     "a workspace of an older version": older,
     "a workspace that another machine holds": another_machine,

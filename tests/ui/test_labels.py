@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtGui import Qt, QTextDocumentFragment
 
 from workbench.ui.pages.compare.tables import WordTable
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
-from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.widgets.labels import ElidedLabel, plain_tip
 from workbench.workspace.rows import Neighbour

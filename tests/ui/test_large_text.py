@@ -8,6 +8,9 @@ from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.retrieval.triage_columns import TriageColumns
+from workbench.ui.pages.train.anatomy import AnatomyPanel
+from workbench.ui.pages.train.curves import Curves
+from workbench.ui.widgets.plot import LEAST
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list
@@ -64,3 +67,18 @@ def test_the_third_column_of_label_triage_goes_below_where_it_has_no_room(large,
     qtbot.waitUntil(columns.side.isVisible)
     assert beside.isVisible()
     assert beside.mapTo(columns, beside.rect().topLeft()).x() > centre.mapTo(columns, centre.rect().topLeft()).x()
+
+
+@pytest.mark.parametrize("kind", [Curves, AnatomyPanel])
+def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
+    panel = kind()
+    qtbot.addWidget(panel)
+    panel.resize(700, 180)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    assert min(plot.canvas.height() for plot in panel.plots) >= LEAST[1]
+    rows = [plot.geometry() for plot in panel.plots]
+    assert rows[0].bottom() < rows[2].top()
+    assert panel.verticalScrollBar().maximum() > 0
+    panel.resize(700, 800)
+    qtbot.waitUntil(lambda: panel.verticalScrollBar().maximum() == 0)

@@ -14,8 +14,8 @@ from tests.ui.pointing import choose as pick
 from workbench import files
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
-from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 

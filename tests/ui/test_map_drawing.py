@@ -12,6 +12,7 @@ from workbench.projection.islands import clusters
 from workbench.ui import theme
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
@@ -19,7 +20,7 @@ from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.extent import diameter
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside, covered
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Look
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

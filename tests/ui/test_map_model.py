@@ -13,9 +13,10 @@ from small_run import blobs, store_run
 import workbench.ui.pages.map
 from workbench.projection.axes import MEANS, Direction
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.epochs.chain import Chain, Frame
 from workbench.ui.pages.map.epochs.timeline import ONE_EPOCH, Timeline
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.model import Camera, Change, MapModel
 from workbench.ui.pages.map.selecting.cluster_names import words_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.ui.test_map_page import drag
+from tests.ui.test_map import drag
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.cloud import Cloud

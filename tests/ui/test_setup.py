@@ -325,6 +325,9 @@ def test_a_proposal_says_why_and_can_be_undone(page, session):
     assert page.summary.text().startswith("Proposed: Three classes are too few to hold some out. Undo brings back")
     described = {path: field for group in GROUPS for path, field in page.draft.fields(group).items()}
     assert described["split.name"]["source"] == "Three classes are too few to hold some out."
+    choose(page, "split.name", "official")
+    assert "Three classes" not in page.summary.text(), "the person chose another"
+    page.undo.click()
     page.undo.click()
     assert page.draft.value("training.lr") == 0.5
     assert "Three classes" not in page.summary.text()
@@ -394,6 +397,13 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     page.card.show_idle("")
     assert not page.card.unlike.isVisible()
     assert not page.card.worth_knowing.isVisible()
+
+
+def test_nothing_of_preflight_is_cut_where_its_column_is_narrow(page, looked, qtbot):
+    qtbot.waitUntil(lambda: page.card.augmented[-1].isVisible())
+    page.resize(800, 400)  # the card scrolls, which takes room, too
+    qtbot.waitUntil(lambda: page.card.width() <= page.beside.width())
+    assert page.card.minimumSizeHint().width() <= page.beside.width()
 
 
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):

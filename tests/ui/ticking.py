@@ -14,8 +14,10 @@ def tick(qtbot, page, *runs):
         return session.ticks.runs.issuperset(runs)
 
     def all_told():
-        overview = page.model.overview
-        return overview is not None and session.ticks.runs <= overview.measured.keys()
+        overview, ticked = page.model.overview, session.ticks.runs
+        if overview is None or not ticked <= overview.measured.keys():
+            return False
+        return all(overview.measured[run].run.best == session.workspace.run(run).best for run in ticked)
 
     qtbot.waitUntil(all_ticked)
     qtbot.waitUntil(all_told)

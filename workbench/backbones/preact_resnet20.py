@@ -1,4 +1,4 @@
-"""The residual network of the MNIST experiment with chance-constrained proxies."""
+"""The residual network that the paper on chance-constrained proxies trains on MNIST."""
 
 import torch
 from torch import Tensor, nn

@@ -4,11 +4,12 @@ import platform
 import shlex
 import sys
 from collections import Counter
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from workbench import registry
-from workbench.commands.machine import Finding, display_findings, driver_findings
+from workbench.commands.machine import REINSTALL, Finding, display_findings, driver_findings
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
@@ -31,15 +32,9 @@ def look(workspace: Path | None = None) -> list[Finding]:
     """Run every check; a finding that is bad says what to do."""
     findings = [Finding("Python", platform.python_version(), sys.version_info >= (3, 11))]
     findings += [_package(name) for name in PACKAGES]
-    findings += [
-        _signals(),
-        _sqlite(),
-        _device(),
-        *_gpus(),
-        *driver_findings(),
-        *display_findings(),
-        *plugin_findings(),
-    ]
+    findings += [_signals(), _sqlite(), _device(), *_gpus(), *driver_findings(), *display_findings()]
+    mismatch = torchvision_findings()
+    findings += mismatch or plugin_findings()
     if workspace is not None:
         findings += _workspace(workspace)
     return findings
@@ -93,6 +88,17 @@ def _gpus() -> list[Finding]:
     return findings
 
 
+def torchvision_findings() -> list[Finding]:
+    """That torchvision does not load, as where it and torch are builds for different devices; nothing where it does."""
+    try:
+        import_module("torchvision")
+    except (ImportError, OSError, RuntimeError) as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        said = f"does not load with torch {version('torch')} ({why}). Take both for the same device: {REINSTALL}."
+        return [Finding("torchvision", said, good=False)]
+    return []
+
+
 def plugin_findings() -> list[Finding]:
     """Every plug-in with what it brings, or what is wrong with it. Loads torch."""
     registry.discover_all()
@@ -112,7 +118,8 @@ def _workspace(folder: Path) -> list[Finding]:
                 lost = [Finding("Workspace", f"{sentence}.", good=False) for sentence in missing(db, folder)]
             findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not finding.good for finding in findings) or "none"
-            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
+            runs = "1 run" if count == 1 else f"{count} runs"
+            whole = Finding("Workspace", f"{runs}; damaged: {damaged}", all(finding.good for finding in findings))
             shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
             return [
                 whole,

@@ -92,7 +92,7 @@ def judge_driver(facts: Cuda) -> list[Finding]:
     if not _has_kernels(facts.compute, facts.kernels):
         capability = ".".join(map(str, facts.compute))
         said = f"this PyTorch has no code for a GPU of compute capability {capability}, only {' '.join(facts.kernels)}."
-        return [_driver_problem(f"{said} Take another PyTorch: {REINSTALL}.")]
+        return [_driver_problem(f"{said} Install another PyTorch: {REINSTALL}.")]
     return [Finding("NVIDIA driver", f"supports CUDA {driver}; PyTorch is built for {built}")]
 
 

@@ -253,7 +253,7 @@ def devices_of(listed: str) -> tuple[str, ...]:
 
 def _refuse_both(names: tuple[str, ...], place: str) -> None:
     if names and place:
-        raise click.UsageError("--place does not go with --devices: the place's fields say what its runs train on.")
+        raise click.UsageError("--place cannot be combined with --devices: the place has its own devices.")
 
 
 def _work_here(

@@ -128,14 +128,14 @@ def _set_items(stack: list[Any]) -> None:
 
 def _key(value: Any) -> Any:
     if not isinstance(value, str | bytes | int):
-        raise NotPlain("it names a value by something that is no text")
+        raise NotPlain("it names a value by something that is not text")
     return _plain(value, {})
 
 
 def _reduce(stack: list[Any]) -> None:
     arguments, named = stack.pop(), stack.pop()
     if not isinstance(named, _Global):
-        raise NotPlain("it calls something that is no name")
+        raise NotPlain("it calls something that is not a name")
     if named in RECONSTRUCT and arguments[0] == ARRAY:
         stack.append(_Array())
     elif named == DTYPE and arguments[0] in ("u1", "|u1"):
@@ -156,7 +156,7 @@ def _build(stack: list[Any]) -> None:
         order = "F" if fortran else "C"
         stack[-1].values = np.frombuffer(raw, np.uint8).reshape(tuple(shape), order=order)  # type: ignore[call-overload]
     elif not isinstance(stack[-1], _Dtype):
-        raise NotPlain("it fills an object that is no array")
+        raise NotPlain("it fills an object that is not an array")
 
 
 def _plain(value: Any, seen: dict[int, str]) -> Any:

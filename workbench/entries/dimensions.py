@@ -37,7 +37,7 @@ def idle(rule: Rule, params: dict[str, Any], classes: int, size: int) -> str:
     used = classes + less
     return (
         f"{used} of these {size} dimensions tell {classes} classes apart. Batch-norm makes the others, "
-        f"which learn little or nothing, as large, and they drown the cosine. Take {classes}, or turn batch-norm off."
+        f"which learn little or nothing, as large, and they dominate the cosine. Use {classes}, or turn batch-norm off."
     )
 
 

@@ -202,7 +202,7 @@ def _order(ids: np.ndarray, count: int) -> np.ndarray:
         raise Problem(f"There are {count:,} embeddings but {len(ids):,} sample ids.")
     order = np.argsort(ids, kind="stable")
     if (np.diff(ids[order]) == 0).any():
-        raise Problem("Two embeddings carry the same sample id, so a query cannot be told from its copy.")
+        raise Problem("Two embeddings have the same sample id, so a query cannot be left out of its own neighbours.")
     return order
 
 

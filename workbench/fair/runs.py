@@ -42,7 +42,7 @@ class Tried:
 
 
 class Runs:
-    """Does the runs of one comparison, in one process. `interrupt` may be called in a signal's handler."""
+    """Trains the runs of one comparison, in one process. `interrupt` may be called in a signal's handler."""
 
     def __init__(self, workspace: Workspace, known: Catalog, say: Callable[[str], None]) -> None:
         self._workspace, self._known, self._say = workspace, known, say
@@ -66,7 +66,7 @@ class Runs:
         parameters, first = search_space(config, self._known)
         count = min(plan.trials, combinations(parameters) or plan.trials)
         number = self._sweep(config, "bayes", parameters, count, starting.point_of(config, first))
-        self._worked(number)
+        self._work_through(number)
         return config, tried_in(self._workspace, number, method, parameters)
 
     def tested(self, plan: Plan, tuned: RunConfig, setting: Setting) -> list[Run]:
@@ -80,7 +80,7 @@ class Runs:
         rate = {"training.lr": config.training.lr}
         point = stored.Point(dict(rate), seeds_and_folds(plan))
         number = self._sweep(config, "grid", [Parameter(name, (value,)) for name, value in rate.items()], 1, point)
-        trials = sorted(self._worked(number), key=lambda trial: trial.seed)
+        trials = sorted(self._work_through(number), key=lambda trial: trial.seed)
         for trial in trials:
             if trial.state != "done" or trial.run_id is None:
                 raise Problem(f"{config.name}, seed {trial.seed}: {trial.problem}", kept="The other runs are kept.")
@@ -100,8 +100,8 @@ class Runs:
             source=SOURCE, first=[first],
         )  # fmt: skip
 
-    def _worked(self, number: int) -> list[stored.Trial]:
-        """The sweep's trials when all are closed; a worker that paused over settings that diverge is started again."""
+    def _work_through(self, number: int) -> list[stored.Trial]:
+        """Do the rest of a sweep and return its trials; one that paused over settings that diverge goes on."""
         closed = -1
         while (sweep := stored.one(self._workspace, number)).state != "done":
             if self._interrupted:

@@ -46,7 +46,6 @@ class PCE:
     lam: float  # lambda of Eq. 24: the smallest eigenvalue of any A_k
     tightness: float
     contrastive: float
-    crosses_ce: bool  # the bound CE >= PCE, which is proved block by block only, does not hold here
     reason: str = ""
 
 
@@ -68,19 +67,17 @@ def pce(embeddings: Tensor, labels: Tensor, weight: Tensor, bias: Tensor | None 
     """
     z = checked(embeddings, labels, len(weight)).double()
     logits = z @ weight.double().T + (0 if bias is None else bias.double())
-    n, ce = len(z), F.cross_entropy(logits, labels).item()
-    p = logits.softmax(1)  # [n, K]
+    n, p = len(z), logits.softmax(1)  # [n, K]
     spread = p - p.square()
     lam = min(torch.linalg.eigvalsh((z * spread[:, k : k + 1]).T @ z / n)[0].item() for k in range(p.shape[1]))
     if lam < SMALLEST_LAMBDA:
-        return PCE(nan, lam, nan, nan, False, f"lambda is {lam:.2g}: PCE is undefined at this step")
+        return PCE(nan, lam, nan, nan, f"lambda is {lam:.2g}: PCE is undefined at this step")
     soft_means = p.T @ z / n  # [K, d]
     sums = z.new_zeros(p.shape[1], z.shape[1]).index_add_(0, labels, z)
     tightness = -sums.square().sum().item() / (2 * lam * n**2)
     apart = (z @ soft_means.T / lam).logsumexp(1).mean().item()
     contrastive = apart - soft_means.square().sum().item() / (2 * lam)
-    value = tightness + contrastive
-    return PCE(value, lam, tightness, contrastive, value > ce)
+    return PCE(tightness + contrastive, lam, tightness, contrastive)
 
 
 @dataclass(frozen=True, slots=True)

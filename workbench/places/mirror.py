@@ -106,8 +106,9 @@ class Mirror:
     def _begin(self) -> None:
         files.make_folder(self.folder)
         for name in (travelling.CARD, "config.toml", "experiment.json", journal.NAME):
-            lacks = (self._home / name).exists() and not (self.folder / name).exists()
-            if lacks and (name == journal.NAME or not _linked(regular(self._home / name), self.folder / name)):
+            if not (self._home / name).exists() or (self.folder / name).exists():
+                continue
+            if name == journal.NAME or not _linked(regular(self._home / name), self.folder / name):
                 self._copy_own(name)
         self._look_at_lines(begun=True)
         self.changed = True  # a program that was killed may have left what it had not taken in

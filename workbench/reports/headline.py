@@ -14,8 +14,10 @@ SCORES = (("MAP@R", "Best MAP@R"), ("recall@1", "R@1"))
 
 
 def tiles_of_run(content: Content) -> tuple[Tile, ...]:
-    """Scores of the best epoch with their intervals over queries, queries, epochs and time; what is not known is not
-    there."""
+    """Scores of the best epoch with their intervals over queries, number of queries, epochs, and time.
+
+    A number that is not known has no tile.
+    """
     run, best = content.run, content.best
     tiles = []
     if best is not None:

@@ -13,7 +13,7 @@ from workbench.searching.facts import Opened, Plain, described, opened, state_of
 
 
 class Searcher:
-    """Keeps the last gallery open: a second query of it opens nothing."""
+    """Searches galleries and keeps the last one open, so that a second query of it opens nothing."""
 
     def __init__(self) -> None:
         self._folder: Path | None = None
@@ -36,8 +36,9 @@ class Searcher:
         """The nearest of a gallery row: through the index, or compared with all.
 
         Returns:
-            "rows", "similarities", "classes", "right" (empty without labels), "class_name" of the query, "seconds",
-            "exact", and "missed": of an exact search, how many the index would not have shown; None without one.
+            "row" as asked; "rows" of the nearest, best first, with "similarities", "classes" and "right" (both empty
+            without labels); "class_name" of the query; "seconds"; "exact"; and "missed": how many rows of an exact
+            search the index would not have found, None without both.
 
         Raises:
             Problem: there is no such row, or no index that could be used.

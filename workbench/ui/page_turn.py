@@ -20,7 +20,7 @@ class PageTurn(QObject):
         self._queue = queue
         self._name, self._until = "", 0.0
         self._look = QTimer(self, interval=LOOK_EVERY)
-        self._look.timeout.connect(self._maybe)
+        self._look.timeout.connect(self._turn_if_possible)
 
     def turn(self, name: str) -> None:
         """Ask for a page; a later request replaces one that waits."""
@@ -29,9 +29,9 @@ class PageTurn(QObject):
             self._until = monotonic() + LONGEST
             self._look.start()
         self._queue.give_way()
-        self._maybe()
+        self._turn_if_possible()
 
-    def _maybe(self) -> None:
+    def _turn_if_possible(self) -> None:
         if self._queue.stands_back or monotonic() > self._until:
             self._look.stop()
             self._queue.give_way()  # the whole moment, from now

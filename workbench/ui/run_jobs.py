@@ -34,8 +34,8 @@ MakeJob = Callable[..., Startable]
 """Of a workspace, a run, its Control, who listens, and whether it resumes; `device` in place of the config's."""
 
 
-def experiment_job(workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool) -> Startable:
-    """The real job; torch is loaded on its thread only."""
+def job_in_this_process(workspace: Workspace, run_id: int, control: Control, listen: Emit, resume: bool) -> Startable:
+    """A job that trains the run on a thread of this process; torch is loaded on that thread only."""
     from workbench.running import launch
 
     return launch.make_job(workspace, run_id, control, listen, resume=resume)
@@ -45,9 +45,9 @@ def chosen_job(
     preferences: Preferences, spare: Spare, workspace: Workspace, run_id: int, control: Control, listen: Emit,
     resume: bool, device: str = "",
 ) -> Startable:  # fmt: skip
-    """As `experiment_job`, in a process of its own where the person chose that or gave the queue its devices."""
+    """As `job_in_this_process`, in a process of its own where the person chose that or gave the queue its devices."""
     if not device and not preferences.flag(OWN_PROCESS):
-        return experiment_job(workspace, run_id, control, listen, resume)
+        return job_in_this_process(workspace, run_id, control, listen, resume)
     from workbench.running import own_process
 
     return own_process.make_job(workspace, run_id, control, listen, resume=resume, device=device, spare=spare)

@@ -11,7 +11,7 @@ from workbench.control import Control
 from workbench.events import Ended, Event
 from workbench.problem import Problem, RunTaken
 from workbench.sweeps.device_lock import DeviceLock
-from workbench.ui.run_jobs import MakeJob, Startable, experiment_job
+from workbench.ui.run_jobs import MakeJob, Startable, job_in_this_process
 from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
@@ -65,7 +65,7 @@ class RunQueue(QObject):
     _heard = Signal(int, object)  # run, Ended; emitted on the run's thread
 
     def __init__(
-        self, workspace: Workspace, make_job: MakeJob = experiment_job, parent: QObject | None = None,
+        self, workspace: Workspace, make_job: MakeJob = job_in_this_process, parent: QObject | None = None,
         devices: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:  # fmt: skip
         super().__init__(parent)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.commands import machine
+from workbench.commands import doctor, machine
 from workbench.commands.machine import Cuda, debian_package, judge_display, judge_driver, judge_libraries
 
 GOOD = Cuda(gpu=True, status=0, driver=(12, 4), built=(12, 6), compute=(8, 6), kernels=("sm_80", "sm_90"))
@@ -108,3 +108,16 @@ def test_a_library_that_the_loader_lacks_is_named(monkeypatch):
     *_, finding = machine.display_findings()
     assert not finding.good
     assert "libxcb-cursor.so.0" in finding.said
+
+
+def test_a_torchvision_of_another_build_is_told_and_no_plug_in_is_loaded_with_it(monkeypatch):
+    assert doctor.torchvision_findings() == []
+
+    def refuse(name):
+        raise RuntimeError("operator torchvision::nms does not exist\nand more")
+
+    monkeypatch.setattr(doctor, "import_module", refuse)
+    monkeypatch.setattr(doctor, "plugin_findings", lambda: pytest.fail("entries need torchvision"))
+    (told,) = (finding for finding in doctor.look() if finding.what == "torchvision" and not finding.good)
+    assert "(RuntimeError: operator torchvision::nms does not exist). Take both for the same device" in told.said
+    assert "pip install --force-reinstall torch torchvision" in told.said

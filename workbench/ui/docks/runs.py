@@ -45,7 +45,7 @@ class RunsDock(Dock):
         self.rows = RunRow(self.list)
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
-        self.all = QCheckBox(toolTip="Tick all runs shown, to compare them (Ctrl+A in the list)")
+        self.all = QCheckBox()
         self._ticked_last = -1  # row, from which a click with Shift goes on
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
@@ -99,6 +99,7 @@ class RunsDock(Dock):
         self._align_head()
         head.setSpacing(0)
         self.all.setAccessibleName("Tick all runs shown")
+        self.all.setToolTip("Tick all runs shown, to compare them (Ctrl+A in the list)")
         head.addWidget(self.all)
         self.title = label("Best, % ↑", "caption")
         head.addWidget(self.title, 1)

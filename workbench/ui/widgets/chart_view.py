@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
@@ -14,11 +14,13 @@ from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.labels import ElidedLabel
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
+LEAST = (220, 96)  # px, width of the whole and height of the plot
 SYMBOL_PX = {"circles": 7, "boxes": 12}
 
 
@@ -28,9 +30,10 @@ class ChartView(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumSize(220, 150)
+        self.setMinimumWidth(LEAST[0])
         self._chart: Chart | None = None
         self.plot = pg.PlotWidget()
+        self.plot.setMinimumHeight(LEAST[1])
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
@@ -39,9 +42,7 @@ class ChartView(QFrame):
         self.right: pg.ViewBox | None = None  # of lines with an axis of their own; made when the first one comes
         self.legend = QWidget()  # outside the plot, so that it covers no data
         self._entries = FlowLayout(self.legend, spacing=12)
-        heading = QLabel(title)
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setProperty("role", "strong")
+        heading = ElidedLabel(title, "strong")
         copy = icon_button("copy", f"Copy the picture of {title}")
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setPixmap(self.grab()))
         head = QHBoxLayout()
@@ -53,6 +54,10 @@ class ChartView(QFrame):
         self.note.setProperty("role", "muted")
         in_column(head, self.legend, (self.plot, 1), self.note, on=self, margins=(8, 4, 8, 4))
         self._apply_theme()
+
+    def follow_room(self) -> None:
+        """Be no taller than there is room."""
+        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
 
     def show_chart(self, chart: Chart) -> None:
         """Draw another chart in place of the last one."""

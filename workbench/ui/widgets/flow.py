@@ -112,3 +112,11 @@ class FlowLayout(QLayout):
 def _size(widget: QWidget, hint: QSize) -> QSize:
     """A hint within what the widget allows."""
     return hint.expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
+
+
+def in_lines(*widgets: QWidget, spacing: int = 8) -> FlowLayout:
+    """The widgets side by side, in as many lines as the width needs."""
+    layout = FlowLayout(spacing=spacing)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return layout

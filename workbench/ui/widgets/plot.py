@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.ui import theme
@@ -18,7 +18,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.curve_words import breaks_named, course
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, ReadOut
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
@@ -30,6 +30,7 @@ from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
+LEAST = (220, 96)  # px, width of the whole and height of what is drawn
 PLOTS = count()
 
 
@@ -76,8 +77,9 @@ class CurvePlot(QFrame):
 
     def _build(self, left_title: str, right_title: str) -> None:
         self.setProperty("card", "true")
-        self.setMinimumSize(220, 150)
+        self.setMinimumWidth(LEAST[0])
         self.canvas = PlotCanvas(self.series, self.x_title)
+        self.canvas.setMinimumHeight(LEAST[1])
         self.canvas.name_axes(left_title, right_title)
         self.canvas.pointed.connect(self.show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
@@ -98,13 +100,15 @@ class CurvePlot(QFrame):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         QVBoxLayout(self.canvas).addWidget(self.empty)
-        self._toggles = FlowLayout(spacing=0)
-        for button in self.legend.values():
-            self._toggles.addWidget(button)
+        self._toggles = in_lines(*self.legend.values(), spacing=0)
         self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
         head = in_row((self._title, 1), self.value, self._more, spacing=4)
         in_column(head, self._toggles, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
         self.tell("", "")
+
+    def follow_room(self) -> None:
+        """Be no taller than there is room; one that scrolls is asked for only where the least height has none."""
+        self.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
 
     def tell(self, value: str, course: str) -> None:
         """Show a value at the end of the title and a line below the curves; empty words take no room."""
@@ -225,9 +229,9 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def _redraw_seen(self) -> None:
-        """Redraw now if the plot is visible, otherwise when it is shown again."""
+        """Redraw in a turn of its own if the plot is visible, otherwise when it is shown again."""
         if self.isVisible():
-            self.redraw()
+            self.canvas.take_turn()
 
     def redraw(self) -> None:
         """Draw the current points."""

@@ -1,6 +1,6 @@
 """What the map shows, without a widget: points, labels, groups of colour, and which points lie in a region."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,34 +91,6 @@ class MapData:
         if np.isnan(self.ap[row]):
             return "no other image of its class"
         return "✓ first neighbour right" if self.right[row] else "✗ first neighbour wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """What a continuous legend shows."""
-
-    title: str
-    low: float
-    high: float
-    without: int  # points that have no value
-
-
-@dataclass(slots=True, eq=False)
-class Groups:
-    """A colouring: a group number per point, and each group's name, colour and shape."""
-
-    of: np.ndarray  # [n] int
-    names: list[str]
-    colours: np.ndarray  # [g] uint32, 0xFFRRGGBB
-    labels: np.ndarray | None = None  # [g] the class of each group, when colouring by class
-    crosses: frozenset[int] = frozenset()  # groups drawn as crosses instead of discs
-    scale: Scale | None = None  # of a colouring by a number: the groups are its steps
-    placed: np.ndarray | None = None  # bool [n], points that are counted; None: all
-    counts: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        counted = self.of if self.placed is None else self.of[self.placed]
-        self.counts = np.bincount(counted, minlength=len(self.names))
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
@@ -212,7 +184,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
     projection = candidates.get(projection_id)
     if projection is None:
-        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it anew.")
+        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it again.")
     points, proxies = workspace.coordinates(projection_id)
     method = METHODS.get(projection.method, projection.method)
     said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"

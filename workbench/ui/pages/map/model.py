@@ -7,10 +7,11 @@ from enum import Enum, auto
 import numpy as np
 
 from workbench.projection.axes import ACROSS, UP
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.epochs.chain import Chain
 from workbench.ui.pages.map.epochs.timeline import Timeline
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod, Request
 from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
 from workbench.ui.pages.map.selecting.sample_rows import SampleRows

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.contours import ContourMaker
 from workbench.ui.pages.map.hover_card import HoverCard
-from workbench.ui.pages.map.map_data import Groups, MapData, epoch_name
+from workbench.ui.pages.map.map_data import MapData, epoch_name
 from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip

@@ -10,13 +10,15 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterP
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.ui.pages.retrieval.store_titles import DOT, Mark, placed
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
-DOT, RING, REACH = 5, 9, 14  # px
+RING, REACH = 9, 14  # px
 FAMILIES = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
 NEUTRAL = "#5A6372"
+BEHIND = 210  # of 255, opacity of the ground behind a title
 ONE_POINT = 1.0  # of MAP@R in percent, below the baseline: the dotted line
 
 
@@ -99,33 +101,21 @@ class TradePlot(PaintedPlot):
                 painter.setPen(QPen(QColor(tokens.text), 2))
                 painter.drawEllipse(at, RING, RING)
         painter.setPen(QColor(tokens.text))
+        behind = QColor(tokens.plot_background)
+        behind.setAlpha(BEHIND)
         for name, place in self.titles(painter.fontMetrics(), area).items():
             title = next(point.title for point in self._points if point.name == name)
+            painter.fillRect(place, behind)  # the step line may pass there
             painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), title)
 
     def titles(self, metrics: QFontMetrics, area: QRectF) -> dict[str, QRectF]:
-        """Where the titles of the stores stand, by name: none meets another, a dot or an interval.
-
-        The trained and the chosen store come first; one without room has no title, only its row in the table.
-        """
+        """Where the titles of the stores stand, by name; the trained and the chosen store come first."""
         box = area.adjusted(LEFT, TOP, -RIGHT, -BOTTOM)
-        taken, placed = [], {}
-        for point in self._points:
-            at = self._at(point, area)
-            low, high = self._y(point.low, box), self._y(point.high, box)
-            taken += [QRectF(at.x() - DOT, at.y() - DOT, 2 * DOT, 2 * DOT), QRectF(at.x() - 1, high, 2, low - high)]
-        first = (self._points[0].name, self._marked)
-        for point in sorted(self._points, key=lambda one: one.name not in first):
-            at, width, height = self._at(point, area), metrics.horizontalAdvance(point.title) + 2, metrics.height()
-            places = (QRectF(at.x() + x, at.y() + y, width, height) for x, y in _around(width, height))
-            free = (
-                place for place in places
-                if area.contains(place) and not any(place.intersects(other) for other in taken)
-            )  # fmt: skip
-            if (chosen := next(free, None)) is not None:
-                taken.append(chosen)
-                placed[point.name] = chosen
-        return placed
+        marks = [
+            Mark(point.name, point.title, self._at(point, area), self._y(point.high, box), self._y(point.low, box))
+            for point in self._points
+        ]
+        return placed(marks, (self._points[0].name, self._marked), metrics, area)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()
@@ -212,14 +202,6 @@ class TradePlot(PaintedPlot):
         nearest = min(gaps, key=lambda name: gaps[name], default="")
         if nearest and gaps[nearest] <= REACH:
             self.chosen.emit(nearest)
-
-
-def _around(width: float, height: float) -> list[tuple[float, float]]:
-    """Where a title of this size may stand by its dot, the best first."""
-    right, left, middle = RING + 1.0, -RING - 1 - width, -height / 2
-    heights = (middle, middle - height, middle + height)
-    sides = [(x, y) for y in heights for x in (right, left)]
-    return [*sides[:2], (-width / 2, -RING - height), (-width / 2, float(RING)), *sides[2:]]
 
 
 class PairsPlot(PaintedPlot):

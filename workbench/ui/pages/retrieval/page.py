@@ -30,7 +30,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
@@ -79,9 +79,7 @@ class RetrievalPage(QStackedWidget):
         self.by_class = button("Classes", "chart-bar-horizontal")
         self.by_class.setCheckable(True)
         self.by_class.setToolTip("Scores of the classes as bars, worst first (C)")
-        bar = FlowLayout(spacing=8)  # large text needs two lines
-        for tool in (self.back, self.forward, self.by_words, self.own, self.by_class, self.locating):
-            bar.addWidget(tool)
+        bar = in_lines(self.back, self.forward, self.by_words, self.own, self.by_class, self.locating)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)

@@ -1,7 +1,5 @@
 """The suspect that is looked at in Label triage: its picture, what speaks against its label, the answers."""
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
@@ -13,7 +11,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
@@ -59,11 +57,11 @@ class SuspectCard(Card):
         text = in_column(self.title, self.claim, 1, relabelling)
         self.body.addLayout(in_row(self.picture, (text, 1), spacing=16))
         self.body.addWidget(self.words)
-        self.body.addLayout(_flowing(list(self.answers.values())))
-        self.body.addLayout(_flowing([self.map, self.queries]))
+        self.body.addLayout(in_lines(*self.answers.values()))
+        self.body.addLayout(in_lines(self.map, self.queries))
         for title, pictures in zip(self.near_titles, self.near, strict=True):
             self.body.addWidget(title)
-            self.body.addLayout(_flowing(pictures, spacing=6))
+            self.body.addLayout(in_lines(*pictures, spacing=6))
         self.body.addStretch(1)
 
     def offer_classes(self) -> None:
@@ -123,10 +121,3 @@ def _framed() -> QLabel:
     picture = QLabel()
     picture.setFixedSize(NEAR_PX, NEAR_PX)
     return picture
-
-
-def _flowing(widgets: Sequence[QWidget], spacing: int = 8) -> FlowLayout:
-    flow = FlowLayout(spacing=spacing)
-    for widget in widgets:
-        flow.addWidget(widget)
-    return flow

@@ -6,7 +6,7 @@ from workbench.ui.pages.retrieval.triage_model import TriageModel
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
@@ -32,10 +32,7 @@ class TriageSummary(QWidget):
             "Images stay as they are. Export the answers, and name the file under Label decisions in Set up.",
             "muted", wrap=True,
         ))  # fmt: skip
-        buttons = FlowLayout(spacing=8)
-        for widget in (self.export, self.import_, self.undo):
-            buttons.addWidget(widget)
-        changes.body.addLayout(buttons)
+        changes.body.addLayout(in_lines(self.export, self.import_, self.undo))
         in_column(judged, done, changes, 1, on=self, spacing=12)
 
     def draw(self) -> None:

@@ -63,6 +63,10 @@ class Draft:
         """Say of fields why the config that was loaded last has their values."""
         self.sources = sources
 
+    def reasons(self) -> list[str]:
+        """Why fields have the values that they were loaded with; those that were changed since are left out."""
+        return [said for path, said in self.sources.items() if self.value(path) == self.base_value(path)]
+
     def value(self, path: str) -> Any:
         """The value at a path: a field ("name"), a parameter ("loss.margin"), or all of a part ("loss")."""
         part, _, field = path.partition(".")

@@ -289,11 +289,10 @@ class SetupPage(QWidget):
         self._preset = shown = self.chooser.show_base(self.draft.base)
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
-        if shown is None and self.draft.sources:
-            self.summary.setText(f"{count}Proposed: {' '.join(self.draft.sources.values())} {BEFORE}")
-        else:
-            self.summary.setText(count + (shown.summary if shown else "A config from a file or a run."))
-        self.summary.set_lines(PROPOSAL_LINES if shown is None and self.draft.sources else SUMMARY_LINES)
+        reasons = "" if shown is not None else " ".join(self.draft.reasons())
+        proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "A config from a file or a run."
+        self.summary.setText(count + (shown.summary if shown is not None else proposed))
+        self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES)
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:

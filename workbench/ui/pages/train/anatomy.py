@@ -4,11 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.ui.widgets.scrolled import Scrolled
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 METHODS = (
@@ -25,13 +27,14 @@ OF_CLASSIFIER = (
 WAITING = "Measured on the probe every few steps, for any loss. Nothing has been measured yet."
 
 
-class AnatomyPanel(QWidget):
+class AnatomyPanel(Scrolled):
     """Four plots and a sentence on the bound CE ≥ PCE. Give it scalars as they arrive."""
 
     failed = Signal(object)  # Problem, of saving a plot
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        content = QWidget()
+        super().__init__(content, parent)
         self.bound = CurvePlot(
             "Bound gap CE − PCE, nats",
             [
@@ -59,6 +62,7 @@ class AnatomyPanel(QWidget):
         grid = QGridLayout()
         self.grid = PlotGrid(self.plots, grid, self)
         for plot in self.plots:
+            plot.follow_room()
             plot.failed.connect(self.failed)
             for series in plot.series:
                 self._of.setdefault(series.name, []).append(plot)
@@ -66,11 +70,7 @@ class AnatomyPanel(QWidget):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(grid, 1)
-        column.addWidget(self.sentence)
+        in_column((grid, 1), self.sentence, on=content, margins=(0, 8, 0, 0), spacing=4)
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
         self._seen = ""  # how embeddings and class vectors are compared, where not as they are

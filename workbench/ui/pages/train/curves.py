@@ -11,6 +11,7 @@ from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Evaluation, Run, recalls
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
@@ -19,13 +20,16 @@ SHOWN_IN_PERCENT = ("train/accuracy",)
 EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
 
 
-class Curves(QWidget):
-    """A grid of 2 x 2. Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms."""
+class Curves(Scrolled):
+    """A grid of 2 x 2, which scrolls where it has no room.
+
+    Give it scalars as they arrive and evaluations as they are; it draws them within 100 ms.
+    """
 
     failed = Signal(object)  # Problem, of saving a plot
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(QWidget(), parent)
         self.probe = CurvePlot(
             "CE and SPCE on the probe, nats ↓",
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
@@ -47,10 +51,11 @@ class Curves(QWidget):
         )
         self.plots = (self.probe, self.retrieval, self.batch, self.rate)
         self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
-        grid = QGridLayout(self)
+        grid = QGridLayout(self.widget())
         grid.setContentsMargins(0, 0, 0, 0)
         self.grid = PlotGrid(self.plots, grid, self)
         for plot in self.plots:
+            plot.follow_room()
             plot.failed.connect(self.failed)
 
     def clear(self) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QStacke
 from workbench.charts import Chart
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.chart_view import ChartView
+from workbench.ui.widgets.scrolled import Scrolled
 
 COLUMNS = 2
 
@@ -32,10 +33,12 @@ class MethodPanel(QStackedWidget):
         row.addWidget(self.slider, 1)
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
-        content = QWidget()
+        content, charts = QWidget(), QWidget()
+        charts.setLayout(self._grid)
+        self._grid.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 8, 0, 0)
-        column.addLayout(self._grid, 1)
+        column.addWidget(Scrolled(charts), 1)
         column.addLayout(row)
         self.addWidget(
             EmptyHint(
@@ -81,6 +84,7 @@ class MethodPanel(QStackedWidget):
         self._titles = titles
         self.charts = [ChartView(title) for title in titles]
         for index, view in enumerate(self.charts):
+            view.follow_room()
             self._grid.addWidget(view, index // COLUMNS, index % COLUMNS)
 
     def _moved(self, index: int) -> None:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from workbench.ui import theme
-from workbench.ui.pages.map.map_data import Groups
+from workbench.ui.pages.map.colours.groups import Groups
 
 WIDE, TOP = 20, 12  # px: of the bar, and above it so that the first number is whole
 TICKS = 5

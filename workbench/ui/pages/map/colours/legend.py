@@ -17,6 +17,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from workbench.ui.pages.map.colours.colour_bar import ColourBar
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend_row import (
     COLOUR_ROLE,
     COUNT_ROLE,
@@ -26,7 +27,6 @@ from workbench.ui.pages.map.colours.legend_row import (
     LegendRow,
 )
 from workbench.ui.pages.map.look import LookControls
-from workbench.ui.pages.map.map_data import Groups
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted

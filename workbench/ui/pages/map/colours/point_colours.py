@@ -10,7 +10,8 @@ from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.colouring import OWN, grouped
 from workbench.ui.pages.map.colours.columns import Column, read_column
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.colours.groups import Groups
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
 
 KEPT = 16  # columns, the newest

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.class_names import ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
 from workbench.ui.pages.map.drawing.contours import Contours
@@ -18,7 +19,7 @@ from workbench.ui.pages.map.drawing.origin import Origin
 from workbench.ui.pages.map.drawing.spatial import Box
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Camera, Look
 
 REACH = 12  # px around a point in which it is hovered or clicked

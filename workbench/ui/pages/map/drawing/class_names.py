@@ -10,9 +10,10 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTransfo
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.stamps import on_screen
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
 MOST = 200  # names that are placed; of more classes, the largest

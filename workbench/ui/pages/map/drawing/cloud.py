@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage, QPainter, QRegion, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.extent import bounds, box_of, diameter
 from workbench.ui.pages.map.drawing.shapes import paint_shapes
 from workbench.ui.pages.map.drawing.spatial import Box, PointIndex
@@ -27,7 +28,7 @@ from workbench.ui.pages.map.drawing.stamps import (
     values_of,
 )
 from workbench.ui.pages.map.drawing.view_picture import Picture
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
 OPACITY = 0.7  # of points, unless the person sets another

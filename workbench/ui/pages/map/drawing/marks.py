@@ -7,9 +7,10 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.lines import Lines
 from workbench.ui.pages.map.drawing.stamps import on_screen
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 
 STAR, RING, QUERY = 14, 7, 10  # px: across, radius, half a side
 

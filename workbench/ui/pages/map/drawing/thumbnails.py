@@ -8,10 +8,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt, SignalInstance
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cloud import Cloud
 from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
-from workbench.ui.pages.map.map_data import Groups, MapData
+from workbench.ui.pages.map.map_data import MapData
 
 SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
 APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch

@@ -1,0 +1,33 @@
+"""A colouring of the map: which group each point is of, and the name, colour and shape of each group. No Qt."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a continuous legend shows."""
+
+    title: str
+    low: float
+    high: float
+    without: int  # points that have no value
+
+
+@dataclass(slots=True, eq=False)
+class Groups:
+    """A colouring: a group number per point, and each group's name, colour and shape."""
+
+    of: np.ndarray  # [n] int
+    names: list[str]
+    colours: np.ndarray  # [g] uint32, 0xFFRRGGBB
+    labels: np.ndarray | None = None  # [g] the class of each group, when colouring by class
+    crosses: frozenset[int] = frozenset()  # groups drawn as crosses instead of discs
+    scale: Scale | None = None  # of a colouring by a number: the groups are its steps
+    placed: np.ndarray | None = None  # bool [n], points that are counted; None: all
+    counts: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        counted = self.of if self.placed is None else self.of[self.placed]
+        self.counts = np.bincount(counted, minlength=len(self.names))
