@@ -8,6 +8,7 @@ from tests.campaign import quick_python
 from tests.clusters.there import there
 from tests.clusters.training import digits, looked, python, steps
 from tests.waits import HANG
+from workbench.config import Choice
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following
@@ -87,7 +88,7 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace, quick):
 @pytest.mark.slow
 def test_folds_are_one_array_with_account_and_gres(cluster, workspace, quick):
     place = cluster(python=quick, account="lab", gres="card:1", partition="debug", at_once=1)
-    config = digits("training.epochs=1", "split=mlrc", "split.folds=3")
+    config = digits("training.epochs=1").model_copy(update={"split": Choice(name="mlrc", params={"folds": 3})})
     numbers = sending.prepare(workspace, config, place)
     sending.submit(workspace, numbers, place, launcher_of(place))
     jobs = [workspace.run(run_id).placement.job.partition(":")[0] for run_id in numbers]
