@@ -298,6 +298,7 @@ def test_what_stands_before_the_first_hit():
     said = before_first_hit(near("abcdef"), 2000)
     assert said.startswith("Its first true neighbour is at rank 2,000; before it, among the first 6, are 1 of “a”")
     assert said.endswith("and 2 other classes.")
+    assert before_first_hit(near("abcde"), 9).endswith("and 1 other class.")
 
 
 @pytest.mark.parametrize(

@@ -388,8 +388,10 @@ def test_a_copied_class_name_is_no_formula(qtbot, session, workspace):
 
 
 @pytest.fixture
-def embedder(monkeypatch, workspace, run):
-    """A best checkpoint of the first epoch, and a network that puts every image where sample 17 lies."""
+def embedder(qtbot, monkeypatch, workspace, run, session, page):
+    """A best checkpoint of the first epoch, which is shown; its network puts every image where sample 17 lies."""
+    session.show_evaluation(run.evaluations[0])
+    qtbot.waitUntil(lambda: page.browsing.shown is not None and page.browsing.shown.evaluation.epoch == 1)
     folder = workspace.folder(run.run_id)
     (folder / "best.pt").write_bytes(b"weights")
     step = workspace.evaluation(run.evaluations[0]).step
@@ -414,7 +416,6 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
     Image.new("RGB", (30, 20), (200, 10, 10)).save(tmp_path / "mine.png")
     page.own_images.search(from_file(tmp_path / "mine.png"))
     qtbot.waitUntil(page.result.own.isVisible)
-    assert session.evaluation_id == run.evaluations[1], "the page shows another epoch than the checkpoint's"
     first = page.result.cards[0].neighbour
     assert (first.sample_id, round(first.similarity, 4)) == (run.ids[17], 1.0)
     assert "epoch 1" in page.result.facts.text()
@@ -426,6 +427,17 @@ def test_an_image_is_compared_in_the_space_of_the_checkpoint_and_not_judged(
     assert session.query == near
     qtbot.waitUntil(page.result.own.isHidden)
     assert {judged(card) for card in page.result.cards} <= {True, False}
+
+
+def test_an_epoch_without_its_network_is_not_searched_with_that_of_another(
+    qtbot, page, session, run, embedder, tmp_path
+):
+    session.show_evaluation(run.evaluations[1])
+    Image.new("L", (8, 8)).save(tmp_path / "mine.png")
+    with qtbot.waitSignal(session.noticed) as caught:
+        page.own_images.search(from_file(tmp_path / "mine.png"))
+    assert f"Run {run.run_id} has no checkpoint of epoch 2, but of epoch 1. Choose one" in str(caught.args[0])
+    assert not page.result.own.isVisible()
 
 
 def test_the_banner_is_dropped_and_the_query_comes_back(qtbot, page, session, embedder, tmp_path):

@@ -399,6 +399,13 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert not page.card.worth_knowing.isVisible()
 
 
+def test_nothing_of_preflight_is_cut_where_its_column_is_narrow(page, looked, qtbot):
+    qtbot.waitUntil(lambda: page.card.augmented[-1].isVisible())
+    page.resize(800, 400)  # the card scrolls, which takes room, too
+    qtbot.waitUntil(lambda: page.card.width() <= page.beside.width())
+    assert page.card.minimumSizeHint().width() <= page.beside.width()
+
+
 def test_what_preflight_finds_impossible_turns_start_off_until_something_changes(page, looked, qtbot):
     looked.problem = Problem("The folder is empty.", todo="Choose another.")
     typed(page, "training.epochs", "3")

@@ -118,7 +118,8 @@ def _workspace(folder: Path) -> list[Finding]:
                 lost = [Finding("Workspace", f"{sentence}.", good=False) for sentence in missing(db, folder)]
             findings = verify(workspace, lambda text, done, total: line(Status(text, done, total)))
             damaged = sum(not finding.good for finding in findings) or "none"
-            whole = Finding("Workspace", f"{count} runs; damaged: {damaged}", all(finding.good for finding in findings))
+            runs = "1 run" if count == 1 else f"{count} runs"
+            whole = Finding("Workspace", f"{runs}; damaged: {damaged}", all(finding.good for finding in findings))
             shared = f"on a network disk ({workspace.shared_disk}): no log, and one machine at a time"
             return [
                 whole,

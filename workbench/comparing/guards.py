@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
+from workbench.comparing.setting_titles import field_title, value_title
 from workbench.comparing.settings import fold_of
+from workbench.entries import catalog
+from workbench.entries.catalog import Catalog
 from workbench.workspace import Workspace, sweeps
 from workbench.workspace.rows import Dataset
 
@@ -75,19 +78,25 @@ def _unlike_settings(groups: Sequence[Group]) -> list[str]:
 
 
 def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
-    """ "conv4: A, B" for each value; only the fields that differ are named."""
+    """ "Four convolutions: A, B" for each value; only the fields that differ are named, as on Set up."""
+    known = catalog.current()
     names = dict.fromkeys(name for group_values in values for name in group_values)
     unequal = [name for name in names if any(group_values.get(name) != values[0].get(name) for group_values in values)]
     gathered: dict[str, list[str]] = {}
     for group, group_values in zip(groups, values, strict=True):
-        words = (
-            ", ".join(f"{name.partition('.')[2]} {group_values[name]}" for name in unequal if name in group_values)
-            or "other"
-        )
+        own = [name for name in unequal if name in group_values]
+        words = ", ".join(_in_words(name, group_values[name], groups, known) for name in own) or "other"
         gathered.setdefault(words, []).append(f"“{group.title}”")
     told_values = [f"{words}: {_some(titles, MOST_TITLES)}" for words, titles in gathered.items()]
     rest = len(told_values) - MOST_NAMED
     return told_values[:MOST_NAMED] + ([f"and {rest} more"] if rest > 0 else [])
+
+
+def _in_words(field: str, value: object, groups: Sequence[Group], known: Catalog) -> str:
+    """The title of an entry or a size alone; any other field with its name before the value."""
+    title = value_title(field, value, known)
+    alone = field.endswith(".name") or field == "embedding.dim"
+    return title if alone else f"{field_title(field, groups, known).partition(': ')[2]} {title}"
 
 
 def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:

@@ -192,7 +192,7 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
             )
     alone = np.setdiff1d(image_set.labels[test[is_query]], image_set.labels[test[~is_query]])
     note = f"{is_query.sum():,} queries search a gallery of {(~is_query).sum():,}"
-    return is_query, note + (f"; {len(alone):,} classes are not in the gallery" if len(alone) else "")
+    return is_query, note + (f"; {_classes_are(len(alone))} not in the gallery" if len(alone) else "")
 
 
 @register("split", "random", title="Random images", params=RandomParams, source="Workbench 2026, stratified by class")
@@ -249,3 +249,7 @@ def _checked(image_set: ImageSet, split: Split) -> Split:
             todo="Choose another split, or add images.",
         )
     return split
+
+
+def _classes_are(count: int) -> str:
+    return "1 class is" if count == 1 else f"{count:,} classes are"

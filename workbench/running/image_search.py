@@ -142,11 +142,12 @@ def _network(
             todo="Resume the run for an epoch, or choose another run.",
         )
     evaluations = workspace.evaluations(run_id)
+    wanted: Evaluation | None = None
     if evaluation_id is not None:
-        wanted = [evaluation for evaluation in evaluations if evaluation.id == evaluation_id]
-        if not wanted:
+        wanted = next((evaluation for evaluation in evaluations if evaluation.id == evaluation_id), None)
+        if wanted is None:
             raise Problem(f"Run {run_id} has no evaluation {evaluation_id}.")
-        epoch = wanted[0].epoch
+        epoch = wanted.epoch
     if isinstance(epoch, str):
         network = trained_network.trained(workspace, run_id, checkpoints[0 if epoch == LAST else -1])
         return network, _evaluation(evaluations, network, f"this run's {epoch} checkpoint")
@@ -154,12 +155,13 @@ def _network(
     for checkpoint in reversed(checkpoints):
         network = trained_network.trained(workspace, run_id, checkpoint)
         if network.epoch == epoch:
-            return network, _evaluation(evaluations, network, f"the checkpoint of epoch {epoch}")
+            made_with_it = _evaluation(evaluations, network, f"the checkpoint of epoch {epoch}")
+            return network, made_with_it if wanted is None else wanted
         kept.append(network.epoch)
     epochs = " and ".join(str(number) for number in sorted(set(kept)))
     raise Problem(
         f"Run {run_id} has no checkpoint of epoch {epoch}, but of epoch {epochs}.",
-        todo="An image can be compared only with embeddings of the network that embeds it.",
+        todo="Choose one of these: an image can be compared only with embeddings of the network that embeds it.",
     )
 
 

@@ -36,7 +36,8 @@ class Rebuilt:
     missing: dict[int, list[str]] = field(default_factory=dict)  # of runs that came back in part
 
     def __str__(self) -> str:
-        parts = [f"{len(self.back)} runs came back with their curves and evaluations."]
+        word = "1 run" if len(self.back) == 1 else f"{len(self.back)} runs"
+        parts = [f"{word} came back with curves and evaluations."]
         if self.completed:
             parts.append(f"Completed from their journals: runs {', '.join(map(str, self.completed))}.")
         parts += [f"Of run {run_id} is missing: {'; '.join(what)}." for run_id, what in self.missing.items()]

@@ -75,7 +75,7 @@ def repair(folder: Path) -> tuple[str, list[str]]:
         with closing(open_reader(database)) as db:
             count = db.execute("select count(*) from runs").fetchone()[0]
             lacks = behind_journal(db, runs) or any(_is_run(runs / name) for name in without_row(db, runs))
-        said = f"The database of {folder} is whole: {count} runs. Nothing was changed."
+        said = f"The database of {folder} is whole: {'1 run' if count == 1 else f'{count} runs'}. Nothing was changed."
         if lacks:
             with Workspace(folder) as workspace:
                 said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuild(workspace)}"

@@ -166,12 +166,12 @@ def test_two_seeds_have_no_band(workspace):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"backbone": Choice(name="resnet32")}, "Unequal backbone: name conv4: “Small (backbone conv4"),
+        ({"backbone": Choice(name="resnet32")}, "Unequal backbone: Four convolutions: “Small (backbone conv4"),
         (
             {"embedding": EmbeddingParams(dim=16)},
-            "Unequal embedding size: dim 100: “Small (dim 100)”; dim 16:",
+            "Unequal embedding size: 100: “Small (dim 100)”; 16:",
         ),
-        ({"split": Choice(name="classes")}, "Unequal split: name random:"),
+        ({"split": Choice(name="classes")}, "Unequal split: Random images:"),
         ({"shown": images(6, "other")}, "The runs saw different data"),
     ],
 )

@@ -264,7 +264,7 @@ def test_a_query_whose_class_is_not_in_the_gallery_is_told(build, inshop):
     place = inshop / "Eval/list_eval_partition.txt"
     write(place, *(line for line in place.read_text().splitlines() if "gallery" not in line or "id_00000003" in line))
     halves = split("official", build("inshop", folder=str(inshop)))
-    assert halves.note == "2 queries search a gallery of 2; 1 classes are not in the gallery"
+    assert halves.note == "2 queries search a gallery of 2; 1 class is not in the gallery"
 
 
 @pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file" + bytes(200), b"not one"])

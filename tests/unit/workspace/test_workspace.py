@@ -300,7 +300,7 @@ def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
     workspace.database.write_bytes(data)
     with pytest.raises(Damaged):
         Workspace(workspace.path)
-    assert "1 runs came back" in repair(workspace.path)[0]
+    assert "1 run came back" in repair(workspace.path)[0]
     with Workspace(workspace.path) as again:
         np.testing.assert_array_equal(again.scalars(run_id, "batch/loss")[1], before[0])
         assert again.neighbours(run_id, int(images.sample_ids[3])) == before[1]

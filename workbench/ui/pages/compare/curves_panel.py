@@ -20,6 +20,8 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 METRIC = ""  # the choice of the page's metric; the others are names of scalars
 
+LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is whole while its list is short
+
 
 class CurvesPanel(QWidget):
     """The metric of the page over epochs, or a scalar of training over steps, read on a thread when it is chosen."""
@@ -36,6 +38,7 @@ class CurvesPanel(QWidget):
         self.choice = QComboBox()
         self.choice.setAccessibleName("Which curves are drawn")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.choice.setMinimumContentsLength(LEAST_WORDS)
         self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)

@@ -67,7 +67,8 @@ def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
         return ""
     counts = Counter(neighbour.class_name for neighbour in before).most_common()
     named = ", ".join(f"{times} of “{name}”" for name, times in counts[:MOST_CLASSES])
-    more = f" and {len(counts) - MOST_CLASSES} other classes" if len(counts) > MOST_CLASSES else ""
+    rest = len(counts) - MOST_CLASSES
+    more = f" and {counted(rest, 'other class', 'other classes')}" if rest > 0 else ""
     known = f", among the first {len(before)}, are" if len(before) < first_hit - 1 else " are"
     return f"Its first true neighbour is at rank {first_hit:,}; before it{known} {named}{more}."
 

@@ -18,6 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 44, 16, 24, 34  # px around the axes
 RING, REACH = 9, 14  # px
 FAMILIES = ("float32", "float16", "int8", "pca", "first", "pq", "binary", "hnsw", "ivfpq")
 NEUTRAL = "#5A6372"
+BEHIND = 210  # of 255, opacity of the ground behind a title
 ONE_POINT = 1.0  # of MAP@R in percent, below the baseline: the dotted line
 
 
@@ -100,8 +101,11 @@ class TradePlot(PaintedPlot):
                 painter.setPen(QPen(QColor(tokens.text), 2))
                 painter.drawEllipse(at, RING, RING)
         painter.setPen(QColor(tokens.text))
+        behind = QColor(tokens.plot_background)
+        behind.setAlpha(BEHIND)
         for name, place in self.titles(painter.fontMetrics(), area).items():
             title = next(point.title for point in self._points if point.name == name)
+            painter.fillRect(place, behind)  # the step line may pass there
             painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), title)
 
     def titles(self, metrics: QFontMetrics, area: QRectF) -> dict[str, QRectF]:

@@ -20,9 +20,15 @@ class Shown(Threads, Protocol):
     def run_id(self) -> int | None:
         """The shown run."""
 
+    @property
+    def evaluation_id(self) -> int | None:
+        """The evaluation that every page shows; None before there is one."""
+
 
 class OwnSearch:
-    """Searches the shown run with an image, and with the same one again once another run is shown.
+    """Searches the shown evaluation with an image, and with the same one again once another run is shown.
+
+    An evaluation whose network is not kept is not searched, and none is searched in its place.
 
     Args:
         session: the session.
@@ -41,9 +47,10 @@ class OwnSearch:
     def search_again(self) -> None:
         """Search with the last image; without one, or without a run, nothing happens."""
         workspace, run_id, image = self._session.workspace, self._session.run_id, self._image
+        shown = self._session.evaluation_id
         if run_id is not None and image is not None:
             self._session.run_in_thread(
                 "Search with your image",
-                lambda progress: search(workspace, run_id, [image], SHOWN, progress=progress)[0],
+                lambda progress: search(workspace, run_id, [image], SHOWN, evaluation_id=shown, progress=progress)[0],
                 self._show,
             )

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QListWidget, QWidget
 
 from workbench.problem import Problem
 from workbench.ui.icons import icon
-from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import NO_VALUE, THIN, counted, duration, memory, short_time
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
 
 LOOK, LOOKING = "Look at the data…", "Looking at the data"
-SAMPLES, SAMPLE_SIDE = 5, 48  # images; px
+SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
@@ -79,9 +79,9 @@ class PreflightCard(Card):
             value.setAccessibleName(name)
         for widget in (self.state, self.problem, self.check):
             self.body.addWidget(widget)
-        self.body.addLayout(in_row(*self.samples, 1, spacing=4))
+        self.body.addLayout(_in_lines(self.samples))
         self.body.addWidget(self.augmented_words)
-        self.body.addLayout(in_row(*self.augmented, 1, spacing=4))
+        self.body.addLayout(_in_lines(self.augmented))
         self.body.addLayout(grid)
         self.body.addWidget(self.note)
         self.body.addWidget(self.unlike)
@@ -202,3 +202,11 @@ def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:
     picture = picture.scaled(whole, whole, Qt.AspectRatioMode.KeepAspectRatio, mode)
     picture.setDevicePixelRatio(ratio)
     return picture
+
+
+def _in_lines(pictures: list[QLabel]) -> FlowLayout:
+    """A row that goes to the next line, so that it makes no column of the card wider than the window has room for."""
+    row = FlowLayout(spacing=4)
+    for picture in pictures:
+        row.addWidget(picture)
+    return row
