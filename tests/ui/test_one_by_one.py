@@ -78,6 +78,17 @@ def test_nor_does_one_after_a_while_without_updates(window, qtbot):
     assert len(set(painted(window))) == COUNT
 
 
+def test_nor_does_one_when_all_have_new_numbers_at_once(window, qtbot):
+    window.show()
+    qtbot.waitUntil(lambda: len(painted(window)) == COUNT)
+    for view in window.views:
+        view.painted_in.clear()
+        view.take_turn()
+        view.take_turn()  # more of them meanwhile
+    qtbot.waitUntil(lambda: len(painted(window)) == COUNT)
+    assert len(set(painted(window))) == COUNT
+
+
 def test_one_that_is_out_of_sight_or_gone_holds_up_no_other(window, qtbot):
     area = QScrollArea()
     area.setWidget(window)

@@ -114,7 +114,7 @@ class Lines:
         looking = select.poll()
         looking.register(line, select.POLLIN)
         while not looking.poll(0) and perf_counter() < until:
-            pass  # to yield would cost a turn of all others on a busy machine, to sleep the waking up on an idle one
+            pass  # yielding would cost a turn of all others on a busy machine, sleeping a wake-up on an idle one
         while into:
             count = line.recv_into(into)
             if not count:

@@ -1,14 +1,17 @@
 """Images are decoded once, wholly or not at all."""
 
+import errno
 import json
 import os
 import shutil
+import threading
 from collections import namedtuple
 
 import numpy as np
 import pytest
 from listeners import give_up, silent
 
+from tests.waits import HANG
 from workbench import files
 from workbench.control import Cancelled
 from workbench.datasets import kept_images as module
@@ -170,6 +173,26 @@ def test_a_disk_that_fills_up_meanwhile_is_a_problem_and_leaves_nothing(tmp_path
         signal.signal(signal.SIGXFSZ, handler)
     assert os.listdir(tmp_path) == []
     assert len(decoded(whole, tmp_path, silent)[1]) == 40
+
+
+def test_a_disk_that_fails_while_the_cache_is_made_is_a_problem_though_it_says_so_once(
+    tmp_path, in_memory, monkeypatch
+):
+    failed = threading.Event()
+
+    def sync(descriptor):
+        if not failed.is_set():
+            failed.set()
+            raise OSError(errno.EIO, "Input/output error")
+
+    def read(row):
+        assert failed.wait(HANG)
+        return np.full((6, 6), row, np.uint8)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(Problem, match="Input/output error"):
+        decoded(in_memory([0] * 3, read=read), tmp_path, silent)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_cache_folder_that_cannot_be_made_is_a_problem(tmp_path, in_memory):

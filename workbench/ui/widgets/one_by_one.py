@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QGraphicsView
 
 BETWEEN = 3  # ms between the end of one painting and the next
-LONGEST = 60  # ms that a view is waited for: one that is scrolled out of sight is never painted
+LONGEST = 60  # ms that a view is waited for
 
 _View: Any = QGraphicsView  # to the type checker anything: it is mixed into views of pyqtgraph, which has no types
 _line: list["OneByOne"] = []  # those that were shown and whose turn has not come, first come first
@@ -17,7 +17,10 @@ _turn: list["OneByOne"] = []  # the one whose turn it is, until it is painted
 
 
 class OneByOne(_View):
-    """A mixin for a view: once shown, it stays empty until those before it are painted."""
+    """A mixin for a view: once shown, it stays empty until those before it are painted; `take_turn` is for new numbers.
+
+    Delays that differ from view to view do not keep them apart: where the window gets no core all are due at once.
+    """
 
     came_to_light = Signal()  # its turn has come: time to take new numbers, right before it is painted
     _waits = False
@@ -26,6 +29,11 @@ class OneByOne(_View):
         super().showEvent(event)
         if not self._waits:
             self._waits = True
+            self.take_turn()
+
+    def take_turn(self) -> None:
+        """Have `came_to_light` emitted, and the view painted, when those before it are painted."""
+        if self not in _line:
             _line.append(self)
             if len(_line) == 1 and not _turn:
                 QTimer.singleShot(0, _next)
@@ -51,8 +59,13 @@ def _next() -> None:
             _turn.append(view)
             view.came_to_light.emit()
             view.viewport().update()
-            QTimer.singleShot(LONGEST, partial(_over, view))
+            QTimer.singleShot(LONGEST if _is_seen(view) else 0, partial(_over, view))
             break
+
+
+def _is_seen(view: OneByOne) -> bool:
+    """Whether it will be painted: one that is scrolled out of sight never is."""
+    return not view.visibleRegion().isEmpty()
 
 
 def _over(view: OneByOne) -> None:

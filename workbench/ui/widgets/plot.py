@@ -229,9 +229,9 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def _redraw_seen(self) -> None:
-        """Redraw now if the plot is visible, otherwise when it is shown again."""
+        """Redraw in a turn of its own if the plot is visible, otherwise when it is shown again."""
         if self.isVisible():
-            self.redraw()
+            self.canvas.take_turn()
 
     def redraw(self) -> None:
         """Draw the current points."""

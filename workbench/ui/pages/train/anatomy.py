@@ -4,10 +4,11 @@ from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.scrolled import Scrolled
 
@@ -69,11 +70,7 @@ class AnatomyPanel(Scrolled):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 8, 0, 0)
-        column.setSpacing(4)
-        column.addLayout(grid, 1)
-        column.addWidget(self.sentence)
+        in_column((grid, 1), self.sentence, on=content, margins=(0, 8, 0, 0), spacing=4)
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
         self._seen = ""  # how embeddings and class vectors are compared, where not as they are
