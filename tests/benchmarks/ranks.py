@@ -109,14 +109,14 @@ def alone(args: dict[str, Any]) -> tuple[float, float]:
 
 def time_waits() -> None:
     """Have `waits` filled from now on."""
-    read = lines.Lines._read
+    read = lines.Lines.fill
 
     def timed(self: lines.Lines, line: socket, into: memoryview) -> None:
         since = perf_counter()
         read(self, line, into)
         waits.append(perf_counter() - since)
 
-    lines.Lines._read = timed  # type: ignore[method-assign]
+    lines.Lines.fill = timed  # type: ignore[method-assign]
 
 
 def main() -> None:
