@@ -192,7 +192,7 @@ class RunConfig(BaseModel):
 
     def warnings(self, known: Catalog, classes: int | None) -> dict[str, str]:
         """One sentence by dotted name of a field that is allowed and that one may regret; of a checked config."""
-        return checks.idle_dimensions(self, known, classes)
+        return checks.idle_dimensions(self, known, classes) | checks.unused_weights(self, known)
 
     def filled(self, known: Catalog) -> "RunConfig":
         """The same run with every parameter of its entries written out; unknown entries are left as they are."""

@@ -168,6 +168,14 @@ def test_a_run_of_before_a_field_was_added_is_still_of_its_config():
     assert not config.is_recorded_as("name = [")
 
 
+@pytest.mark.parametrize(("weights", "warned"), [("none", True), ("cache", True), ("file", False)])
+def test_a_weights_file_that_is_not_read_is_warned_of(weights, warned):
+    backbone = {"name": "resnet18", "weights": weights, "weights_file": "weights.pth"}
+    warnings = RunConfig.model_validate({"backbone": backbone}).warnings(catalog.current(), None)
+    assert list(warnings) == (["backbone.weights_file"] if warned else [])
+    assert not warned or f"because Weights is {weights}" in warnings["backbone.weights_file"]
+
+
 def test_frozen():
     with pytest.raises(ValueError, match="frozen"):
         TrainingParams().lr = 1.0  # type: ignore[misc]

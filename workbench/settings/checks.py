@@ -158,5 +158,14 @@ def idle_dimensions(config: "RunConfig", known: Catalog, classes: int | None) ->
     return {"embedding.dim": sentence} if sentence else {}
 
 
+def unused_weights(config: "RunConfig", known: Catalog) -> Errors:
+    """A weights file that is named and not read; the run is allowed."""
+    backbone = catalogs.params_of(known, "backbone", config.backbone.name).model_validate(config.backbone.params)
+    values = backbone.model_dump()
+    if not values.get("weights_file") or values.get("weights") == "file":
+        return {}
+    return {"backbone.weights_file": f"This file is not read, because Weights is {values['weights']}: set it to file."}
+
+
 def _loss_values(config: "RunConfig", known: Catalog) -> dict[str, Any]:
     return catalogs.params_of(known, "loss", config.loss.name).model_validate(config.loss.params).model_dump()
