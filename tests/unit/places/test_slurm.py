@@ -177,7 +177,7 @@ def test_an_array_that_was_cancelled_in_the_line_has_one_line_for_all_its_tasks(
 
 @pytest.mark.parametrize("job", ["7", "7_0", "7_0:../a", "x_0:a", "7_0:a b", ""])
 def test_a_number_of_no_job_is_refused(played, job):
-    with pytest.raises(Problem, match="no job of Slurm"):
+    with pytest.raises(Problem, match="not a job of Slurm"):
         played.slurm().states([job])
 
 
