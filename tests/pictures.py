@@ -119,7 +119,8 @@ class Photographer:
         there = {"map": lambda: page.canvas.data is not None, "retrieval": lambda: bool(page.result.cards),
                  "report": lambda: page.preview.count > 0, "train": lambda: self._watched(page)}.get(
                      name, lambda: True)  # fmt: skip
-        return there() and self._drawn(page) and self.window.session.activity.newest_working is None
+        turned = self.window.pages.updatesEnabled()
+        return turned and there() and self._drawn(page) and self.window.session.activity.newest_working is None
 
     @staticmethod
     def _watched(page: Any) -> bool:

@@ -70,9 +70,9 @@ def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, work
 
 
 def test_the_heat_map_names_settings_and_leaves_as_files(settings, tmp_path):
-    assert [settings.row.currentText(), settings.column.currentText()] == ["training.lr", "loss.name"]
-    assert settings.heat.title == "MAP@R % ↑ by training.lr and loss.name, mean over seeds"
-    assert "0.01, triplet 60.00 (n 1)" in settings.heat.picture.accessibleDescription()
+    assert [settings.row.currentText(), settings.column.currentText()] == ["Training: Learning rate", "Loss"]
+    assert settings.heat.title == "MAP@R % ↑ by Learning rate and Loss, mean over seeds"
+    assert "0.01, Triplet 60.00 (n 1)" in settings.heat.picture.accessibleDescription()
     assert settings.note.isHidden()
     settings.column.setCurrentText(NO_OTHER)
     settings.column.activated.emit(settings.column.currentIndex())
@@ -104,7 +104,7 @@ def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
     titles = [axis.title for axis in plot.lines.axes]
     assert plot.inside().all()
     with qtbot.waitSignal(plot.brushed) as said:
-        plot.brush(titles.index("training.lr"), 0.5, 1.0)
+        plot.brush(titles.index("Learning rate"), 0.5, 1.0)
     assert said.args == [[4, 5, 6]]
     plot.brush(titles.index("MAP@R % ↑"), 1.0, 0.7)
     assert plot.inside().tolist() == [False, False, False, False, True, True]
@@ -112,7 +112,7 @@ def test_brushes_keep_the_runs_inside(settings, qtbot, tmp_path):
     plot.save(tmp_path / "lines.csv")
     rows = list(csv.DictReader((tmp_path / "lines.csv").read_text("utf-8").splitlines()))
     assert [row["inside"] for row in rows] == ["no", "no", "no", "no", "yes", "yes"]
-    assert [row["loss.name"] for row in rows] == list(LOSSES) * 2
+    assert [row["Loss"] for row in rows] == ["Cross-entropy (CE)", "Simplified pairwise CE (SPCE)", "Triplet"] * 2
     plot.clear.click()
     assert plot.inside().all()
     assert not plot.clear.isEnabled()

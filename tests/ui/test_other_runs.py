@@ -94,7 +94,7 @@ def test_a_query_that_the_other_run_has_not_is_said(page, session, runs, qtbot):
         )
     session.show_query(int(runs[0].ids[3]))
     at_rest(qtbot, page)
-    assert "is no query at epoch 2 of run" in page.result.other.row.title.text()
+    assert "is not a query at epoch 2 of run" in page.result.other.row.title.text()
     assert page.result.other.row.cards == []
 
 

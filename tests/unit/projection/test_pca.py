@@ -89,7 +89,7 @@ def test_proxies_go_through_the_same_projection():
         (np.array([["a"]]), None, "pca", {}, "table of numbers"),
         (np.full((3, 2), 1e30), None, "pca", {"metric": "l2"}, "too large"),
         (np.eye(3), None, "isomap", {}, "no map method named 'isomap'"),
-        (np.eye(3), None, "pca", {"metric": "dot"}, "metric: Input should be"),
+        (np.eye(3), None, "pca", {"metric": "dot"}, "metric: Must be one of"),
         (np.eye(3), None, "umap", {"n_neighbours": 5}, "n_neighbours"),
         (np.eye(3), None, "umap", {"n_neighbors": 1, "min_dist": 2}, "n_neighbors.*min_dist"),
     ],

@@ -95,7 +95,7 @@ def test_a_bad_config_costs_one_run_and_is_named_again_and_again(folder, how):
     assert "2 runs came back" in said
     assert "runs/2 could not be brought back" in said
     assert len(lost) == 1
-    assert "runs/2 is no run" in lost[0]
+    assert "runs/2 is not a run" in lost[0]
     assert repair(folder)[1] == lost
     with Workspace(folder) as workspace:
         assert {run.id for run in workspace.runs()} == {1, 3}

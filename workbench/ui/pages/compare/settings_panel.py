@@ -1,6 +1,7 @@
 """The Settings tab: what the settings in which the ticked runs differ do to the metric."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -95,26 +96,53 @@ class SettingsPanel(QStackedWidget):
 
     def _fill(self, fields: list[str]) -> None:
         """Offer the settings that differ; the choice stays if it is among them."""
-        before = [box.currentText() for box in (self.row, self.column)]
+        before = [box.currentData() for box in (self.row, self.column)]
         others = [*fields, NO_OTHER]
         for box, items, chosen in ((self.row, fields, before[0]), (self.column, others, before[1])):
             box.clear()
-            box.addItems(items)
+            for item in items:
+                box.addItem(item if item == NO_OTHER else self._title(item), item)
             box.setCurrentIndex(
                 items.index(chosen) if chosen in items else min(len(items) - 1, int(box is self.column))
             )
 
     def _draw_lines(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         if overview is self._overview:
-            self.parallel.show_lines(settings_space.lines(overview), shown_as)
+            lines = settings_space.lines(overview)
+            fields = {row.field for row in overview.differences}
+            axes = tuple(self._named(axis) if axis.title in fields else axis for axis in lines.axes)
+            self.parallel.show_lines(replace(lines, axes=axes), shown_as)
+
+    def _title(self, field: str) -> str:
+        overview = self._overview
+        return field_title(field, overview.groups if overview is not None else [], self._session.catalog)
+
+    def _short(self, field: str) -> str:
+        return self._title(field).rpartition(": ")[2]
+
+    def _named(self, axis: settings_space.Axis) -> settings_space.Axis:
+        """An axis of a setting, with its names as on Set up."""
+        known, field = self._session.catalog, axis.title
+        return replace(
+            axis,
+            title=self._short(field),
+            words=tuple(value_title(field, word, known) for word in axis.words),
+            ticks=tuple((at, value_title(field, word, known)) for at, word in axis.ticks),
+        )
 
     def _draw_heat(self) -> None:
         overview = self._overview
         if overview is None:
             return
-        column = self.column.currentText()
-        chosen = "" if column in (NO_OTHER, self.row.currentText()) else column
-        shown = settings_space.heat_map(overview, self.row.currentText(), chosen)
-        self.heat.show_map(shown, overview.metric)
+        row, column, known = self.row.currentData(), self.column.currentData(), self._session.catalog
+        shown = settings_space.heat_map(overview, row, "" if column in (NO_OTHER, row) else column)
+        named = replace(
+            shown,
+            row=self._short(row),
+            column=self._short(shown.column) if shown.column else "",
+            rows=tuple(value_title(row, value, known) for value in shown.rows),
+            columns=tuple(value_title(shown.column, value, known) for value in shown.columns),
+        )
+        self.heat.show_map(named, overview.metric)
         self.note.setText(POOLED)
         self.note.setVisible(shown.pooled)
