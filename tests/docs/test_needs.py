@@ -93,7 +93,7 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "embeddings of yours": embeddings,
 }
 IMAGES = {"train": 3000, "t10k": 500}
-SLOW = {"the four MNIST files", "the data of the benches"}
+SLOW = {"a data set of Arrow files", "the four MNIST files", "the data of the benches"}
 STEERED = "a run at a place"
 BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs and block.needs != STEERED]
 
