@@ -3,6 +3,7 @@
 A block names its need in a marker, `<!-- needs: NAME -->`, which `NEEDS` here explains.
 """
 
+import gzip
 import json
 from collections import namedtuple
 from collections.abc import Callable, Mapping
@@ -26,8 +27,15 @@ Given = Mapping[str, str]  # words of the page -> those of the test
 
 
 def mnist(folder: Path, request: pytest.FixtureRequest) -> Given:
-    """The four files of MNIST, as `WORKBENCH_DATA` has them."""
-    (folder / "MNIST").symlink_to(request.getfixturevalue("real_data") / "mnist")
+    """The four files of MNIST, each cut to its first images: `IMAGES` train and are searched."""
+    data = request.getfixturevalue("real_data") / "mnist"
+    (folder / "MNIST").mkdir()
+    for path in data.glob("*ubyte*"):
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        count = IMAGES["train" if path.name.startswith("train") else "t10k"]
+        begin, length = (16, 28 * 28) if "images" in path.name else (8, 1)
+        header = content[:4] + count.to_bytes(4, "big") + content[8:begin]
+        (folder / "MNIST" / path.name.removesuffix(".gz")).write_bytes(header + content[begin : begin + count * length])
     return {}
 
 
@@ -84,7 +92,8 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "a workspace that another machine holds": another_machine,
     "embeddings of yours": embeddings,
 }
-SLOW = {"the four MNIST files", "the data of the benches"}
+IMAGES = {"train": 3000, "t10k": 500}
+SLOW = {"a data set of Arrow files", "the four MNIST files", "the data of the benches"}
 STEERED = "a run at a place"
 BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs and block.needs != STEERED]
 
