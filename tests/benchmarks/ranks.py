@@ -15,7 +15,6 @@ import os
 import random
 import tempfile
 from pathlib import Path
-from socket import socket
 from time import perf_counter, process_time
 from typing import Any
 
@@ -29,6 +28,7 @@ from workbench.datasets.augment import Shift, ShiftParams
 from workbench.jobs import RankProcesses, serve_rank
 from workbench.losses import build_loss
 from workbench.training import lines
+from workbench.training import ranks as training_ranks
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.ranks import OneRank, Ranks
@@ -36,7 +36,7 @@ from workbench.training.trainer import Parts, train
 
 CPU = torch.device("cpu")
 TOGETHER, APART, OVER = 1, 2, 0  # what the other ranks are told to do
-waits: list[float] = []  # seconds of each answer that this rank waited for
+waits: list[float] = []  # seconds of each exchange with the other ranks
 
 
 class Order:
@@ -107,16 +107,19 @@ def alone(args: dict[str, Any]) -> tuple[float, float]:
         os.sched_setaffinity(0, cores)
 
 
-def time_waits() -> None:
-    """Have `waits` filled from now on."""
-    read = lines.Lines._read
+class TimedLines(lines.Lines):
+    """Has `waits` filled."""
 
-    def timed(self: lines.Lines, line: socket, into: memoryview) -> None:
+    def of_each(self, own: torch.Tensor) -> torch.Tensor:
         since = perf_counter()
-        read(self, line, into)
+        parts = super().of_each(own)
         waits.append(perf_counter() - since)
+        return parts
 
-    lines.Lines._read = timed  # type: ignore[method-assign]
+    def meet(self) -> None:
+        since = perf_counter()
+        super().meet()
+        waits.append(perf_counter() - since)
 
 
 def main() -> None:
@@ -135,7 +138,7 @@ def main() -> None:
     args = vars(parser.parse_args())
     torch.set_num_threads(1)
     lines.LOOKING_LONG = args["looking"]
-    time_waits()
+    training_ranks.Lines = TimedLines  # type: ignore[misc]
     taken: dict[str, list[tuple[float, float]]] = {"one": [], "together": [], "apart": []}
     waited: list[float] = []
     print(f"load before {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

@@ -12,10 +12,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tests.campaign import short_run
@@ -271,16 +272,26 @@ class Laptop:
         folder: for what it prints. space: its workspace. place: its one place.
         clock: a file that says by how much its clock is off, "+7d" or "-3h".
         name: of the machine, where it is one of two on one workspace.
+        surroundings: more environment variables. first_on_path: a folder of modules that come before all others.
     """
 
-    def __init__(self, folder: Path, space: Path, place: SshPlace, clock: Path | None = None, name: str = "") -> None:
+    def __init__(
+        self, folder: Path, space: Path, place: SshPlace, clock: Path | None = None, name: str = "",
+        surroundings: Mapping[str, str] = MappingProxyType({}), first_on_path: Path | None = None,
+    ) -> None:  # fmt: skip
         self.log = folder / f"laptop-{time.monotonic_ns()}.txt"
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), **faked(clock)}
+        modules = os.pathsep.join(str(path) for path in (first_on_path, ROOT) if path)
+        env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": modules, **faked(clock), **surroundings}
         words = [sys.executable, "-m", "tests.campaign.laptop", str(space), place.model_dump_json(), name]
         with self.log.open("wb") as errors:
             self._process = subprocess.Popen(
                 words, env=env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
             )
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
 
     def tell(self, what: str, **facts: Any) -> None:
         """Ask for something; `hear` has the answer."""

@@ -8,12 +8,13 @@ from tests.campaign import quick_python
 from tests.clusters.there import there
 from tests.clusters.training import digits, looked, python, steps
 from tests.waits import HANG
+from workbench.config import Choice
 from workbench.places import records, sending, working
 from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SlurmPlace
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, experiments
 
 
 @pytest.fixture
@@ -82,6 +83,26 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace, quick):
         run = looked(following, workspace, run_id, lambda run: not run.placement.open)
         assert run.status in ("done", "stopped"), run.problem
         assert workspace.evaluations(run_id)
+
+
+@pytest.mark.slow
+def test_folds_are_one_array_with_account_and_gres(cluster, workspace, quick):
+    place = cluster(python=quick, account="lab", gres="card:1", partition="debug", at_once=1)
+    config = digits("training.epochs=1").model_copy(update={"split": Choice(name="mlrc", params={"folds": 3})})
+    numbers = sending.prepare(workspace, config, place)
+    sending.submit(workspace, numbers, place, launcher_of(place))
+    jobs = [workspace.run(run_id).placement.job.partition(":")[0] for run_id in numbers]
+    assert [job.partition("_")[2] for job in jobs] == ["0", "1", "2"]
+    (array,) = {job.partition("_")[0] for job in jobs}
+    said = subprocess.run(["scontrol", "-o", "show", "job", array], capture_output=True, text=True, check=True).stdout
+    assert " Account=lab " in said
+    assert "card:1" in said
+    assert " Partition=debug " in said
+    following = Following(workspace, place, launcher_of(place))
+    for run_id in numbers:
+        assert looked(following, workspace, run_id, lambda run: not run.placement.open).status == "done"
+    (experiment,) = {workspace.run(run_id).experiment_id for run_id in numbers}
+    assert next(one for one in experiments.every(workspace) if one.id == experiment).result
 
 
 @pytest.mark.slow

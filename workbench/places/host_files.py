@@ -117,7 +117,7 @@ def _unpacked(out: bytes, parts: Sequence[Part], *, cut: bool = False) -> Iterat
             yield None
             continue
         if not re.fullmatch(rb"[0-9]{23}\n", frame) or int(frame) > part.most:
-            raise Unreachable("The answer has another form than was asked for.")
+            raise Unreachable("The answer does not have the form of these requests.")
         content = out[at : at + int(frame)]
         at += int(frame)
         if at > len(out):

@@ -66,7 +66,7 @@ class Lines:
         for line in self._others.values():
             line.sendall(rows[self.rank])
         for other, line in self._others.items():
-            self._read(line, memoryview(rows[other]))
+            self.receive(line, memoryview(rows[other]))
         return parts
 
     def flag(self, value: bool) -> bool:
@@ -76,7 +76,7 @@ class Lines:
                 line.sendall(bytes([value]))
             return value
         letter = bytearray(1)
-        self._read(self._others[0], memoryview(letter))
+        self.receive(self._others[0], memoryview(letter))
         return bool(letter[0])
 
     def meet(self) -> None:
@@ -85,7 +85,7 @@ class Lines:
             line.sendall(b"m")
         letter = memoryview(bytearray(1))
         for line in self._others.values():
-            self._read(line, letter)
+            self.receive(line, letter)
 
     def shared_file(self, own: int | None) -> int:
         """Descriptor of a file that rank 0 has opened, `own`, on every rank; whoever gets it closes it.
@@ -107,7 +107,7 @@ class Lines:
         for line in self._others.values():
             line.close()
 
-    def _read(self, line: socket.socket, into: memoryview) -> None:
+    def receive(self, line: socket.socket, into: memoryview) -> None:
         """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
         since = perf_counter()
         until = since + (LOOKING_LONG if max(self._waited) < LOOKING_LONG else LOOKING)

@@ -10,9 +10,10 @@ import pytest
 from tests.travelling_runs import first_part, in_folder, rows
 from workbench import files
 from workbench.cli import main
+from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, journal, travelling
+from workbench.workspace import Workspace, arriving_files, journal, travelling
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ingest import ingest
 from workbench.workspace.repair import repair
@@ -256,3 +257,27 @@ def test_the_seeds_of_one_config_are_folders_of_one_experiment(tmp_path):
         with workspace.reading() as db:
             (result,) = db.execute("select result from experiments").fetchone()
         assert json.loads(result)["runs"] == 2
+
+
+def test_a_folder_of_very_many_entries_is_refused_and_a_run_folder_with_them_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(travelling, "MOST_ENTRIES", 20)
+    (tmp_path / "many").mkdir()
+    for at in range(21):
+        (tmp_path / "many" / str(at)).mkdir()
+    with pytest.raises(Problem, match="more than 20 files and folders"):
+        travelling.run_folders(tmp_path / "many")
+    in_folder(tmp_path / "run")
+    for at in range(30):
+        (tmp_path / "run" / f"embeddings-{at + 100}.npy").touch()
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert take_in_all(workspace, tmp_path / "run", follow=False) == 0
+        assert len(list(workspace.folder(1).iterdir())) < 20
+
+
+def test_a_journal_that_names_very_many_evaluations_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(arriving_files, "MOST_EVALUATIONS", 2)
+    in_folder(tmp_path / "run")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        taken = ingest(workspace, tmp_path / "run")
+        assert taken.doubts == ["the evaluations that its journal names: they are over 2"]
+        assert workspace.evaluations(taken.run_id) == []

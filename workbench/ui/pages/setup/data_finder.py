@@ -16,7 +16,7 @@ KIND = "data_folders"  # of the preferences' recent folders
 class DataFinder(QObject):
     """Looks on a thread; `places` holds what it found, by data set."""
 
-    places_known = Signal()
+    looked = Signal()  # `places` is known
 
     def __init__(self, session: Session, page: QWidget | None = None) -> None:
         super().__init__(page)
@@ -65,7 +65,7 @@ class DataFinder(QObject):
 
     def _take(self, folders: dict[str, list[str]]) -> None:
         self.places = folders
-        self.places_known.emit()
+        self.looked.emit()
 
     def _tell(self, folders: dict[str, list[str]]) -> None:
         self._take(folders)

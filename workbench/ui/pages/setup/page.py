@@ -85,7 +85,7 @@ class SetupPage(QWidget):
 
     def _connect(self) -> None:
         self.chooser.edited.connect(self._take_preset)
-        self.finder.places_known.connect(self._mark_found)
+        self.finder.looked.connect(self._mark_found)
         self.contents.chosen.connect(self.groups.show_heading)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
