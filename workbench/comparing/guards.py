@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
+from workbench.comparing.run_names import told_apart
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.comparing.settings import fold_of
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.workspace import Workspace, sweeps
-from workbench.workspace.rows import Dataset
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
 UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))
@@ -53,18 +53,16 @@ def unlike_data(workspace: Workspace, first: Group, second: Group) -> str:
 
 
 def _unlike_data(workspace: Workspace, groups: Sequence[Group]) -> list[str]:
-    sets: dict[str, Dataset] = {}
+    known, words = catalog.current(), dict[str, str]()
     used: dict[str, list[str]] = {}
     for group in groups:
-        for number in {run.dataset_id for run in group.runs if run.dataset_id is not None}:
+        for number, run in {run.dataset_id: run for run in group.runs if run.dataset_id is not None}.items():
             data = workspace.dataset(number)
-            sets[data.fingerprint] = data
+            words.setdefault(data.fingerprint, told_apart(known, run, data))
             used.setdefault(data.fingerprint, []).append(f"“{group.title}”")
     if len(used) < 2:
         return []
-    parts = [
-        f"{sets[mark].name} (fingerprint {mark[:8]}): {_some(titles, MOST_TITLES)}" for mark, titles in used.items()
-    ]
+    parts = [f"{words[mark]}: {_some(titles, MOST_TITLES)}" for mark, titles in used.items()]
     return [f"The runs saw different data, so their numbers cannot be compared. {'; '.join(parts)}."]
 
 

@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.comparing.measures import Measured, common_epochs
+from workbench.comparing.run_names import told_apart
+from workbench.entries import catalog
 from workbench.workspace import Workspace
+from workbench.workspace.rows import Run
 
 if TYPE_CHECKING:
     from workbench.comparing.overview import Overview
@@ -24,15 +27,15 @@ def nothing_in_common(workspace: Workspace, overview: "Overview") -> list[str]:
 
 
 def _data(workspace: Workspace, overview: "Overview") -> list[str]:
-    named: dict[int, list[int]] = {}
-    for number, measured in sorted(overview.measured.items(), key=_number):
+    named: dict[int, list[Run]] = {}
+    for _, measured in sorted(overview.measured.items(), key=_number):
         if measured.run.dataset_id is not None:
-            named.setdefault(measured.run.dataset_id, []).append(number)
+            named.setdefault(measured.run.dataset_id, []).append(measured.run)
     if len(named) < 2:
         return []
-    datasets = [workspace.dataset(key) for key in named]
-    words = [f"{dataset.name} (fingerprint {dataset.fingerprint[:8]})" for dataset in datasets]
-    runs_of_each = parts(dict(zip(words, named.values(), strict=True)))
+    known = catalog.current()
+    words = [told_apart(known, runs[0], workspace.dataset(key)) for key, runs in named.items()]
+    runs_of_each = parts(dict(zip(words, ([run.id for run in runs] for runs in named.values()), strict=True)))
     return [f"The runs have no data set in common, so their numbers cannot be compared: {runs_of_each}."]
 
 

@@ -2,29 +2,16 @@
 
 from datetime import UTC, datetime
 
-from workbench.entries.catalog import Catalog
-
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-WITHOUT_NAME = {"folder": "a folder of images", "csv": "images of a CSV list"}
-
-
-def title_of(known: Catalog, kind: str, name: str) -> str:
-    """What the catalog calls an entry, "Four convolutions" for "backbone", "conv4"; its name where it is unknown."""
-    return str(known.get(f"{kind}/{name}", {}).get("title", name))
 
 
 def in_sentence(title: str) -> str:
     """A title amid a sentence: "cross-entropy (CE)"; names with other capitals keep theirs, as "N-pairs" does."""
     first, _, _ = title.partition(" ")
     return title[:1].lower() + title[1:] if first[1:2].islower() and first[1:].islower() else title
-
-
-def data_in_sentence(known: Catalog, name: str) -> str:
-    """A data set amid a sentence: its name, or what it is where it has none."""
-    return WITHOUT_NAME.get(name) or title_of(known, "dataset", name)
 
 
 def moment(stamp: str) -> str:

@@ -9,6 +9,7 @@ from workbench.comparing.published_tables import (
     experiment_rows,
     own_values,
 )
+from workbench.comparing.run_names import data_title, title_of
 from workbench.config import KINDS, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
@@ -17,7 +18,7 @@ from workbench.progress import duration
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, said_of
 from workbench.reports.content import Beside, ClassRow, Content, Curve, Map, MetricRow, QueryCard, Setting, percent
-from workbench.reports.entry_titles import data_in_sentence, in_sentence, moment, title_of
+from workbench.reports.entry_titles import in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
@@ -83,7 +84,7 @@ def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -
     data, known = run.environment.get("data", {}), catalogs.current()
     said = [
         f"{title_of(known, 'backbone', run.backbone)} trained with "
-        f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_in_sentence(known, run.dataset)}: "
+        f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_title(known, run)}: "
         f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
     ]
     if imported := run.environment.get("imported"):

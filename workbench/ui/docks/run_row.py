@@ -4,11 +4,11 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from workbench.comparing.run_names import data_title
 from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, TICK, TICKED
-from workbench.ui.run_names import data_title
 from workbench.ui.words import STATES, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 

@@ -118,9 +118,10 @@ class Legend(QWidget):
         self.count = label("", "caption", wrap=True)
         self.look = LookControls()
         self.head = label("", "caption")
+        self.head.setAlignment(Qt.AlignmentFlag.AlignRight)
         column = in_column(
             self.search,
-            (self.head, Qt.AlignmentFlag.AlignRight),
+            self.head,
             (self.list, 1),
             self.scale_title,
             (self.bar, 1),

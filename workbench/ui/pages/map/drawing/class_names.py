@@ -56,7 +56,7 @@ class ClassNames(pg.GraphicsObject):
         self._colours: list[int] = []
         self._covered: tuple[tuple[float, ...], Cover] | None = None  # for a view
         self._bounds = QRectF(0, 0, 1, 1)
-        self.setZValue(8)
+        self.setZValue(11)  # over the proxies: a star may stand on a name's box, not on its letters
 
     def show(self, data: MapData | None, groups: Groups | None, hidden: frozenset[int], bounds: QRectF) -> None:
         """Show the names of the groups that are not hidden; none unless these are classes."""

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
-from workbench.workspace.rows import Run
+from workbench.workspace.rows import Dataset, Run
 
 
 def title_of(known: Catalog, kind: str, name: str) -> str:
@@ -19,6 +19,12 @@ def data_title(known: Catalog, run: Run) -> str:
     parameter = catalogs.fact(known, "dataset", run.dataset, "named_by")
     own = _last_part(run.config, parameter) if parameter else ""
     return own or title_of(known, "dataset", run.dataset)
+
+
+def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
+    """The data set of a run beside others of its name: "Digits (fingerprint 3c1213b3)"."""
+    name = data_title(known, run) if data.name == run.dataset else data.name
+    return f"{name} (fingerprint {data.fingerprint[:8]})"
 
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
