@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 
 from tests.ui.test_map import drag
 from workbench.ui.pages.map import map_files
@@ -19,6 +19,7 @@ from workbench.ui.pages.map.turning import Space, View, hull
 from workbench.workspace.rows import Projection
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+THIRDS = (0, 0.3, 0.6)  # of the reach of the map
 POINTS = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
 
 
@@ -110,7 +111,8 @@ def test_a_drag_and_the_arrow_keys_turn_the_map(page, qtbot):
     assert page.canvas.data.space.points.shape == (40, 3)
     assert page.commands.tools["turn"].isChecked(), "in the place of Pan"
     before, reach = page.model.view, page.canvas.data.space.reach
-    drag(page, [(0, 0), (0.3 * reach, 0), (0.6 * reach, 0)])
+    places = [page.canvas.mapFromScene(page.canvas.box.mapViewToScene(QPointF(share * reach, 0))) for share in THIRDS]
+    drag(page.canvas, [(place.x(), place.y()) for place in places])
     dragged = page.model.view
     assert dragged.turn > before.turn
     assert dragged.tilt == pytest.approx(before.tilt, abs=0.5)

@@ -141,7 +141,7 @@ def test_a_method_with_everything_is_one_file(folder, tmp_path, qtbot):
     out = tmp_path / "report"
     written = CliRunner().invoke(cli, ["report", "1", "--workspace", space, "--format", "html", "--out", str(out)])
     assert written.exit_code == 0, written.output
-    told = "".join(page.read_text("utf-8") for page in out.rglob("*.html"))
+    told = "".join(page.read_text("utf-8") for page in out.rglob("*.html")).replace("<wbr>", "")
     assert "own_method" in told
     assert "Plug-in: loss own_method" in told
     assert file in told

@@ -69,12 +69,12 @@ def test_nothing_is_loaded_from_a_folder_that_was_not_added(folder):
     (other / "planted.py").write_text("raise SystemExit('it ran')")
     registry.load_plugins()
     assert registry.broken() == {}
-    with pytest.raises(Problem, match="no folder"):
+    with pytest.raises(Problem, match="is not a folder"):
         plugins.add(other / "planted.py")
     added = CliRunner().invoke(cli, ["plugins", "add", str(other)]).output
     assert plugins.WARNING in added
     plugins.remove(other)
-    with pytest.raises(Problem, match="no plug-in folder"):
+    with pytest.raises(Problem, match="is not a plug-in folder"):
         plugins.remove(other)
 
 
@@ -117,7 +117,7 @@ def test_a_folder_that_is_gone_is_one_sentence(folder):
 
 def test_a_loss_that_is_none_is_a_sentence(folder):
     (folder / "bare.py").write_text(GOOD.format(name="bare").replace("(Loss)", "(nn.Module)"))
-    with pytest.raises(Problem, match="'bare' is no Loss"):
+    with pytest.raises(Problem, match="'bare' is not a Loss"):
         build_loss("bare", num_classes=2, embedding_dim=2)
 
 

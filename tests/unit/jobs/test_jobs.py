@@ -100,7 +100,7 @@ def test_a_thread_that_the_system_does_not_give_is_a_failed_job(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", none_left)
     (ended,) = outcome(lambda control, emit: None)
     assert ended.status == "failed"
-    assert "gave no thread" in ended.problem
+    assert "could not start another thread" in ended.problem
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")

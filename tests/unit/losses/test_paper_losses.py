@@ -154,7 +154,7 @@ def test_prototypes_that_do_not_fit_are_a_sentence(tmp_path):
     with pytest.raises(Problem, match=r"shape \[3, 4\].*need \[3, 5\]"):
         loss_of("psce", prototypes="file", file=str(tmp_path / "p.npy"))
     np.save(tmp_path / "nan.npy", np.full((3, 5), np.nan, np.float32))
-    with pytest.raises(Problem, match="no number"):
+    with pytest.raises(Problem, match="not a number"):
         loss_of("psce", prototypes="file", file=str(tmp_path / "nan.npy"))
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(Problem, match="cannot be read"):

@@ -342,5 +342,5 @@ def test_the_plan_of_an_installation_can_be_read_first(tmp_path):
     place = SshPlace(name="box", host="box")
     assert installing.plan(place).lines()[0] == "python3 -m venv workbench-place"
     assert "metric-workbench==" in installing.plan(place).lines()[1]
-    with pytest.raises(Problem, match="no virtual environment"):
+    with pytest.raises(Problem, match="not the Python of a virtual environment"):
         installing.plan(place.model_copy(update={"python": "/usr/bin/python3"}))
