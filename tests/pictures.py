@@ -2,9 +2,9 @@
 
     python tests/pictures.py OUT [--data FOLDER] [--workspace FOLDER] [--only WORD ...] [--looks NAME ...]
 
-Trains a real run of Digits and, with `--data` (a folder of photographs, one folder per class), one of those, unless the
-workspace holds runs already. Then it opens the window once for each look (size, theme, text size, scale) in a process
-of its own and writes OUT/LOOK/NAME.png. Works without a display (Qt's offscreen platform) and on any other.
+Trains two losses on Digits and, with `--data` (a folder of photographs, one folder per class), a run of those, unless
+the workspace holds runs already. Then it opens the window once for each look (size, theme, text size, scale) in a
+process of its own and writes OUT/LOOK/NAME.png. Works without a display (Qt's offscreen platform) and on any other.
 """
 
 import argparse
@@ -50,9 +50,11 @@ LOOKS = (
 
 
 def train(workspace: Path, data: Path | None) -> None:
-    """Three seeds of Digits and one run of photographs by the command line."""
+    """Two losses on Digits with two seeds each, and one run of photographs, by the command line."""
     run = [sys.executable, "-m", "workbench", "run", "--quiet", "--workspace", str(workspace)]
     subprocess.run([*run, "sample-digits", "--set", "seeds=2"], check=True)
+    normalised = [part for field in ("seeds=2", "loss.name=norm_ce") for part in ("--set", field)]
+    subprocess.run([*run, "sample-digits", *normalised], check=True)
     if data is not None:
         photographs = [f"dataset.{name}" for name in ("name=folder", f"folder={data}", "image_size=48")]
         others = ["split.name=classes", "training.epochs=3", "name=Photographs", "seeds=1"]
@@ -87,7 +89,9 @@ class Photographer:
 
         self.window.session.show_page(name)
         if name == "compare":
-            self.window.session.ticks.choose(run.id for run in self.window.session.runs())
+            runs = self.window.session.runs()
+            first = min(run.dataset_id or 0 for run in runs)  # what is compared must have its data in common
+            self.window.session.ticks.choose(run.id for run in runs if run.dataset_id == first)
         self.wait(lambda: self.settled(name))
         self.wait()
         self.take(name)
@@ -96,9 +100,20 @@ class Photographer:
                 if tabs.isVisible() and tabs.isTabEnabled(index) and tabs.isTabVisible(index):
                     tabs.setCurrentIndex(index)
                     self.wait(lambda: self.settled(name))
+                    self.measure(tabs.widget(index))
+                    self.wait(lambda: self.settled(name))
                     self.take(f"{name}-{file_name(tabs.tabText(index))}")
             if tabs.count():
                 tabs.setCurrentIndex(0)
+
+    @staticmethod
+    def measure(tab: "QWidget") -> None:
+        """Press the Measure of a tab that shows nothing before."""
+        from PySide6.QtWidgets import QPushButton
+
+        for button in tab.findChildren(QPushButton):
+            if button.text() == "Measure" and button.isVisible():
+                button.click()
 
     def similarities(self) -> None:
         """The Retrieval page with its histograms and a range of them."""

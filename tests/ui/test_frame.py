@@ -214,6 +214,17 @@ def test_the_inspector_folds_where_the_window_is_narrow(qtbot, with_inspector):
     assert window.inspector.folded
 
 
+def test_large_text_folds_the_inspector_in_a_window_that_was_wide_enough(qtbot, with_inspector, session):
+    window = with_inspector
+    window.show_page("retrieval")  # it stands aside for the map
+    window.resize(NARROW + 50, 800)
+    assert not window.inspector.folded
+    session.theme.set_text_size(150)
+    qtbot.waitUntil(lambda: window.inspector.folded)
+    session.theme.set_text_size(100)
+    qtbot.waitUntil(lambda: not window.inspector.folded)
+
+
 def test_the_inspector_stands_aside_for_the_map_and_comes_back(qtbot, window):
     assert not window.inspector.folded
     window.show_page("map")

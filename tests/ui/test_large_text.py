@@ -1,12 +1,13 @@
 """Text at 150 %: buttons and boxes have the room that their words need in a window of 1280 x 720."""
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QWidget
 
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.retrieval.triage_columns import TriageColumns
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
@@ -31,6 +32,21 @@ def cut(widget: QWidget) -> list[str]:
         for part in parts
         if part.isVisible() and part.width() < part.minimumSizeHint().width()
     ]
+
+
+def test_what_stands_beside_the_boxes_of_the_legend_is_whole_or_in_their_tooltips(large, qtbot):
+    look = LookControls()
+    qtbot.addWidget(look)
+    shown = set()
+    for width in (600, 260):
+        look.setFixedWidth(width)
+        with qtbot.waitExposed(look):
+            look.show()
+        notes = [note for note in look.findChildren(QLabel) if note.text() in ("beside clusters", "when zoomed in")]
+        assert [note.width() >= note.sizeHint().width() for note in notes if note.isVisible()] in ([True, True], [])
+        shown.add(notes[0].isVisible())
+    assert shown == {True, False}
+    assert look.pictures.toolTip() == "Thumbnails when zoomed in"
 
 
 def test_search_with_an_image_is_whole(large, qtbot, workspace, tmp_path):

@@ -6,9 +6,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from workbench.config import Choice, RunConfig
+from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
-from workbench.ui.models.run_list import FOLD_ROLE, TICK, Arrangement, RunList
+from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
+from workbench.workspace.rows import Experiment
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 TICKED, EMPTY, SOME = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
@@ -81,6 +83,13 @@ def test_runs_are_grouped_by_loss_under_rows_that_fold(session, runs):
     assert [model.index(row).data(FOLD_ROLE) for row in range(5)] == ["open", "inside", "inside", "open", "inside"]
     model.unfold(-model.index(0).data(Qt.ItemDataRole.UserRole + 1).id)
     assert names(model) == ["ce", "ice", "alpha"]
+
+
+def test_an_experiment_says_its_loss_and_a_group_of_other_runs_does_not(session, runs):
+    known, members = {"loss/ice": {"title": "ICE"}}, [session.workspace.run(runs[1])] * 2
+    seeds = together(Experiment(4, "Sample", "", "", {}), members)
+    by_data = together(Experiment(OTHER_GROUPS + 4, "Digits", "", "", {}), members)
+    assert (about(seeds, known), about(by_data, known)) == ("0 of 2 done · ICE", "0 of 2 done")
 
 
 def test_the_tick_of_a_group_is_that_of_its_runs(session, runs, qtmodeltester):

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
-from workbench.comparing.run_names import told_apart
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.comparing.settings import fold_of
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.workspace import Workspace, sweeps
+from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
 UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("split.", "split"))

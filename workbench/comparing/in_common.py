@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workbench.comparing.measures import Measured, common_epochs
-from workbench.comparing.run_names import told_apart
 from workbench.entries import catalog
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import told_apart
 
 if TYPE_CHECKING:
     from workbench.comparing.overview import Overview

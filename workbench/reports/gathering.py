@@ -9,7 +9,6 @@ from workbench.comparing.published_tables import (
     experiment_rows,
     own_values,
 )
-from workbench.comparing.run_names import data_title, title_of
 from workbench.config import KINDS, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
@@ -22,6 +21,7 @@ from workbench.reports.entry_titles import in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
+from workbench.workspace.run_names import data_title, title_of
 
 SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",

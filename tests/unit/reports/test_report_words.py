@@ -4,9 +4,9 @@ import pytest
 
 from tests.ui.trained import trained_run
 from workbench import reports
-from workbench.comparing.run_names import title_of
 from workbench.reports.entry_titles import in_sentence, moment
 from workbench.workspace import Workspace
+from workbench.workspace.run_names import title_of
 
 KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)"}, "dataset/digits": {"title": "Digits"}}
 

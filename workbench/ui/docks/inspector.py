@@ -1,9 +1,10 @@
 """The Inspector dock: a frame for the selected samples, which folds to a strip where the window is narrow."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QCloseEvent, QFontInfo
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from workbench.ui import theme
 from workbench.ui.docks.dock import Dock
 from workbench.ui.widgets.buttons import icon_button
 
@@ -103,9 +104,14 @@ class InspectorDock(Dock):
             if not self._narrow:
                 self.unfold()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self._narrow is not None:
+            self.adapt(self.window().width())
+
     def adapt(self, window_width: int) -> None:
-        """Fold or unfold when the window's width has crossed the limit."""
-        narrow = window_width < NARROW
+        """Fold or unfold when the window's width has crossed the limit, which grows with the text."""
+        narrow = window_width < NARROW * QFontInfo(self.font()).pixelSize() / theme.BODY_PX
         if narrow == self._narrow:
             return
         self._narrow = narrow

@@ -4,13 +4,13 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from workbench.comparing.run_names import data_title
 from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
-from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
 from workbench.ui.words import STATES, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import data_title, title_of
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
 BAR, THICK = 44, 4  # px: the bar of a run that works
@@ -137,9 +137,10 @@ def inside(rect: QRect, fold: str) -> QRect:
 
 
 def about(run: Run, known: Catalog) -> str:
-    """The second line: state, data set as the catalog `known` calls it, time, tags."""
-    if run.id < 0:  # a group counts its runs
-        return f"{run.epoch} of {run.epochs} done"
+    """The second line: state, data set or loss as the catalog `known` calls it, time, tags."""
+    if run.id < 0:  # a group counts its runs; those of an experiment have a loss in common
+        loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
+        return " · ".join((f"{run.epoch} of {run.epochs} done", *loss))
     word = state_word(run.status)
     if run.status == "running" and run.epochs:
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"

@@ -8,11 +8,11 @@ from zlib import crc32
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from workbench.comparing.run_names import data_title, names_of, title_of
 from workbench.entries.catalog import Catalog
 from workbench.ui.ticks import Ticks
 from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
+from workbench.workspace.run_names import data_title, names_of, title_of
 
 Index = QModelIndex | QPersistentModelIndex
 # The states of which the first is shown for a group.

@@ -108,7 +108,7 @@ class GroupDelegate(QStyledItemDelegate):
     def _difference(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens, cell = theme.current(), index.data(CELL_ROLE)
         role = significant(cell)
-        text, rect = index.data(), QRectF(option.rect)
+        text, rect = index.data().replace("-", "−"), QRectF(option.rect)
         width = QFontMetrics(option.font).horizontalAdvance(text) + 2 * MARGIN
         colour = QColor(getattr(tokens, role))
         fill = QColor(colour)

@@ -10,12 +10,12 @@ from workbench.comparing.measures import BEST, LAST, At
 from workbench.comparing.overlap import PairOfRuns
 from workbench.comparing.overview import Overview, overview
 from workbench.comparing.pairing import Comparison, compare
-from workbench.comparing.run_names import data_title
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress, quiet
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import data_title
 
 MAP_AT_R = "MAP@R"
 TICK_TWO = (

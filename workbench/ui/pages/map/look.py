@@ -1,13 +1,15 @@
 """How the map is drawn: size and opacity of points, names, thumbnails, stars, contours; and the controls of these."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QSlider, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSlider, QWidget
 
 from workbench.ui.pages.map.model import Look
 from workbench.ui.widgets.labels import label
 
 SIZES, OPACITIES = (50, 300), (10, 100)  # percent
 STEP = 10  # percent
+BETWEEN = 12  # px
 
 
 class LookControls(QWidget):
@@ -28,6 +30,7 @@ class LookControls(QWidget):
         grid.setVerticalSpacing(6)
         grid.setColumnStretch(1, 1)
         right = Qt.AlignmentFlag.AlignRight
+        self._notes: list[tuple[QCheckBox, QLabel]] = []
         rows = (
             (self.proxies, ""),
             (self.names, "beside clusters"),
@@ -37,7 +40,9 @@ class LookControls(QWidget):
         for row, (box, note) in enumerate(rows):
             grid.addWidget(box, row, 0, 1, 2 if note else 3)
             if note:
-                grid.addWidget(label(note, "caption"), row, 2, right)
+                box.setToolTip(f"{box.text()} {note}")
+                self._notes.append((box, words := label(note, "caption")))
+                grid.addWidget(words, row, 2, right)
             box.toggled.connect(self._changed)
         sliders = (("Size", self.point_size, self.size_words), ("Opacity", self.point_opacity, self.opacity_words))
         for row, (name, slider, words) in enumerate(sliders, len(rows)):
@@ -47,6 +52,11 @@ class LookControls(QWidget):
             slider.valueChanged.connect(self._changed)
         self.show_look(Look())
         self.show_stars(0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for box, note in self._notes:  # beside large text there is no room for them; tooltips say the same
+            note.setVisible(box.sizeHint().width() + note.sizeHint().width() + BETWEEN <= event.size().width())
 
     def show_look(self, look: Look) -> None:
         """Show how the map is drawn; `changed` is not emitted."""

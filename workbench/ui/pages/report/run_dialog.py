@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QWidget
 
-from workbench.comparing.run_names import names_of
 from workbench.entries.catalog import Catalog
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import SEARCH_RUNS, state_word
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import names_of
 
 ID_ROLE = Qt.ItemDataRole.UserRole
 TICKED, EMPTY = Qt.CheckState.Checked, Qt.CheckState.Unchecked

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
-NARROW = 1000  # px of the page under which the form's contents are hidden
+NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
 BEFORE = "Undo brings back what was there before."
-NARROWEST = 760  # px of the page under which labels are above their fields
+NARROWEST = 760  # px of the page at 100% text, under which labels are above their fields
 
 
 class SetupPage(QWidget):
@@ -352,9 +352,9 @@ class SetupPage(QWidget):
     def _fit_text(self) -> None:
         """Take the widths of the text size."""
         self.contents.setFixedWidth(self.session.theme.side(CONTENTS_WIDTH))
-        narrow = self.width() < NARROW
+        narrow = self.width() < self.session.theme.px(NARROW)
         self.contents.setVisible(not narrow)
-        self.groups.set_labels_above(self.width() < NARROWEST)
+        self.groups.set_labels_above(self.width() < self.session.theme.px(NARROWEST))
         self.beside.setFixedWidth(self.session.theme.side(RIGHT_LEAST if narrow else RIGHT))
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.unit.comparing.compared_runs import store
-from workbench.comparing.run_names import told_apart
 from workbench.entries import catalog
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Dataset
+from workbench.workspace.run_names import told_apart
 
 
 @pytest.mark.parametrize(
