@@ -42,10 +42,10 @@ def deployment(
     if known is not None:
         return known
     stored, search = _read(workspace, evaluation_id, progress)
-    one_thread()
     count, dim = search.gallery.shape
-    limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
-    stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
+    with one_thread():
+        limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
+        stores = measure(search, asked or kinds.usual(dim, count), KS, progress)
     measured = finite({
         "evaluation": evaluation_id, "distance": stored.distance, "dim": dim, "gallery": count,
         "queries": len(search.queries), "queries_there": search.drawn_from, "fitted_on": search.fitted_words,
@@ -62,9 +62,9 @@ def export(
     """Write one store of an evaluation, with its limit, into `folder`; returns the files. Raises as `deployment`."""
     wanted = kinds.kind(name)
     stored, search = _read(workspace, evaluation_id, progress)
-    one_thread()
-    limit: Limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
-    return save(workspace, workspace.evaluation(evaluation_id), search, wanted, limit, folder, progress)
+    with one_thread():
+        limit: Limit = limit_of(stored, rate, lambda: progress("Same or different", 0, 0))
+        return save(workspace, workspace.evaluation(evaluation_id), search, wanted, limit, folder, progress)
 
 
 def _read(workspace: Workspace, evaluation_id: int, progress: Progress) -> tuple[Stored, Search]:

@@ -1,6 +1,7 @@
 """Embeddings as faiss stores them: built, decoded, searched, written. Runs in the analysis process."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,9 +97,15 @@ def serialised(index: Any) -> bytes:
     return bytes((faiss.serialize_index_binary if binary else faiss.serialize_index)(index))
 
 
-def one_thread() -> None:
-    """faiss uses one thread of this process from now on, as a query of its own would."""
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """faiss uses one thread for the block, as a query of its own would; torch, which shares the setting, as well."""
+    threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(threads)
 
 
 def version() -> str:

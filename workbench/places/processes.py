@@ -62,7 +62,7 @@ START = (
     'for f in "$@"; do rm -f "$f/exit" "$f/withdrawn"; done; '
     'if command -v setsid >/dev/null 2>&1; then setsid nohup sh "$script" >>"$log" 2>&1 </dev/null & '
     'else nohup sh "$script" >>"$log" 2>&1 </dev/null & fi; '
-    'for f in "$@"; do echo "$! ${script##*/}" >"$f/line"; done; exit 0'
+    'for f in "$@"; do echo "$! ${script##*/}" >"$f/line.$$" && mv -f "$f/line.$$" "$f/line"; done; exit 0'
 )
 STATES = ALIVE + (  # whether the shell of a line is there is asked once: a thousand runs may wait in it
     'set -f; cd -- "$1" 2>/dev/null || { for n in $(cat); do echo none; done; exit 0; }; known=""; '
@@ -136,7 +136,8 @@ class Processes(ThroughHost[Place]):
             folder = run_folder(self._place, order.name)
             folders.append(shlex.quote(folder))
             lines.append("work " + shlex.join([order.name, folder, *run_words(self._place, order)]))
-        mark = f'for f in {" ".join(folders)}; do echo "$$ ${{0##*/}}" >"$f/line"; done'
+        put = 'echo "$$ ${0##*/}" >"$f/line.$$" && mv -f "$f/line.$$" "$f/line"'  # a line half written is none
+        mark = f"for f in {' '.join(folders)}; do {put}; done"
         return "\n".join([WORK, mark, *lines, ""])
 
 

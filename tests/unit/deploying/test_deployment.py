@@ -6,6 +6,7 @@ from hashlib import blake2b
 import faiss
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 from tests.ui.small_run import blobs, store_run
@@ -42,6 +43,19 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
     assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01) == measured
     assert newest_deployment(workspace, evaluation) == measured
     assert newest_deployment(workspace, run.evaluations[0]) is None
+
+
+def test_the_thread_that_measured_has_its_threads_again(space, tmp_path):
+    workspace, run = space
+    threads = torch.get_num_threads()  # faiss sets those of torch as well
+    torch.set_num_threads(2)
+    try:
+        request.deployment(workspace, run.evaluations[0], ["int8"])
+        assert torch.get_num_threads() == 2
+        request.export(workspace, run.evaluations[0], "int8", tmp_path / "index")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_stores_are_fitted_on_the_training_half_where_it_was_stored(tmp_path):

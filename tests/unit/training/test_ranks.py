@@ -20,15 +20,17 @@ STEEP = {"smooth_ap": 1e-11, "recall_at_k": 1e-11}
 def meeting(count, folder):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_RANK_PATIENCE", "240")
-        with spread(count, folder):
-            ranks = Ranks(folder / "meeting", 0, count, CPU)
-            try:
-                yield ranks
-            finally:
-                ranks.leave()
-    torch.set_num_threads(threads)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("WORKBENCH_RANK_PATIENCE", "240")
+            with spread(count, folder):
+                ranks = Ranks(folder / "meeting", 0, count, CPU)
+                try:
+                    yield ranks
+                finally:
+                    ranks.leave()
+    finally:
+        torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
