@@ -22,7 +22,7 @@ SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put be
     "workbench run": EPOCH,
     "workbench run cub-ce": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=64"),
     "workbench sweep start": EPOCH,
-    "workbench sweep start ice-scale": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=64"),
+    "workbench sweep start ice-scale": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=112"),
     "workbench benchmark fair": (*FAIR, "--methods", "ce,psce", "--set", "backbone.width=4"),
     "workbench benchmark fair --data DATA --on caltech": FAIR,
     "torchrun": EPOCH,

@@ -194,6 +194,16 @@ def test_a_block_runs_for_a_reader_who_has_what_it_needs(
 ) -> None:
     otherwise = NEEDS[example.needs](reader, request)
     follow(example, {}, in_own_process=False, otherwise=otherwise)
+    assert ended_otherwise(reader) == []
+
+
+def ended_otherwise(folder: Path) -> list[str]:
+    """Runs of the reader's workspaces that are not done."""
+    runs = []
+    for database in folder.glob("*/workspace.db"):
+        with Workspace(database.parent) as workspace:
+            runs += [f"{run.name} {run.status}: {run.problem}" for run in workspace.runs() if run.status != "done"]
+    return runs
 
 
 @pytest.mark.slow
