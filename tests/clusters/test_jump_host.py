@@ -101,7 +101,7 @@ def read_or_end(terminal: int) -> bytes:
 
 @pytest.mark.parametrize("way", ["ProxyJump door", "ProxyCommand ssh -F {config} -W %h:%p door"])
 def test_no_ssh_on_the_way_asks_at_the_terminal(jump, tmp_path, agent, way):
-    """Nobody knows the door's key: whether to trust it would be asked by its own ssh, which gets none of our options."""
+    """Whether to trust the door's unknown key would be asked by its own ssh, which gets none of our options."""
     assert agent
     config = tmp_path / "strange"
     door = f"Host door\n  UserKnownHostsFile {tmp_path}/nobody\n"

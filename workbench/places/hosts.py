@@ -51,7 +51,8 @@ class OpenSshHost:
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
         answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
-            raise _unreachable(f"{self._host} does not answer: {last_line(answer.errors)}.", answer.out)
+            why = last_line(answer.errors) if answer.errors.strip() else "the connection was lost"
+            raise _unreachable(f"{self._host} does not answer: {why}.", answer.out)
         return answer
 
     def _ssh(self) -> list[str]:

@@ -14,7 +14,7 @@ from workbench import files
 from workbench.problem import Problem
 
 LONGEST = 86  # bytes of a socket's path: 104 on macOS, less the 17 that ssh adds while it makes one, and a NUL
-SHORT = Path("/tmp")  # noqa: S108 - what is made there is looked at before it is used
+SHORT = Path("/tmp")  # what is made there is looked at before it is used
 SYSTEM = Path("/etc/ssh/ssh_config")
 
 
