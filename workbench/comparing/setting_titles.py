@@ -26,6 +26,14 @@ def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
     return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
 
 
+def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
+    """ "learning rate" for "training.lr", "loss" for "loss.name": the title without its part, inside a sentence."""
+    words = field_title(field, chosen, known).rpartition(": ")[2]
+    first = words.partition(" ")[0]
+    named = len(first) == 1 or first[1:] != first[1:].lower()  # "K", "NMI", "GeM"
+    return words if named else words[:1].lower() + words[1:]
+
+
 def value_title(field: str, value: Any, known: Catalog) -> str:
     """An entry by its title, as "Cross-entropy (CE)"; any other value as a person writes it."""
     part, _, name = field.partition(".")

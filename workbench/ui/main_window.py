@@ -168,9 +168,7 @@ class MainWindow(QMainWindow):
         self._ready.begin(*qt_classes.steps(), self._load_pages, long=True)
 
     def _load_pages(self) -> None:
-        self.session.run_in_thread(
-            "Loading the pages", lambda _: load_pages(), lambda _: self._go_on(), quiet=True
-        )
+        self.session.run_in_thread("Loading the pages", lambda _: load_pages(), lambda _: self._go_on(), quiet=True)
 
     def _go_on(self) -> None:
         self._ready.begin(self._make_next, long=True)
