@@ -38,7 +38,7 @@ class Lines:
         self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds for each of the answers before
         self._others: dict[int, socket.socket] = {}
         self._received = torch.empty(count, LONGEST, dtype=torch.uint8)
-        self._rows = [memoryview(row.numpy()) for row in self._received]
+        self._rows = [row.numpy().data for row in self._received]
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(f"{meeting}-{rank}")
             listening.listen(count)
@@ -68,7 +68,7 @@ class Lines:
             OSError: another rank has ended; TimeoutError: it does not answer.
         """
         size = own.nbytes
-        sent = memoryview(own.view(-1).view(torch.uint8).numpy())
+        sent = own.view(-1).view(torch.uint8).numpy().data
         for line in self._others.values():
             line.sendall(sent)
         self._rows[self.rank][:size] = sent
