@@ -74,7 +74,7 @@ class Lines:
         self._rows[self.rank][:size] = sent
         for other, line in self._others.items():
             self.receive(line, self._rows[other][:size])
-        return self._received[:, :size].view(own.dtype).view(-1, *own.shape)
+        return self._received[:, :size].view(own.dtype).view(self.count, *own.shape)
 
     def flag(self, value: bool) -> bool:
         """Rank 0's value, on every rank; rank 0 does not wait. Raises as `of_each`."""
