@@ -99,7 +99,7 @@ def discover(package: str) -> None:
     """Import every module of `package`, so that its entries register themselves.
 
     Raises:
-        Problem: a library that one needs does not load, as torchvision beside a torch that was built for another device.
+        Problem: a library that one needs does not load, as torchvision beside a torch of another device.
     """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         try:
