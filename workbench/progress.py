@@ -10,7 +10,9 @@ def quiet(text: str, done: int, total: int) -> None:
 
 
 def duration(seconds: float, space: str = " ") -> str:
-    """Seconds in words of two units at most, as "2 min 10 s"; `space` separates a number from its unit."""
+    """Seconds in words of two units at most, as "2 min 10 s", "under 1 s"; `space` separates a number from its unit."""
+    if 0 < seconds < 1:
+        return f"under 1{space}s"
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole}{space}s"

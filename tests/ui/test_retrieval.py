@@ -18,7 +18,10 @@ from small_run import store_run
 
 from tests.ui.browsed import at_rest, judged, listed, marked, open_page
 from tests.ui.pointing import choose
+from tests.waits import HANG
+from workbench.problem import Problem
 from workbench.running import trained_network
+from workbench.ui.pages.retrieval import browsing
 from workbench.ui.pages.retrieval.history import History
 from workbench.ui.pages.retrieval.own_image import from_file
 from workbench.workspace import Workspace
@@ -337,6 +340,53 @@ def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch,
     page.export_to(tmp_path / "queries.csv")
     qtbot.waitUntil((tmp_path / "queries.csv").exists)
     assert read == []
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Queries are read once the event is set."""
+    let = threading.Event()
+
+    def late(*arguments, read=browsing.read_query):
+        let.wait(HANG)
+        return read(*arguments)
+
+    monkeypatch.setattr(browsing, "read_query", late)
+    yield let
+    let.set()
+
+
+def test_a_query_that_is_read_for_long_leaves_no_other_on_screen(qtbot, page, run, held):
+    assert page.result.cards
+    page.session.show_query(int(run.ids[7]))
+    qtbot.waitUntil(lambda: not page.result.cards)
+    assert (page.result.title.text(), page.result.facts.text()) == ("", "Reading the query…")
+    assert not page.result.tag.isEnabled()
+    held.set()
+    at_rest(qtbot, page)
+    assert page.result.path.text() == "class 00/00007.png"
+    assert page.result.cards
+
+
+def test_neighbours_of_another_run_never_stand_beside_the_list(qtbot, page, session, workspace, held):
+    other = store_run(workspace, LABELS)
+    session.show_run(other.run_id)
+    qtbot.waitUntil(lambda: page.browsing.shown is not None and page.browsing.shown.evaluation.run_id == other.run_id)
+    assert not page.result.cards
+    assert page.result.facts.text() == "Reading the query…"
+    held.set()
+    qtbot.waitUntil(lambda: bool(page.result.cards))
+
+
+def test_a_query_that_cannot_be_read_is_not_waited_for(qtbot, page, session, run, monkeypatch):
+    def broken(*arguments):
+        raise Problem("The database is damaged.")
+
+    monkeypatch.setattr(browsing, "read_query", broken)
+    with qtbot.waitSignal(session.noticed):
+        session.show_query(int(run.ids[7]))
+    assert page.result.facts.text() == "No query to show."
+    assert not page.result.cards
 
 
 def test_another_workspace_empties_the_page(page, session, tmp_path):

@@ -12,6 +12,9 @@ from workbench.progress import duration
     ("seconds", "words"),
     [
         (-1, "0 s"),
+        (0, "0 s"),
+        (0.004, "under 1 s"),
+        (0.9, "under 1 s"),
         (59.4, "59 s"),
         (130, "2 min 10 s"),
         (3599.7, "1 h 0 min"),

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from workbench.comparing.settings import Difference, Settings, differing, settings_of, written
+from workbench.comparing.setting_titles import short_title, value_title
+from workbench.comparing.settings import Difference, Settings, differing, settings_of
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.workspace.rows import Run
@@ -58,7 +59,7 @@ def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
     groups = [
         Group(TAIL.sub("", members[0].name), tuple(members), settings) for settings, members in by_config.values()
     ]
-    return _told_apart(groups)
+    return _told_apart(groups, known)
 
 
 def _settings_of(run: Run, known: Catalog) -> Settings:
@@ -77,21 +78,24 @@ def group_of(run_id: int, runs: Sequence[Run], known: Catalog) -> tuple[Run, ...
     return next((members for members in groups if any(run.id == run_id for run in members)), ())
 
 
-def _told_apart(groups: list[Group]) -> list[Group]:
+def _told_apart(groups: list[Group], known: Catalog) -> list[Group]:
     """Groups of one name take the settings in which they differ into their title, or their run numbers."""
     named: dict[str, list[Group]] = {}
     for group in groups:
         named.setdefault(group.title, []).append(group)
     titles = {id(group): group.title for group in groups}
     for same in (members for members in named.values() if len(members) > 1):
-        rows = _telling(differing([group.settings for group in same]), len(same))
-        for index, group in enumerate(same):
-            words = [f"{_short(row.field)} {written(row.values[index])}" for row in rows]
-            titles[id(group)] = f"{group.title} ({', '.join(words)})"
+        chosen = [group.settings for group in same]
+        rows = _telling(differing(chosen), len(same))
+        names = [short_title(row.field, chosen, known) for row in rows]
+        for index, group in enumerate(same if rows else []):
+            values = [value_title(row.field, row.values[index], known) for row in rows]
+            words = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+            titles[id(group)] = f"{group.title}: {words}"
         texts = Counter(titles[id(group)] for group in same)
         for group in same:
             if texts[titles[id(group)]] > 1:
-                titles[id(group)] = f"{group.title} (run {group.runs[0].id})"
+                titles[id(group)] = f"{group.title}: run {group.runs[0].id}"
     return [replace(group, title=titles[id(group)]) for group in groups]
 
 
@@ -107,9 +111,3 @@ def _telling(rows: list[Difference], count: int) -> list[Difference]:
             chosen.append(row)
             apart = distinct
     return chosen
-
-
-def _short(field: str) -> str:
-    """ "loss" for "loss.name", "lr" for "training.lr"."""
-    section, _, last = field.rpartition(".")
-    return section if last == "name" else last

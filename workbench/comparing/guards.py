@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
-from workbench.comparing.setting_titles import field_title, value_title
+from workbench.comparing.setting_titles import short_title, value_title
 from workbench.comparing.settings import fold_of
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
@@ -94,7 +94,7 @@ def _in_words(field: str, value: object, groups: Sequence[Group], known: Catalog
     """The title of an entry or a size alone; any other field with its name before the value."""
     title = value_title(field, value, known)
     alone = field.endswith(".name") or field == "embedding.dim"
-    return title if alone else f"{field_title(field, groups, known).partition(': ')[2]} {title}"
+    return title if alone else f"{short_title(field, [group.settings for group in groups], known)} {title}"
 
 
 def _unlike_distance(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.comparing.groups import Group
-from workbench.comparing.settings import written
+from workbench.comparing.settings import Settings, written
 from workbench.config import KINDS, sections
 from workbench.entries.catalog import Catalog
 
 KIND_TITLES = {"dataset": "Data set"}
 
 
-def field_title(field: str, groups: Sequence[Group], known: Catalog) -> str:
+def field_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
     """ "Training: Learning rate" for "training.lr", "Loss" for "loss.name".
 
     Args:
-        field: dotted. groups: whose settings say which loss, data set and so on are meant. known: the catalog.
+        field: dotted. chosen: settings that say which loss, data set and so on are meant. known: the catalog.
     """
     part, _, name = field.partition(".")
     heading = KIND_TITLES.get(part, part.capitalize())
@@ -23,8 +22,16 @@ def field_title(field: str, groups: Sequence[Group], known: Catalog) -> str:
         return heading.replace("_", " ")
     if name == "name" and part in KINDS:
         return heading
-    facts = sections().get(part, {}).get(name) or _of_an_entry(part, name, groups, known)
+    facts = sections().get(part, {}).get(name) or _of_an_entry(part, name, chosen, known)
     return f"{heading}: {facts.get('label') or name.replace('_', ' ').capitalize()}"
+
+
+def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
+    """ "learning rate" for "training.lr", "loss" for "loss.name": the title without its part, inside a sentence."""
+    words = field_title(field, chosen, known).rpartition(": ")[2]
+    first = words.partition(" ")[0]
+    named = len(first) == 1 or first[1:] != first[1:].lower()  # "K", "NMI", "GeM"
+    return words if named else words[:1].lower() + words[1:]
 
 
 def value_title(field: str, value: Any, known: Catalog) -> str:
@@ -34,8 +41,8 @@ def value_title(field: str, value: Any, known: Catalog) -> str:
     return str(title or written(value))
 
 
-def _of_an_entry(part: str, name: str, groups: Sequence[Group], known: Catalog) -> dict[str, Any]:
-    """The description of the parameter by the first entry that the groups use."""
-    entries = (known.get(f"{part}/{group.settings.get(f'{part}.name')}", {}) for group in groups)
+def _of_an_entry(part: str, name: str, chosen: Sequence[Settings], known: Catalog) -> dict[str, Any]:
+    """The description of the parameter by the first entry that the settings choose."""
+    entries = (known.get(f"{part}/{settings.get(f'{part}.name')}", {}) for settings in chosen)
     named = (entry.get("params", {}).get(name) for entry in entries)
     return next((facts for facts in named if facts), {})

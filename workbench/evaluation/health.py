@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.numerals import minus
+
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
 BINS = 60  # of the histograms of similarities
 MOST = 2_000  # images that are looked at
@@ -220,7 +222,7 @@ def _margins(numbers: Mapping[str, float]) -> list[Alarm]:
     margin = numbers["foreign_margin"]
     if not margin < 0:
         return []
-    words = f"Median of the nearest own cosine less the nearest foreign one: {margin:.3f}.".replace("-", "−")
+    words = minus(f"Median of the nearest own cosine less the nearest foreign one: {margin:.3f}.")
     return [Alarm(NOTE, "Most images are nearest to another class", words)]
 
 

@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
 from workbench.losses.linear_logits import LinearLogits
+from workbench.numerals import minus
 
 BINS = 40
 MOST_CLASSES, MOST_IMAGES = 512, 2048
@@ -46,7 +47,7 @@ def class_vector_charts(linear: LinearLogits, embeddings: Tensor, labels: Tensor
     return [
         Chart(
             "Similarity of class vectors, share of pairs", "cosine", (shares("pairs", between, -1.0, 1.0),),
-            f"Mean {float(between.mean()):.3f}; {-1 / (len(theta) - 1):.3f} for a regular simplex.".replace("-", "−")
+            minus(f"Mean {float(between.mean()):.3f}; {-1 / (len(theta) - 1):.3f} for a regular simplex.")
             if len(between) else "",
         ),
         Chart(

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QWidget
 
 from workbench import __version__
 from workbench.problem import Problem
-from workbench.ui import offering
+from workbench.ui import offering, qt_classes
 from workbench.ui.closing import Closing
 from workbench.ui.command_palette import CommandPalette
 from workbench.ui.commands import Commands
@@ -17,6 +17,7 @@ from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.ending import Ending
 from workbench.ui.finding import things
+from workbench.ui.in_turns import InTurns
 from workbench.ui.menus import Menus, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.opening import Opening
@@ -63,8 +64,7 @@ class MainWindow(QMainWindow):
         self._after_paint.timeout.connect(self.painted)
         self._after_paint.timeout.connect(self._order_stops)
         self._after_paint.timeout.connect(session.read_places)
-        self._ready = QTimer(self, singleShot=True, interval=0)
-        self._ready.timeout.connect(self._make_next)
+        self._ready = InTurns(session, self)
         self._first_paint_seen = False
         self._ordering = QTimer(self, singleShot=True, interval=0)  # once for all rows and pages of a turn
         self._ordering.timeout.connect(self._order_stops)
@@ -163,20 +163,22 @@ class MainWindow(QMainWindow):
     def make_ready(self) -> None:
         """After the first paint: load the pages' modules on a thread, then make the Inspector and the other pages.
 
-        Each turn of the event loop makes one, or lays one out.
+        Each turn of the event loop makes one, or lays one out. Qt's classes come first: see qt_classes.
         """
-        self.session.run_in_thread(
-            "Loading the pages", lambda _: load_pages(), lambda _: self._ready.start(), quiet=True
-        )
+        self._ready.begin(*qt_classes.steps(), self._load_pages, long=True)
+
+    def _load_pages(self) -> None:
+        self.session.run_in_thread("Loading the pages", lambda _: load_pages(), lambda _: self._go_on(), quiet=True)
+
+    def _go_on(self) -> None:
+        self._ready.begin(self._make_next, long=True)
 
     def _make_next(self) -> None:
-        if self.session.closed:
-            return
         if self.inspector.empty:
             self._make_inspector()
-            self._ready.start()
+            self._go_on()
         elif self.pages.make_next():
-            self._ready.start()
+            self._go_on()
 
     def _make_inspector(self) -> None:
         from workbench.ui.pages.map.inspector import InspectorPanel

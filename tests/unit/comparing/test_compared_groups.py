@@ -18,7 +18,7 @@ from workbench.ui.models.run_list import together
 from workbench.workspace import Workspace, sweep_worker, sweeps
 from workbench.workspace.rows import Experiment
 
-KNOWN = {"loss/ce": {"params": {"dropout": {"default": 0.5, "type": "number"}}}}
+KNOWN = {"loss/ce": {"title": "Cross-entropy (CE)", "params": {"dropout": {"default": 0.5, "type": "number"}}}}
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_one_config_on_two_data_sets_is_two_groups(workspace):
         store(workspace, {1: np.ones(6)}, seed=seed, shown=shown)
     groups = grouped(workspace.runs(), KNOWN)
     assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 4], [3]]
-    assert [group.title for group in groups] == ["Small (run 1)", "Small (run 3)"]
+    assert [group.title for group in groups] == ["Small: run 1", "Small: run 3"]
 
 
 def test_folds_are_of_one_group(workspace):
@@ -77,7 +77,7 @@ def test_only_what_differs_is_told(workspace):
         ("loss.name", ("ce", "norm_ce")), ("loss.dropout", (0.5, None)), ("loss.temperature", (None, 0.1)),
     ]  # fmt: skip
     assert [group.title for group in found.groups] == [
-        "Small (loss ce)", "Small (loss norm_ce)",
+        "Small: loss Cross-entropy (CE)", "Small: loss norm_ce",
     ]  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_titles_are_never_the_same(workspace):
             store(workspace, {1: np.ones(6)}, training=TrainingParams(lr=lr, batch_size=batch))
     titles = [group.title for group in grouped(workspace.runs(), KNOWN)]
     assert len(set(titles)) == 4
-    assert titles[0] == "Small (batch_size 32, lr 0.1)"
+    assert titles[0] == "Small: batch 32, learning rate 0.1"
 
 
 def test_a_config_of_another_version_is_taken_as_it_stands():
@@ -167,10 +167,10 @@ def test_two_seeds_have_no_band(workspace):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"backbone": Choice(name="resnet32")}, "Unequal backbone: Four convolutions: “Small (backbone conv4"),
+        ({"backbone": Choice(name="resnet32")}, "Unequal backbone: Four convolutions: “Small: backbone conv4"),
         (
             {"embedding": EmbeddingParams(dim=16)},
-            "Unequal embedding size: 100: “Small (dim 100)”; 16:",
+            "Unequal embedding size: 100: “Small: embedding size 100”; 16:",
         ),
         ({"split": Choice(name="classes")}, "Unequal split: Random images:"),
         ({"shown": images(6, "other")}, "The runs saw different data"),

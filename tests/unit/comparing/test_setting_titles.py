@@ -2,14 +2,13 @@
 
 import pytest
 
-from workbench.comparing.groups import Group
-from workbench.comparing.setting_titles import field_title, value_title
+from workbench.comparing.setting_titles import field_title, short_title, value_title
 
 KNOWN = {
     "loss/ce": {"title": "Cross-entropy (CE)", "params": {}},
     "loss/margin": {"title": "Margin", "params": {"beta": {"label": "Boundary"}, "alpha": {"label": ""}}},
 }
-GROUPS = [Group("A", (), {"loss.name": "ce"}), Group("B", (), {"loss.name": "margin"})]
+CHOSEN = [{"loss.name": "ce"}, {"loss.name": "margin"}]
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,20 @@ GROUPS = [Group("A", (), {"loss.name": "ce"}), Group("B", (), {"loss.name": "mar
     ],
 )
 def test_fields_have_the_words_of_the_form(field, title):
-    assert field_title(field, GROUPS, KNOWN) == title
+    assert field_title(field, CHOSEN, KNOWN) == title
+
+
+@pytest.mark.parametrize(
+    ("field", "title"),
+    [
+        ("loss.name", "loss"),
+        ("training.lr", "learning rate"),
+        ("embedding.dim", "embedding size"),
+        ("evaluation.nmi", "NMI"),
+    ],
+)
+def test_inside_a_sentence_a_title_is_small_and_has_no_part(field, title):
+    assert short_title(field, CHOSEN, KNOWN) == title
 
 
 def test_values_that_name_entries_have_their_titles():

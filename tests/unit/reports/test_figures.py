@@ -27,7 +27,8 @@ def test_the_title_of_the_map_is_not_cut():
 
 
 def test_titles_apart_end_without_a_lone_bracket():
-    assert apart(["Digits (loss ce)", "Digits (loss proxy_anchor)"]) == ["ce", "proxy_anchor"]
+    assert apart(["Digits: loss Normalised CE", "Digits: loss Proxy-Anchor"]) == ["Normalised CE", "Proxy-Anchor"]
+    assert apart(["Digits (set a)", "Digits (set b)"]) == ["a", "b"]
     assert apart(["ICE (d 64)"]) == ["ICE (d 64)"]
 
 

@@ -123,7 +123,8 @@ class SweepDraft:
         device = self.preflight.device
         where = f"one after the other on {device} here" if place else f"on {device}"
         there = f" They train at {place}." if place else ""
-        return f"{text}, about {duration(seconds)} {where}{about}, without evaluations.{there}"
+        lasts = duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
+        return f"{text}, {lasts} {where}{about}, without evaluations.{there}"
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:

@@ -15,6 +15,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel
+from workbench.ui.widgets.plot_items import number_axes
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
@@ -32,7 +33,7 @@ class ChartView(QFrame):
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST[0])
         self._chart: Chart | None = None
-        self.plot = pg.PlotWidget()
+        self.plot = pg.PlotWidget(axisItems=number_axes())
         self.plot.setMinimumHeight(LEAST[1])
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()

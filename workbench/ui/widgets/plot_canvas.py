@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, number_axes
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
@@ -30,7 +30,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems={"bottom": WholeAxis("bottom")})
+        super().__init__(parent, axisItems=number_axes(WholeAxis))
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()

@@ -1,5 +1,6 @@
 """What a curve plot is made of: lines, the gap between two of them, an axis of whole numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainterPath
 
+from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.widgets.curve import lone_points, thinned
 
@@ -115,8 +117,20 @@ class Zero(Reach):
         return (0.0, 0.0) if axis == 1 else None
 
 
-class WholeAxis(pg.AxisItem):
+class NumberAxis(pg.AxisItem):
+    """Negative numbers have a minus sign."""
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        return [minus(words) for words in super().tickStrings(values, scale, spacing)]
+
+
+class WholeAxis(NumberAxis):
     """Steps and epochs: no tick between two whole numbers."""
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
         return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]
+
+
+def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
+    """New axes of a plot by side, as pyqtgraph takes them."""
+    return {"left": NumberAxis("left"), "right": NumberAxis("right"), "bottom": bottom("bottom")}

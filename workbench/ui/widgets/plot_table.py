@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout
 
 from workbench.files.spreadsheet import csv_text, pasted
 from workbench.ui.widgets.curve import Curve
+from workbench.ui.widgets.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -79,6 +80,7 @@ class TableDialog(QDialog):
         table.setParent(self)
         self.view = QTableView()
         self.view.setModel(table)
+        self.view.setItemDelegate(NumberDelegate(self.view))
         self.view.verticalHeader().hide()
         self.view.setAccessibleName(f"Table of {title}")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)

@@ -1,6 +1,18 @@
 """The look that tables of whole rows share."""
 
-from PySide6.QtWidgets import QTableView
+from typing import Any
+
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QStyledItemDelegate, QTableView
+
+from workbench.numerals import minus
+
+
+class NumberDelegate(QStyledItemDelegate):
+    """Draws negative numbers with a minus sign; the model, and so what is copied or exported, keeps the hyphen."""
+
+    def displayText(self, value: Any, locale: QLocale | QLocale.Language) -> str:
+        return minus(super().displayText(value, locale))
 
 
 def select_rows(table: QTableView, name: str) -> None:
@@ -10,6 +22,7 @@ def select_rows(table: QTableView, name: str) -> None:
         name: what a screen reader says.
     """
     table.setAccessibleName(name)
+    table.setItemDelegate(NumberDelegate(table))
     table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
     table.setTabKeyNavigation(False)

@@ -4,12 +4,14 @@ from math import isfinite
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableView, QWidget
 
 from workbench.comparing.baseline import Cell
+from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, STYLE_ROLE, GroupTable, Kind, significant
 from workbench.ui.pages.compare.tables import table_view
+from workbench.ui.widgets.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
@@ -58,7 +60,7 @@ class GroupView(QTableView):
             self.fit()
 
 
-class GroupDelegate(QStyledItemDelegate):
+class GroupDelegate(NumberDelegate):
     """Draws intervals and differences; other cells are drawn by Qt."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -108,7 +110,7 @@ class GroupDelegate(QStyledItemDelegate):
     def _difference(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         tokens, cell = theme.current(), index.data(CELL_ROLE)
         role = significant(cell)
-        text, rect = index.data().replace("-", "−"), QRectF(option.rect)
+        text, rect = minus(index.data()), QRectF(option.rect)
         width = QFontMetrics(option.font).horizontalAdvance(text) + 2 * MARGIN
         colour = QColor(getattr(tokens, role))
         fill = QColor(colour)

@@ -18,6 +18,7 @@ from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.one_by_one import OneByOne
+from workbench.ui.widgets.plot_items import number_axes
 
 AXIS_PX = 11
 CAP = 0.12  # rows: half the height of the strokes at both limits
@@ -35,7 +36,7 @@ class StillPlot(QFrame):
         super().__init__(parent)
         self.setProperty("card", "true")
         self.setMinimumSize(220, 150)
-        self.plot = Surface()
+        self.plot = Surface(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.showGrid(x=True, y=True)

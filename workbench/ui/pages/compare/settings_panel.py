@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
 from workbench.comparing.setting_titles import field_title, value_title
+from workbench.comparing.settings import Settings
 from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.parallel import ParallelPlot
@@ -84,7 +85,7 @@ class SettingsPanel(QStackedWidget):
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Settings below each other beside the groups, or groups below each other where there are many."""
         known, groups = self._session.catalog, overview.groups
-        names = [field_title(row.field, groups, known) for row in overview.differences]
+        names = [field_title(row.field, [group.settings for group in groups], known) for row in overview.differences]
         values = [[value_title(row.field, value, known) for value in row.values] for row in overview.differences]
         if len(groups) <= MOST_COLUMNS:
             cells = [[name, *row] for name, row in zip(names, values, strict=True)]
@@ -114,8 +115,10 @@ class SettingsPanel(QStackedWidget):
             self.parallel.show_lines(replace(lines, axes=axes), shown_as)
 
     def _title(self, field: str) -> str:
-        overview = self._overview
-        return field_title(field, overview.groups if overview is not None else [], self._session.catalog)
+        return field_title(field, self._chosen(), self._session.catalog)
+
+    def _chosen(self) -> list[Settings]:
+        return [] if self._overview is None else [group.settings for group in self._overview.groups]
 
     def _short(self, field: str) -> str:
         return self._title(field).rpartition(": ")[2]

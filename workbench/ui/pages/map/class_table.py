@@ -20,6 +20,7 @@ from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import NO_VALUE, counted
 
 TIPS = (
@@ -65,11 +66,8 @@ class ClassTableDialog(QDialog):
         self.model = ClassRows(self)
         self.view = QTableView()
         self.view.setModel(self.model)
-        self.view.setAccessibleName("Classes with radius, margin and similarities")
-        self.view.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.view.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        select_rows(self.view, "Classes with radius, margin and similarities")
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
-        self.view.verticalHeader().hide()
         header = self.view.horizontalHeader()
         header.setResizeContentsPrecision(MEASURED_ROWS)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -55,6 +55,11 @@ class Browsing:
         """Whether something is being read, so that more will change by itself."""
         return any(question.busy for question in self._questions)
 
+    @property
+    def reading(self) -> bool:
+        """Whether the query that is wanted is still being read, or its evaluation."""
+        return self._evaluation.busy or self._query.busy
+
     # The evaluation and its list
 
     def show_evaluation(self, workspace: Workspace, evaluation_id: int | None) -> None:
@@ -153,7 +158,20 @@ class Browsing:
                 self._window.show_query(self.listing.sample_id(0))  # the worst, unless another order is chosen
             return
         work = partial(read_query, self._asked[0], self.shown.evaluation, sample_id, self.comparison.before)
-        self._query.ask("Read a query", work, partial(self._take_query, sample_id), quiet=True)
+        self._query.ask("Read a query", work, partial(self._take_query, sample_id), self._refuse_query, quiet=True)
+
+    def drop_late(self) -> None:
+        """Have no query on screen while the one that is wanted is still being read."""
+        if self.reading and self.answer is None and self.result is not None:
+            self._drop_query()
+
+    def _drop_query(self) -> None:
+        self.result = None
+        self._tell(Change.QUERY)
+
+    def _refuse_query(self, problem: Problem) -> None:
+        self._drop_query()
+        self._window.notify(problem)
 
     def choose(self, sample_id: int) -> None:
         """Make a sample the query of all pages; the query itself comes back from an image of one's own."""

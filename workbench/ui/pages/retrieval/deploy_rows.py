@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from workbench.numerals import minus
+
 MILLION = 1_000_000
 STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
 
@@ -42,7 +44,7 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 
 def store_cells(row: Row) -> tuple[Any, ...]:
     """The values of one store by column."""
-    less = f"{row.less:+.1f}".replace("-", "−") + ("" if row.sure else " ?")
+    less = f"{minus(f'{row.less:+z.1f}')}{'' if row.sure else ' ?'}"
     return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
@@ -36,6 +36,8 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
+LATE = 250  # ms after which no query is shown in place of one that is still being read
+READING, NO_QUERY = "Reading the query…", "No query to show."
 
 
 class RetrievalPage(QStackedWidget):
@@ -46,6 +48,8 @@ class RetrievalPage(QStackedWidget):
         self.session = session
         self.browsing = Browsing(session, self._draw)
         self._turns = InTurns(session, self)
+        self._late = QTimer(self, singleShot=True, interval=LATE)
+        self._late.timeout.connect(self.browsing.drop_late)
         self._build()
         self._make_actions()
         self._connect()
@@ -160,6 +164,7 @@ class RetrievalPage(QStackedWidget):
         self._show_part()
         if evaluation_id is None or self.isVisible():
             self._show_selection()
+            self._late.start()
             self.browsing.show_evaluation(self.session.workspace, evaluation_id)
             self._show_query()
 
@@ -178,6 +183,7 @@ class RetrievalPage(QStackedWidget):
 
     def _show_query(self) -> None:
         if self.isVisible():
+            self._late.start()
             self.browsing.show_query(self.session.query)
             self.queries.mark_query()
 
@@ -190,6 +196,8 @@ class RetrievalPage(QStackedWidget):
         match change:
             case Change.EVALUATION:
                 self.result.setVisible(self.browsing.shown is not None)
+                if self.browsing.result is None and self.browsing.answer is None:  # of another run
+                    self.result.show_nothing(READING if len(self.browsing.listing) else NO_QUERY)
                 self.queries.model.relist()  # at once: no row that is gone may be painted
                 self._turns.begin(
                     self.queries.draw_evaluation, self.classes.draw_evaluation, self.explaining.show_evaluation
@@ -218,6 +226,9 @@ class RetrievalPage(QStackedWidget):
         elif result is not None and browsing.shown is not None:
             kind = KINDS[browsing.shown.evaluation.distance]
             self.result.show_query(result.query, browsing.neighbours, kind)
+            self._late.stop()
+        else:
+            self.result.show_nothing(READING if browsing.reading else NO_QUERY)
         self.queries.mark_query()
         self._draw_comparison()
         self.explaining.draw()

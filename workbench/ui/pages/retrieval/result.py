@@ -162,18 +162,33 @@ class Result(QWidget):
         self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
         self.picture.hide()
 
-    def _show_asked(self, chip: Chip, title: str, how: str, neighbours: list[Neighbour]) -> None:
+    def show_nothing(self, words: str) -> None:
+        """Show these words in place of a query and its neighbours."""
+        for chip in (self.own, self.words):
+            chip.hide()
+        self.title.setText("")
+        self.facts.setText(words)
+        self.picture.clear()
+        self._forget_query()
+        self._fill([], judged=False)
+
+    def _forget_query(self) -> None:
+        """What is on screen is no query of the evaluation."""
         self._sample = None
+        self.show_in_map.setEnabled(False)
+        self.path.setText("")
+        self.show_explanation("")
+        self.show_tags(None)
+        self.show_standing(None)
+        self.other.hide()
+
+    def _show_asked(self, chip: Chip, title: str, how: str, neighbours: list[Neighbour]) -> None:
+        self._forget_query()
         for other in (self.own, self.words):
             other.setVisible(other is chip)
-        self.show_in_map.setEnabled(False)
         self.title.setText(title)
         near = dict.fromkeys(neighbour.class_name for neighbour in neighbours[:5])
         self.facts.setText(f"Nearest classes: {', '.join(near)}\n{how}")
-        self.path.setText("")
-        self.show_explanation("")
-        self.show_standing(None)
-        self.other.hide()
         self._fill(neighbours, judged=False)
 
     def _fill(self, neighbours: list[Neighbour], *, judged: bool) -> None:

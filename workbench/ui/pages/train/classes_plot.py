@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from workbench.numerals import minus
 from workbench.ui.pages.train.geometry_plots import STAR
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
@@ -91,7 +92,7 @@ class ClassesPlot(PaintedPlot):
             gain = float(self._table[-1, down] - self._table[0, down])
             painter.setPen(QColor(tokens.right if gain >= 0 else tokens.wrong))
             gained = QRectF(box.right(), top, GAIN_PX, height)
-            painter.drawText(gained, centre, f"{gain:+.0f}".replace("-", "−"))
+            painter.drawText(gained, centre, minus(f"{gain:+z.0f}"))
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
         for across, epoch in enumerate(self._epochs):

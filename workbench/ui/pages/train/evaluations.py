@@ -10,6 +10,7 @@ from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import counted
 from workbench.workspace.rows import Evaluation
 
@@ -36,12 +37,8 @@ class EvaluationTable(QWidget):
         self.model = EpochTable(accuracy_at)
         self.table = QTableView()
         self.table.setModel(self.model)
-        self.table.setAccessibleName("Metrics of each evaluated epoch, newest first")
-        self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setTabKeyNavigation(False)
+        select_rows(self.table, "Metrics of each evaluated epoch, newest first")
         self.table.setToolTip("Double-click shows that epoch on the other pages")
-        self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)

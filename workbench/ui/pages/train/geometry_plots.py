@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.numerals import minus
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
@@ -126,11 +127,13 @@ class LinesPlot(PaintedPlot):
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
-            words = f"1e{value:g}" if self._log else f"{value:g}"
+            words = f"1e{value:g}" if self._log else minus(f"{value:g}")
             painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
         for value in ticks(*spans[0]):
             x = _at(value, spans[0], box.left(), box.right())
-            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
+            painter.drawText(
+                QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}")
+            )
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
@@ -202,7 +205,9 @@ class RidgePlot(PaintedPlot):
         painter.setPen(QColor(tokens.plot_axis))
         for value in ticks(low, 1):
             x = _at(value, (low, 1), box.left(), box.right())
-            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
+            painter.drawText(
+                QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}")
+            )
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
         painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")

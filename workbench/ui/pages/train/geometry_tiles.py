@@ -50,4 +50,4 @@ class GeometryTiles(QWidget):
 
 def _short(value: float) -> str:
     """A number in three digits; nothing for one that is not known."""
-    return f"{value:.3g}".replace("-", "−") if np.isfinite(value) else ""
+    return f"{value:.3g}" if np.isfinite(value) else ""

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from workbench.numerals import minus
 from workbench.ui.words import counted
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
@@ -97,7 +98,7 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
 
 def _number(value: float) -> str:
     """Three digits, with a minus sign where it is below 0."""
-    return f"{value:.3g}".replace("-", "−")
+    return minus(f"{value:.3g}")
 
 
 def _information(curves: Mapping[str, Curve]) -> Sentence | None:

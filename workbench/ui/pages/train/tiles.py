@@ -6,6 +6,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
+from workbench.numerals import minus
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import SPARK, Spark
@@ -40,9 +41,9 @@ class Tile(QFrame):
 
     def show_number(self, number: str, unit: str = "", below: str = "") -> None:
         """Show a number in words; an empty one is a dash."""
-        self.number.setText(number or NO_VALUE)
+        self.number.setText(minus(number) or NO_VALUE)
         self.unit.setText(unit if number else "")
-        self.below.setText(below)
+        self.below.setText(minus(below))
         words = f"{self.caption.text()}: {self.number.text()} {self.unit.text()}".rstrip()
         self.setAccessibleName(f"{words}, {below}" if below else words)
 

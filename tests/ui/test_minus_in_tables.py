@@ -1,0 +1,37 @@
+"""Tables draw a minus sign; what is copied keeps the hyphen, so that numbers parse."""
+
+from PySide6.QtCore import QLocale, Qt
+
+from workbench.ui.pages.compare.tables import WordTable, table_view
+from workbench.ui.widgets.curve import Curve
+from workbench.ui.widgets.plot_items import number_axes
+from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+
+
+def drawn(view, row, column):
+    index = view.model().index(row, column)
+    return view.itemDelegate().displayText(index.data(), QLocale.c())
+
+
+def test_a_table_of_compare(qtbot):
+    model = WordTable()
+    model.show(["Query", "Difference"], [["digits-1", "-96.32"]])
+    view = table_view(model, "Queries")
+    qtbot.addWidget(view)
+    assert (drawn(view, 0, 0), drawn(view, 0, 1)) == ("digits-1", "−96.32")
+    assert model.index(0, 1).data(Qt.ItemDataRole.DisplayRole) == "-96.32"
+
+
+def test_the_table_of_a_plot(qtbot):
+    curve = Curve()
+    curve.append([0], [-2.5])
+    table = CurveTable("step", [("loss", curve)])
+    dialog = TableDialog("Loss", table)
+    qtbot.addWidget(dialog)
+    assert drawn(dialog.view, 0, 1) == "−2.5"
+    assert table.tabbed().endswith("0\t-2.5")
+    assert table.csv().endswith("0,-2.5\n")
+
+
+def test_axes(qtbot):
+    assert number_axes()["left"].tickStrings([-16.0, 0.0], 1.0, 2.0) == ["−16", "0"]
