@@ -13,7 +13,8 @@ ESCAPED = {"plain_tip", "tooltip", "wrapped", "rich"}  # functions whose result 
 TIPS = {"setToolTip", "setTabToolTip", "setStatusTip"}
 GUESSING = {"QLabel", "QMessageBox"}  # until they are told that it is plain text
 OWN_WORDS = {  # expressions of the program's own words
-    "tip", "words", "f'{name}: {words}'", "f'{words} ({keys})' if keys else words", "f'{action.toolTip()}: {SELECTING}'",
+    "tip", "words", "f'{name}: {words}'", "f'{words} ({keys})' if keys else words",
+    "f'{action.toolTip()}: {SELECTING}'",
     "name",  # ui/widgets/buttons.py: what a button is called
     "card.sentence.text() if compact else ''", "f'{box.text()} {note}'", "f'{changed} changed, {wrong} wrong'",
     "f'{name} of a listed query and its nearest neighbour'", "f'Look at this run on the page {widget.text()}'",
@@ -26,22 +27,21 @@ OWN_WORDS = {  # expressions of the program's own words
 def breaches(text: str) -> list[str]:
     """What of a module's source may show data as markup."""
     tree = ast.parse(text)
-    seen = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TIPS:
-            if not is_safe(node.args[-1]):
-                seen.append(f"{node.lineno}: {ast.unparse(node.args[-1])}")
-        if isinstance(node, ast.FunctionDef):
-            made = {call.func.id: call for call in calls(node) if isinstance(call.func, ast.Name) and call.args}
-            told = any(
-                isinstance(call.func, ast.Attribute) and call.func.attr == "setTextFormat" for call in calls(node)
-            )
-            seen += [f"{made[kind].lineno}: {kind}" for kind in GUESSING & set(made) if not told]
+    seen = [
+        f"{call.lineno}: {ast.unparse(call.args[-1])}"
+        for call in calls(tree)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in TIPS and not is_safe(call.args[-1])
+    ]
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        made = {call.func.id: call for call in calls(function) if isinstance(call.func, ast.Name) and call.args}
+        methods = {call.func.attr for call in calls(function) if isinstance(call.func, ast.Attribute)}
+        if "setTextFormat" not in methods:
+            seen += [f"{made[kind].lineno}: {kind}" for kind in GUESSING & set(made)]
     return seen
 
 
-def calls(function: ast.FunctionDef) -> list[ast.Call]:
-    return [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+def calls(tree: ast.AST) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
 def is_safe(node: ast.expr) -> bool:
