@@ -25,6 +25,7 @@ from workbench.commands import (
     triage,
 )
 from workbench.commands.run import percent, run_here, run_in_folder
+from workbench.commands.terminal import printable
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -58,7 +59,7 @@ class Commands(click.Group):
         except Problem as problem:
             if ctx.params.get("debug"):
                 raise
-            click.echo(str(problem), err=True)
+            click.echo(printable(str(problem)), err=True)
             sys.exit(2 if isinstance(problem, BadConfig) else 1)
 
 
@@ -276,8 +277,7 @@ def _range(facts: dict[str, Any]) -> str:
 def _run_line(run: Run) -> str:
     best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
     line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
-    lines = [line, f"      {run.unread}"] if run.unread else [line]
-    return "\n".join("".join(letter if letter.isprintable() else " " for letter in text) for text in lines)
+    return printable(f"{line}\n      {run.unread}" if run.unread else line)
 
 
 def main(arguments: list[str]) -> int:

@@ -118,6 +118,13 @@ CHECKPOINTS = {"last": "last.pt", "best": "best.pt"}  # files in a run's folder,
 
 
 @dataclass(frozen=True, slots=True)
+class Remarked:
+    """A sentence for who watches, such as how many files were left out; what it says is stored with the run."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Saved:
     """A checkpoint is whole on disk."""
 
@@ -147,5 +154,5 @@ class Ended:
     problem: str = ""  # sentences for the person; empty when all is well
 
 
-Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Saved | Waiting | Resumed | Ended
+Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Remarked | Saved | Waiting | Resumed | Ended
 Emit = Callable[[Event], None]

@@ -96,9 +96,20 @@ def complaints(entry: Entry) -> list[str]:
 
 
 def discover(package: str) -> None:
-    """Import every module of `package`, so that its entries register themselves."""
+    """Import every module of `package`, so that its entries register themselves.
+
+    Raises:
+        Problem: a library that one needs does not load, as torchvision beside a torch of another device.
+    """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
-        import_module(module.name)
+        try:
+            import_module(module.name)
+        except (ImportError, OSError, RuntimeError) as error:
+            why = f"{type(error).__name__}: {error}".partition("\n")[0]
+            raise Problem(
+                f"A library that {module.name} needs does not load ({why}).", kept="Nothing was started.",
+                todo="Run `workbench doctor`: it says what to install.",
+            ) from error  # fmt: skip
 
 
 def discover_all() -> None:

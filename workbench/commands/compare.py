@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.terminal import printable
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
 from workbench.workspace import Workspace
@@ -41,7 +42,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """
         with Workspace(folder or default_workspace()) as workspace:
             for line in comparison_lines(workspace, numbers, metric, at):
-                click.echo(line)
+                click.echo(printable(line))
 
 
 def comparison_lines(workspace: Workspace, numbers: tuple[int, ...], metric: str, at: str | int) -> list[str]:

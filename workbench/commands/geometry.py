@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from workbench.commands.terminal import printable
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -53,4 +54,5 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             click.echo(f"{MARKS[alarm.level]}{alarm.title}. {alarm.words}")
         if falling:
             named = ", ".join(falling[:10])
-            click.echo(f"note   Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes).")
+            fallen = f"Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes)."
+            click.echo(printable(f"note   {fallen}"))

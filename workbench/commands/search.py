@@ -9,6 +9,7 @@ import click
 
 from workbench import files
 from workbench.commands.exchange import epoch
+from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
 from workbench.workspace import Workspace
 
@@ -97,7 +98,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if as_json:
             click.echo(as_plain_json(run_id, answers, rows))
         elif csv_file is None:
-            click.echo(as_tables(run_id, answers, rows))
+            click.echo(printable(as_tables(run_id, answers, rows)))
 
 
 def _scores(metrics: dict[str, float], as_json: bool) -> str:

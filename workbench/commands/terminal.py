@@ -1,17 +1,23 @@
 """A run as one moving line of the terminal, or as one line per evaluation where nothing moves."""
 
+import contextlib
 import sys
 from time import monotonic
 
-from workbench.events import Ended, Evaluated, Event, Noted, Progress, Scalar, Status, Waiting
+from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked, Scalar, Status, Waiting
 from workbench.progress import duration
 
 WIDTH = 24  # characters of the bar
 EVERY = 0.2  # seconds
 
 
+def printable(text: str) -> str:
+    """Text without letters that steer a terminal, which names of files and runs may hold: each becomes a blank."""
+    return "\n".join("".join(letter if letter.isprintable() else " " for letter in line) for line in text.split("\n"))
+
+
 class ProgressLine:
-    """Call it with events, from any one thread."""
+    """Call it with events, from any one thread. Once nobody reads them, as after `| head`, lines are dropped."""
 
     def __init__(self, epochs: int, *, quiet: bool = False) -> None:
         self._epochs, self._quiet = epochs, quiet
@@ -35,7 +41,7 @@ class ProgressLine:
                     + _levels(metrics)
                     + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
                 )
-            case Waiting(text) | Noted(text) if text:
+            case Waiting(text) | Noted(text) | Remarked(text) if text:
                 self.say(text)
             case Ended():
                 self._clear()
@@ -44,14 +50,14 @@ class ProgressLine:
         """A line that stays."""
         if not self._quiet:
             self._clear()
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+            self._write(f"{printable(text)}\n")
 
     def finish(self, text: str) -> None:
         """The last line, on standard output."""
         self._clear()
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+        with contextlib.suppress(OSError):  # nobody reads it any more
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
 
     def _draw(self, progress: Progress) -> None:
         if self._quiet or not self._moving or monotonic() - self._drawn < EVERY:
@@ -65,12 +71,19 @@ class ProgressLine:
         )
 
     def _put(self, text: str) -> None:
-        sys.stderr.write(f"\r\x1b[2K{text[:118]}")
-        sys.stderr.flush()
+        self._write(f"\r\x1b[2K{printable(text[:118])}")
 
     def _clear(self) -> None:
         if self._moving and not self._quiet:
-            sys.stderr.write("\r\x1b[2K")
+            self._write("\r\x1b[2K")
+
+    def _write(self, text: str) -> None:
+        """Training goes on where the terminal is gone."""
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            self._quiet = True
 
 
 def _levels(metrics: dict[str, float]) -> str:

@@ -10,6 +10,7 @@ import click
 
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.exchange import epoch
+from workbench.commands.terminal import printable
 from workbench.workspace import Workspace
 
 
@@ -77,7 +78,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:13}  {row['decision']:8} {row['path']}"
             if row["across"]:
                 line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
-            click.echo("".join(sign if sign.isprintable() else " " for sign in line.rstrip()))
+            click.echo(printable(line.rstrip()))
         judged = precision(triage.suspects, triage.decisions)
         if judged.answered:
             click.echo(

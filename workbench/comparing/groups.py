@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.comparing.setting_titles import short_title, value_title
 from workbench.comparing.settings import Difference, Settings, differing, settings_of
 from workbench.entries.catalog import Catalog
+from workbench.problem import Problem
 from workbench.workspace.rows import Run
 
 TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as folds_and_seeds.children names the runs of an experiment
@@ -35,13 +36,19 @@ class Group:
 
 
 def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
-    """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out."""
+    """Groups in the order of their oldest runs. `known` is the catalog, for defaults that a config leaves out.
+
+    Raises:
+        Problem: a config that cannot be read, with the number of its run.
+    """
     by_config: dict[tuple[str, int | None], tuple[Settings, list[Run]]] = {}
     data: dict[str, int] = {}  # of a config, for its runs that have not read their data yet
     read: dict[str, Settings] = {}
     read_by_key: list[tuple[str, Settings, Run]] = []
     for run in sorted(runs, key=lambda run: run.id):
-        settings = read.setdefault(run.config, settings_of(run.config, known))
+        if run.config not in read:
+            read[run.config] = _settings_of(run, known)
+        settings = read[run.config]
         key = json.dumps(settings, sort_keys=True, default=str)
         if run.dataset_id is not None:
             data.setdefault(key, run.dataset_id)
@@ -53,6 +60,16 @@ def grouped(runs: Sequence[Run], known: Catalog) -> list[Group]:
         Group(TAIL.sub("", members[0].name), tuple(members), settings) for settings, members in by_config.values()
     ]
     return _told_apart(groups, known)
+
+
+def _settings_of(run: Run, known: Catalog) -> Settings:
+    try:
+        return settings_of(run.config, known)
+    except Problem as problem:
+        raise Problem(
+            f"Run {run.id} cannot be compared. {problem.what}", kept="No run was changed.",
+            todo="Leave it out to compare the others.",
+        ) from None  # fmt: skip
 
 
 def group_of(run_id: int, runs: Sequence[Run], known: Catalog) -> tuple[Run, ...]:

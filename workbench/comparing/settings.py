@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 from workbench.config import KINDS, RunConfig
 from workbench.entries.catalog import Catalog
+from workbench.files.unreadable import refusing
+from workbench.problem import Problem
 
 REPEATED = ("name", "seed", "seeds", "split.fold")  # fields in which the runs of one group may differ
 Settings = dict[str, Any]  # dotted field -> value
@@ -29,6 +31,9 @@ def settings_of(config: str, known: Catalog) -> Settings:
     Args:
         config: TOML text. What an older Workbench wrote and this one does not know is taken unchanged.
         known: the catalog; without an entry in it, its parameters are those that were given.
+
+    Raises:
+        Problem: text that is no TOML.
     """
     values = dict(_read(config))
     for kind in KINDS:
@@ -43,7 +48,9 @@ def settings_of(config: str, known: Catalog) -> Settings:
 @lru_cache(maxsize=1024)
 def fold_of(config: str) -> int:
     """The fold that a config asks for, from 1; 0 where its split has none."""
-    return int(_read(config).get("split", {}).get("fold", 0))
+    split = _read(config).get("split")
+    fold = split.get("fold", 0) if isinstance(split, dict) else 0
+    return fold if isinstance(fold, int) else 0
 
 
 def differing(settings: Sequence[Settings]) -> list[Difference]:
@@ -65,7 +72,8 @@ def written(value: Any) -> str:
 @lru_cache(maxsize=1024)
 def _read(config: str) -> dict[str, Any]:
     """Nested fields of a config; the same dictionary is returned each time and must not be changed."""
-    stored = tomllib.loads(config)
+    with refusing(lambda why: Problem(f"Its config cannot be read ({why}).")):
+        stored = tomllib.loads(config)
     try:
         return RunConfig.model_validate(stored).model_dump()
     except ValidationError:

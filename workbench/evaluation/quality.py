@@ -10,6 +10,8 @@ from workbench.evaluation.retrieval import Retrieval
 WATCHED = 1000  # embeddings of which health.py looks at all pairs
 SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
 
+ROOMY = 1e15  # numbers up to here have squares whose sum is finite in float32
+
 
 def quality(
     embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval
@@ -48,6 +50,8 @@ def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> 
 
 
 def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    if np.abs(embeddings).max() > ROOMY:  # of a diverged run
+        embeddings = embeddings.astype(np.float64)
     norms = np.linalg.norm(embeddings, axis=1, keepdims=True)
     known = (norms > 0).all()
     names = ("alignment", "uniformity", "covering_radius", "class_distance", "intra_cosine", "inter_cosine")

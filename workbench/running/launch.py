@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbench.config import RunConfig
 from workbench.control import Control, wait_if_asked
 from workbench.entries import catalog as catalogs
-from workbench.events import Emit, Event, Noted, Status
+from workbench.events import Emit, Event, Noted, Remarked, Status
 from workbench.jobs import Job, repeating
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -20,6 +20,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
+
+NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
     from workbench.running.building import Data
@@ -129,6 +131,8 @@ def _run(
     data = load_data(config, progress)
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
+    for sentence in data_in_words(data):
+        emit(Remarked(sentence))
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
@@ -179,6 +183,20 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
                 "of curves were removed."
             )
         )
+
+
+def data_in_words(data: "Data") -> list[str]:
+    """Sentences on a data set before it is trained on: what was noticed of its classes, and the files left out."""
+    notes, left_out = data.notes, data.images.problems
+    sentences = [f"{what} {worth_knowing}." for what, worth_knowing in notes[:NAMED]]
+    if len(notes) > NAMED:
+        sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
+    if left_out:
+        path, reason = left_out[0]
+        files = "1 file was" if len(left_out) == 1 else f"{len(left_out):,} files were"
+        rest = "" if len(left_out) == 1 else f", and {len(left_out) - 1:,} more; the run's report names them"
+        sentences.append(f"{files} left out: {path} {reason}{rest}.")
+    return sentences
 
 
 def device_named(name: str) -> str:

@@ -16,7 +16,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
@@ -72,7 +72,7 @@ class ExportDialog(QDialog):
         grid.setColumnStretch(1, 1)
         for row, (name, file_format) in enumerate(FORMATS.items()):
             box = QCheckBox(file_format.title)
-            box.setToolTip(file_format.help)
+            box.setToolTip(plain_tip(file_format.help))
             box.setChecked(name in AT_FIRST)
             box.setEnabled(False)
             box.toggled.connect(self._check)

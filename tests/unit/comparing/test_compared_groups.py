@@ -1,5 +1,6 @@
 """Which runs belong together, what differs, and the numbers of each group."""
 
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import numpy as np
@@ -10,7 +11,7 @@ from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
 from workbench.comparing.measures import common_epochs, read_measures
 from workbench.comparing.overview import overview
-from workbench.comparing.settings import differing, settings_of, written
+from workbench.comparing.settings import differing, fold_of, settings_of, written
 from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
@@ -257,3 +258,14 @@ def test_an_unfinished_seed_does_not_pull_the_mean_down(workspace):
     row = together(Experiment(1, "Three", "", "", {}), workspace.runs())
     assert row.best["MAP@R"] == pytest.approx(0.7)
     assert (row.epoch, row.epochs) == (2, 3)
+
+
+def test_a_run_whose_config_cannot_be_read_is_named(workspace):
+    seeds(workspace, [0.5, 0.6])
+    runs = workspace.runs()
+    damaged = [replace(run, config="name = ") if run.id == 2 else run for run in runs]
+    with pytest.raises(Problem, match=r"Run 2 cannot be compared. Its config cannot be read \(Invalid value .*\)."):
+        grouped(damaged, KNOWN)
+    odd = replace(runs[0], config='split = "random"\nloss = 3')
+    assert fold_of(odd.config) == 0
+    assert len(grouped([odd], KNOWN)) == 1

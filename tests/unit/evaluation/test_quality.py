@@ -71,3 +71,12 @@ def test_a_large_set_is_sampled_evenly():
     many = quality_module.sampled(np.arange(20_000) // 5)
     assert np.bincount(many // 5)[many // 5].min() == 5, "small classes stay whole"
     assert len(np.unique(many // 5)) == 300
+
+
+def test_embeddings_of_a_diverged_run_are_measured():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 8)
+    vectors = rng.normal(size=(32, 6)).astype(np.float32)
+    numbers, huge = measured(vectors, labels), measured(vectors * np.float32(1e25), labels)
+    for name in ("geometry/alignment", "geometry/uniformity", "geometry/intra_cosine", "kNN@10"):
+        assert huge[name] == pytest.approx(numbers[name], rel=1e-5), "they are finite, and their squares are not"

@@ -17,7 +17,7 @@ from workbench.ui.activity import Activity, ActivityItem
 from workbench.ui.icons import icon
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 from workbench.ui.words import duration
 
 SHOWN = 40  # newest jobs in the unfolded list
@@ -133,7 +133,7 @@ class ActivityDock(QDockWidget):
         self.fold.setIcon(icon("caret-down" if unfolded else "caret-up", "muted"))
         name = "Fold Activity to one line" if unfolded else "Unfold Activity: all jobs and the log"
         self.fold.setAccessibleName(name)
-        self.fold.setToolTip(name)
+        self.fold.setToolTip(plain_tip(name))
         self._more.setVisible(unfolded)
         self._fit_height()
         self.refresh()

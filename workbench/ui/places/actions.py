@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from workbench.ui.commands import Commands
 from workbench.ui.session import Session
+from workbench.ui.widgets.labels import plain_tip
 
 if TYPE_CHECKING:
     from workbench.places.place import Place
@@ -45,7 +46,7 @@ class PlaceActions(QObject):
         from workbench.places import records
 
         question = f"Where is {path} at {place.name}? The answer is remembered."
-        there, agreed = QInputDialog.getText(self._window, "Data at a place", question, text=path)
+        there, agreed = QInputDialog.getText(self._window, "Data at a place", plain_tip(question), text=path)
         if agreed and there.strip():
             known = place.model_copy(update={"data": {**place.data, path: there.strip()}})
             self._session.change(lambda: records.store(known), lambda _: self._known())

@@ -10,7 +10,7 @@ from workbench.ui.places.draft import PlaceDraft
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.form import ParamsForm
-from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, plain_tip
 
 ICONS = {"ssh": "terminal-window", "slurm": "tree-structure", "ray": "share-network"}
 FINDINGS_WIDTH = 300  # px at 100% text
@@ -72,7 +72,7 @@ class PlaceCard(QFrame):
         for finding in findings:
             icon_name, role = _look_of(finding)
             sentence = label(finding.said, wrap=True)
-            sentence.setToolTip(finding.what)
+            sentence.setToolTip(plain_tip(finding.what))
             lines.append(in_row((IconLabel(icon_name, role), Qt.AlignmentFlag.AlignTop), (sentence, 1), spacing=8))
         before = self.findings.layout()
         if before is not None:

@@ -26,7 +26,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.editors import ChoiceEditor, LineEditor
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -289,4 +289,4 @@ class SweepDialog(QDialog):
         self.problem.setVisible(bool(others))
         self.warning.setVisible(objective.reported(self.figure.value()))
         self.start.setEnabled(plan is not None)
-        self.start.setToolTip("" if plan is not None else checked.todo or "Something is wrong with the values.")
+        self.start.setToolTip(plain_tip("" if plan else checked.todo or "Something is wrong with the values."))

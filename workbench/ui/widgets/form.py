@@ -12,7 +12,7 @@ from workbench.ui.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.editors import Editor, Field, PathEditor, TickEditor, editor_of
-from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.labels import label, plain_tip, restyle
 
 LABEL = 148  # px of a label that is left of its editor
 UNIT = 56  # px at 100% text that a unit has, also an empty one: editors end in one line
@@ -209,7 +209,7 @@ class FieldRow(QWidget):
         """Mark the field when it differs from the preset."""
         changed = bool(self.editor.value() != base)
         self.dot.setText("●" if changed else "")
-        self.dot.setToolTip(f"Changed from the preset: {in_words(base)}" if changed else "")
+        self.dot.setToolTip(plain_tip(f"Changed from the preset: {in_words(base)}") if changed else "")
         self.reset.setVisible(changed)
         self.reset.setToolTip(wrapped([f"Back to the preset: {in_words(base)}"]))
         self._title.setAccessibleName(self._spoken_name() + (", changed from the preset" if changed else ""))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import plain_tip
 
 
 class Segments(QWidget):
@@ -43,7 +44,7 @@ class Segments(QWidget):
     def allow(self, value: str, allowed: bool, why_not: str) -> None:
         """Enable or disable one choice; a disabled one says why."""
         self.buttons[value].setEnabled(allowed)
-        self.buttons[value].setToolTip("" if allowed else why_not)
+        self.buttons[value].setToolTip("" if allowed else plain_tip(why_not))
 
     def _say(self) -> None:
         self.chosen.emit(self.value())

@@ -25,7 +25,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_choice
@@ -176,7 +176,7 @@ class ReportPage(QStackedWidget):
         missing = self.model.why_no_export(formats, self.folder.text())
         self.export_button.setText(f"Export {counted(len(formats), 'format')}" if formats else "Export")
         self.export_button.setEnabled(not missing)
-        self.export_button.setToolTip(missing)
+        self.export_button.setToolTip(plain_tip(missing))
         self.written.show_files(self.model.written, self.model.written_text)
 
     def _show_sections(self, sections: dict[str, int]) -> None:

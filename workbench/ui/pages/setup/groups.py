@@ -15,7 +15,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.form import FieldRow, Fix, ParamsForm
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
@@ -186,7 +186,7 @@ class FormGroups(QScrollArea):
         offered = draft.offered()
         for kind, offer in self.offers.items():
             offer.setVisible(kind in offered)
-            offer.setToolTip(listed(offered.get(kind, {}), name_of))
+            offer.setToolTip(plain_tip(listed(offered.get(kind, {}), name_of)))
 
     def row(self, path: str) -> FieldRow:
         """The row of a field; Advanced unfolds for it. Raises KeyError where the run has no such field."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QWidget
 
 from workbench import plugins
@@ -30,6 +31,7 @@ class PluginNotice:
             return
         words = f"{chosen}\n\n{plugins.WARNING}"
         box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", words, parent=self._page)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         yes = box.addButton("Add it", QMessageBox.ButtonRole.AcceptRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.exec()

@@ -9,7 +9,7 @@ from workbench.ui.places.choice import WHERE, PlaceChoice
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 COPY = "Copy command"
 
@@ -61,7 +61,7 @@ class StartColumn(QWidget):
         self.mend.setText(verdict.repair[0] if verdict.repair is not None else "")
         first = verdict.reasons[0] if verdict.reasons else ""
         self.start.setEnabled(not first)
-        self.start.setToolTip(first or "Ctrl+Return")
+        self.start.setToolTip(plain_tip(first or "Ctrl+Return"))
         self.start.setAccessibleDescription(first)
         for needs_config in (self.save, self.copy):
             needs_config.setEnabled(verdict.config is not None)

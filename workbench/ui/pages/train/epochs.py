@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 
 from workbench.events import score_of
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation, recalls, wider_labels
 
@@ -117,7 +118,7 @@ class EpochTable(QAbstractTableModel):
             )
         if metric.startswith("level/"):
             level, _, name = metric.removeprefix("level/").rpartition("/")
-            return f"{name} where an image of the same label on level {level} counts as a match"
+            return plain_tip(f"{name} where an image of the same label on level {level} counts as a match")
         return MEANING.get(metric, "")
 
     def _text(self, row: int, column: int) -> str:

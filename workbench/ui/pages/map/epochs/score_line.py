@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSlider, QStyle, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.epochs.timeline import Timeline
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.words import percent
 
 TALL, EDGE, DOT = 30, 7, 3.0  # px: height, above and below the curve, radius of the shown epoch's dot
@@ -27,7 +28,7 @@ class ScoreLine(QWidget):
         """Show the timeline as it is now; nothing where fewer than two epochs have a score."""
         self.setVisible(self._timeline.scored)
         self.setAccessibleDescription(self._timeline.scores_in_words)
-        self.setToolTip(self._timeline.scores_in_words)
+        self.setToolTip(plain_tip(self._timeline.scores_in_words))
         self.update()
 
     def places(self) -> list[QPointF]:

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 GAP = 12  # px from the map's edges
 
@@ -34,7 +34,7 @@ class Breadcrumb(QFrame):
         self.steps = []
         for words in path[:-1]:
             step = button(words, kind="quiet")
-            step.setToolTip(f"Back to {'the ' if self.steps else ''}{words if self.steps else 'all points'}")
+            step.setToolTip(plain_tip(f"Back to the {words}" if self.steps else "Back to all points"))
             step.clicked.connect(self._pressed)
             self.steps.append(step)
             self._add(step)

@@ -1,0 +1,58 @@
+"""What a run says in the terminal; and that it goes on where nobody reads it any more."""
+
+import io
+import sys
+
+import numpy as np
+from PIL import Image
+
+from workbench.cli import main
+from workbench.commands.terminal import ProgressLine
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.events import Noted, Remarked
+
+
+class Gone(io.StringIO):
+    """A terminal that was closed."""
+
+    def write(self, text):
+        raise BrokenPipeError("nobody reads this")
+
+
+def test_a_run_goes_on_where_its_terminal_is_gone(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Gone())
+    monkeypatch.setattr(sys, "stdout", Gone())
+    line = ProgressLine(1)
+    line(Noted("First."))
+    line(Noted("Second."))
+    line.finish("Run 1 done.")
+
+
+def test_names_of_files_move_no_cursor(capsys):
+    ProgressLine(1)(Remarked("1 file was left out: \x1b]0;title\x07\x1b[2J.jpg is empty."))
+    assert capsys.readouterr().err == "1 file was left out:  ]0;title  [2J.jpg is empty.\n"
+
+
+def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    for name in ("ant", "bee", "cat", "dog"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        for number in range(4):
+            pixels = rng.integers(0, 255, (16, 16, 3)).astype(np.uint8)
+            Image.fromarray(pixels).save(tmp_path / "data" / name / f"{number}.png")
+    (tmp_path / "data" / "empty").mkdir()
+    for name in ("half", "none"):
+        (tmp_path / "data" / "ant" / f"{name}.jpg").write_bytes(b"\xff\xd8\xff")
+    images = {"folder": str(tmp_path / "data"), "image_size": 16}
+    config = RunConfig(
+        name="Four", device="cpu", dataset=Choice(name="folder", params=images),
+        split=Choice(name="classes"), embedding=EmbeddingParams(dim=4), training=TrainingParams(epochs=1, batch_size=4),
+        evaluation=EvaluationParams(probe_size=0),
+    )  # fmt: skip
+    (tmp_path / "four.toml").write_text(config.to_toml())
+    assert main(["run", str(tmp_path / "four.toml"), "--workspace", str(tmp_path / "space")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "empty is a folder without images."
+    assert lines[1].startswith("2 files were left out: ant/half.jpg is not an image")
+    assert lines[1].endswith(", and 1 more; the run's report names them.")
+    assert lines[2].startswith("Epoch 0 / 1")
