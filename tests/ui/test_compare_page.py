@@ -277,7 +277,7 @@ def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
     page.tabs.setCurrentWidget(page.tabs.papers)
-    assert page.tabs.papers.hint.text().startswith("None of the papers' tables")
+    assert page.tabs.papers.hint.text().startswith("No paper's table")
     assert not page.tabs.papers.view.isVisibleTo(page.tabs.papers)
 
 
