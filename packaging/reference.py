@@ -41,7 +41,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "workbench.workspace.workspace": ("Workspace",),
     "workbench.workspace.rows": (),
 }
-HEAD = """<!-- not run: signatures without bodies -->
+HEAD = """<!-- no example: signatures without bodies; a test compares them with the source -->
 
 # Reference
 

@@ -125,12 +125,13 @@ def main() -> None:
     parser.add_argument("--on", action="append", choices=list(CONFIGS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--workspace", type=Path, default=None)
+    parser.add_argument("--set", dest="changes", action="append", default=[], help="change a field of every training")
     asked = parser.parse_args()
     place = asked.workspace or Path(tempfile.mkdtemp()) / "space"
     with Workspace(place, create=True) as workspace:
         for bench in asked.on or ["digits"]:
             preset, changes = CONFIGS[bench]
-            config = read_config(preset, tuple(change.format(data=asked.data) for change in changes))
+            config = read_config(preset, (*(change.format(data=asked.data) for change in changes), *asked.changes))
             config = config.model_copy(update={"name": f"label noise, {bench}"})
             known = [run for run in workspace.runs() if run.name == config.name and run.status == "done"]
             if not known:

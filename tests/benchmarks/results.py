@@ -1,11 +1,13 @@
-"""The measured results in docs/results.md: MNIST (CE against SPCE), Omniglot (the first losses).
+r"""The measured results in docs/results.md: MNIST (CE against SPCE), Omniglot (the first losses).
 
-    python tests/benchmarks/results.py mnist|omniglot --data DIR --workspace DIR [--seed 0] [--losses ce]
+    python tests/benchmarks/results.py mnist|omniglot --data DIR --workspace DIR [--seed 0] [--losses ce] \
+        [--set FIELD=VALUE]
 
 Runs the presets through the same engine as the window, and prints Markdown.
 """
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,9 +72,11 @@ def table(rows: list[tuple[str, Measured]]) -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def mnist(workspace: Workspace, data: Path, seed: int) -> None:
+def mnist(workspace: Workspace, data: Path, seed: int, changes: Sequence[str]) -> None:
     """Fig. 1: SPCE below CE early, and the two close at the end."""
-    config = changed("mnist-ce-spce", (f"dataset.folder={data / 'mnist'}",), seed, {}, "MNIST, CE against SPCE")
+    config = changed(
+        "mnist-ce-spce", (f"dataset.folder={data / 'mnist'}", *changes), seed, {}, "MNIST, CE against SPCE"
+    )
     found = measure(config, workspace)
     steps, ce = workspace.scalars(found.run.id, "probe/ce")
     _, spce = workspace.scalars(found.run.id, "probe/spce")
@@ -93,13 +97,14 @@ def main() -> None:
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--losses", nargs="*")
+    parser.add_argument("--set", dest="changes", action="append", default=[])
     args = parser.parse_args()
     with Workspace(args.workspace, create=True) as workspace:
         if args.what == "mnist":
-            mnist(workspace, args.data, args.seed)
+            mnist(workspace, args.data, args.seed, args.changes)
             return
         preset, changes = "omniglot-unseen", OMNIGLOT
-        data = (f"dataset.place={args.data / 'omniglot' / 'images_background_small1.zip'}",)
+        data = (f"dataset.place={args.data / 'omniglot' / 'images_background_small1.zip'}", *args.changes)
         rows = []
         for name in args.losses or list(changes):
             rows.append(

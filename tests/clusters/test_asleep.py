@@ -16,7 +16,7 @@ import pytest
 from tests.campaign.place_parts import WRONG_CLOCK, Laptop, Machine, machine, recorded
 from tests.campaign.placed_run import at_home
 from tests.clusters.there import there
-from tests.waits import HANG
+from tests.clusters.training import until
 from workbench.places import records, sending
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
@@ -27,14 +27,6 @@ ASLEEP = float(os.environ.get("WORKBENCH_ASLEEP", "60"))  # seconds; the run end
 NIGHT = 9 * 3600.0  # seconds by which the clock jumps
 
 pytestmark = pytest.mark.slow
-
-
-def until(wanted: Callable[[], object], why: str) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + 2 * HANG
-    while not wanted():
-        assert time.monotonic() < end, why
-        time.sleep(0.2)
 
 
 def processes_of(follower: int, port: int) -> list[psutil.Process]:

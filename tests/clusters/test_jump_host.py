@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,48 @@ def test_the_way_leads_through_the_jump_host_and_the_agent(jump, tmp_path, agent
     assert add(tmp_path, str(other)) == 0
     assert main(["place", "check", "far"]) == 1
     assert "far does not answer" in capsys.readouterr().out
+
+
+def test_folders_with_long_names_keep_no_connection_away(jump, tmp_path, agent, monkeypatch, capsys):
+    """The name of a socket has 108 bytes at the most."""
+    for name in ("HOME", "XDG_RUNTIME_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / ("a folder with a long name" * 5)))
+    assert add(tmp_path, jump[0]) == 0
+    assert main(["place", "check", "far"]) == 1
+    assert "Connection: It answers" in capsys.readouterr().out
+
+
+def at_a_terminal(*words: str) -> str:
+    """What a command of Workbench, and all that it starts, print to a terminal of its own."""
+    terminal, side = os.openpty()
+    command = [sys.executable, "-m", "workbench", *words]
+    with subprocess.Popen(command, preexec_fn=lambda: os.login_tty(side)):
+        os.close(side)
+        said = b""
+        while block := read_or_end(terminal):
+            said += block
+    os.close(terminal)
+    return said.decode()
+
+
+def read_or_end(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # Linux says so that nobody has the other side
+        return b""
+
+
+@pytest.mark.parametrize("way", ["ProxyJump door", "ProxyCommand ssh -F {config} -W %h:%p door"])
+def test_no_ssh_on_the_way_asks_at_the_terminal(jump, tmp_path, agent, way):
+    """Whether to trust the door's unknown key would be asked by its own ssh, which gets none of our options."""
+    assert agent
+    config = tmp_path / "strange"
+    door = f"Host door\n  UserKnownHostsFile {tmp_path}/nobody\n"
+    config.write_text(f"{door}Host far\n  {way.format(config=config)}\n{Path(jump[0]).read_text()}")
+    assert add(tmp_path, str(config)) == 0
+    said = at_a_terminal("place", "check", "far")
+    assert "Are you sure" not in said
+    assert "far does not answer" in said
 
 
 @pytest.mark.slow

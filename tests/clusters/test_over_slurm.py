@@ -1,12 +1,16 @@
 """Digits trained by a real Slurm: sent as an array, requeued before a time limit, ended, resumed, and on two nodes."""
 
+import contextlib
+import os
 import subprocess
+from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.campaign import quick_python
 from tests.clusters.there import there
-from tests.clusters.training import digits, looked, python, steps
+from tests.clusters.training import digits, looked, python, steps, until
 from tests.waits import HANG
 from workbench.config import Choice
 from workbench.places import records, sending, working
@@ -49,6 +53,26 @@ def quick(tmp_path):
 
 
 @pytest.fixture
+def forgets():
+    """The controller forgets each job two seconds after its end, as others do after minutes."""
+    conf = Path(there("slurm")["SLURM_CONF"])
+    before = conf.read_text()
+
+    def reconfigure(text: str) -> None:
+        conf.write_text(text)
+        subprocess.run(["scontrol", "reconfigure"], env={**os.environ, "SLURM_CONF": str(conf)}, check=True)
+
+    reconfigure(f"{before}MinJobAge=2\n")
+    yield
+    reconfigure(before)
+
+
+def known(task: str) -> bool:
+    """Whether the controller knows a task of an array."""
+    return subprocess.run(["scontrol", "-o", "show", "job", task], check=False, capture_output=True).returncode == 0
+
+
+@pytest.fixture
 def workspace(tmp_path):
     with Workspace(tmp_path / "space", create=True) as made:
         yield made
@@ -83,6 +107,43 @@ def test_an_array_is_requeued_ended_and_resumed(cluster, workspace, quick):
         run = looked(following, workspace, run_id, lambda run: not run.placement.open)
         assert run.status in ("done", "stopped"), run.problem
         assert workspace.evaluations(run_id)
+
+
+@pytest.mark.slow
+def test_what_slurm_has_forgotten_meanwhile_is_told_of_what_its_tasks_wrote(cluster, workspace, quick, forgets):
+    """The laptop was away while one run ended and another was killed; this cluster keeps no accounts (sacct)."""
+    place = cluster(python=quick)
+    launcher = launcher_of(place)
+    numbers = {}
+    for name, change in {"ended": "training.epochs=1", "killed": "training.epochs=2000"}.items():
+        (numbers[name],) = sending.prepare(workspace, digits(change), place)
+        sending.submit(workspace, [numbers[name]], place, launcher)
+    runs = {name: workspace.run(run_id).placement for name, run_id in numbers.items()}
+    tasks = {name: placement.job.partition(":")[0] for name, placement in runs.items()}
+    killed = Path(place.folder) / runs["killed"].uid
+    journal = killed / "journal.jsonl"
+    until(lambda: journal.exists() and b"batch/loss" in journal.read_bytes(), "no step came")
+    array = tasks["killed"].partition("_")[0]
+    for process in psutil.process_iter():  # its script first: it writes no exit status
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get("SLURM_ARRAY_JOB_ID") == array:
+                process.kill()
+    for task in tasks.values():
+        until(lambda task=task: not known(task), "Slurm remembers")
+    following = Following(workspace, place, launcher)
+    run = looked(following, workspace, numbers["ended"], lambda run: not run.placement.open)
+    assert (run.status, run.problem) == ("done", "")
+    run = looked(following, workspace, numbers["killed"], lambda run: not run.placement.open)
+    assert run.status == "interrupted"
+    assert "Slurm does not know the job any more, and its task wrote no exit status" in run.problem
+    assert steps(workspace, run.id) > 0
+    working.resume(workspace, run.id)
+    looked(following, workspace, run.id, lambda run: run.live and run.placement.state == JobState.RUNNING)
+    working.end(workspace, run.id, Ending.SAVED)
+    task = workspace.run(run.id).placement.job.partition(":")[0]
+    until(lambda: not known(task), "Slurm remembers")
+    run = looked(following, workspace, run.id, lambda run: not run.placement.open)
+    assert (run.status, run.placement.state) == ("interrupted", JobState.INTERRUPTED), "by the status that it wrote"
 
 
 @pytest.mark.slow

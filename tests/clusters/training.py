@@ -37,6 +37,14 @@ def steps(workspace: Workspace, run_id: int) -> int:
     return int(workspace.scalars(run_id, "batch/loss")[0][-1])
 
 
+def until(wanted: Callable[[], object], why: str) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + 2 * HANG
+    while not wanted():
+        assert time.monotonic() < end, why
+        time.sleep(LOOK)
+
+
 def looked(following: Following, workspace: Workspace, run_id: int, wanted: Callable[[Run], bool]) -> Run:
     """The run's row when it is as wanted, looking at the place until then."""
     end = time.monotonic() + HANG

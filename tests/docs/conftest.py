@@ -1,13 +1,18 @@
 """The folder in which the examples of docs/ are followed."""
 
+import faulthandler
+import sys
 from pathlib import Path
 
 import pytest
+from following import LONGEST
 
 
 @pytest.fixture
-def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's folder: nothing outside it is written."""
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A person's folder: nothing outside it is written. A slow test is held to hang after LONGEST alone."""
+    if request.node.get_closest_marker("slow"):
+        faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)  # in place of pytest's
     monkeypatch.setenv("WORKBENCH_WORKSPACE", str(tmp_path / "workspace"))
     monkeypatch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "plugins" / "folders.txt"))
     for name in ("DATA", "CACHE", "CONFIG"):

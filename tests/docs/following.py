@@ -1,7 +1,8 @@
 """Examples of docs/ are run as a reader would run them.
 
-Trainings take one epoch, since the pages train for longer; a fair comparison has two losses of 37; the Slurm of
-`tests/clusters/setup` has one partition and no GPU. Everything else is as it is printed.
+Everything is as it is printed but for two tables: SHORTER is put behind commands that would take hours, and OTHERWISE
+replaces words, as the Slurm of `tests/clusters/setup` has one partition and no GPU. What a block needs may replace
+more of its words (test_needs.py).
 """
 
 import os
@@ -13,14 +14,27 @@ from pathlib import Path
 from click.testing import CliRunner
 from page_blocks import Example, examples
 
-from tests.waits import HANG
-
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 EXAMPLES = {page.stem: examples(page) for page in sorted(DOCS.glob("*.md"))}
-SHORTER = ["--set", "training.epochs=1"]
-FAIR = ["--methods", "ce,psce", "--trials", "1", "--seeds", "2", "--steps", "1", "--set", "backbone.width=4"]
-MODULES = {"torchrun": "torch.distributed.run"}  # of programs that are not called by their module's name
+EPOCH = ("--set", "training.epochs=1")
+FAIR = ("--trials", "1", "--seeds", "2", "--steps", "1")
+SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put behind it; the longest beginning counts
+    "workbench run": EPOCH,
+    "workbench run cub-ce": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=64"),
+    "workbench sweep start": EPOCH,
+    "workbench sweep start ice-scale": (*EPOCH, "--set", "training.batch_size=8", "--set", "dataset.image_size=112"),
+    "workbench benchmark fair": (*FAIR, "--methods", "ce,psce", "--set", "backbone.width=4"),
+    "workbench benchmark fair --data DATA --on caltech": FAIR,
+    "torchrun": EPOCH,
+    "srun": EPOCH,
+    "python tests/campaign/run.py": ("--scale", "0.01"),
+    "python tests/benchmarks/results.py": EPOCH,
+    "python -m tests.benchmarks.label_noise": (*EPOCH, "--seeds", "1"),
+    "python -m tests.benchmarks.rankmi_updates": ("--steps", "1", "--set", "backbone.width=4"),
+}
 OTHERWISE = {"partition=gpu": "partition=debug", "gres=gpu:1": "gres="}
+MODULES = {"workbench": "workbench", "pytest": "pytest", "torchrun": "torch.distributed.run"}
+LONGEST = 1800  # seconds of one command, as a guard against hangs: drills and downloads take minutes
 
 
 def follow(
@@ -40,29 +54,51 @@ def call(
     command: list[str],
     in_own_process: bool,
     otherwise: Mapping[str, str] = OTHERWISE,
-    shorter: Sequence[str] = SHORTER,
+    shorter: Sequence[str] | None = None,
 ) -> None:
-    """Run one command of an example, with `shorter` where it trains; it must end with status 0."""
+    """Run one command of an example, with `shorter` (else what SHORTER says) behind it; it must end with status 0."""
     program, *words = command
-    trains = words[0] == "run" or words[:2] == ["sweep", "start"] or program == "torchrun"
-    words = [otherwise.get(word, word) for word in words]
-    shortened = [*words, *(shorter if trains else FAIR if words[:2] == ["benchmark", "fair"] else ())]
+    words = [file for word in words for file in _files(otherwise.get(word, word))]
+    words += shorter_of(command) if shorter is None else shorter
     run = _in_own_process if in_own_process or program != "workbench" else _in_this_process
-    status, said = run(program, shortened)
-    assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(shortened)}\n{said}"
+    status, said = run(program, words)
+    assert status == 0, f"{example.page}, line {example.line}: {program} {' '.join(words)}\n{said}"
+
+
+def shorter_of(command: Sequence[str]) -> Sequence[str]:
+    """The words of SHORTER for a command."""
+    whole = " ".join(command)
+    beginnings = [beginning for beginning in SHORTER if whole.startswith(beginning)]
+    return SHORTER[max(beginnings, key=len)] if beginnings else ()
+
+
+def _files(word: str) -> list[str]:
+    """A word as a shell hands it on: a pattern is the files that it fits."""
+    return sorted(str(path) for path in Path().glob(word)) if "*" in word else [word]
 
 
 def _in_this_process(program: str, words: list[str]) -> tuple[int, str]:
     from workbench.cli import cli
 
-    ended = CliRunner().invoke(cli, words, prog_name=program)
+    ended = CliRunner().invoke(cli, words, prog_name=program, input="y\n")  # to "Do this?"
     return ended.exit_code, ended.output
 
 
 def _in_own_process(program: str, words: list[str]) -> tuple[int, str]:
-    """For commands that another command prepared, such as those with a plug-in."""
-    paths = os.pathsep.join((str(DOCS.parent), os.environ.get("PYTHONPATH", "")))
-    env = os.environ | {"PYTHONPATH": paths}
-    command = [sys.executable, "-m", MODULES.get(program, program), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, timeout=2 * HANG)
+    """For commands that another command prepared, such as those with a plug-in, and for all other programs."""
+    done = subprocess.run(
+        [*started(program), *words], capture_output=True, text=True, check=False, env=environment(), timeout=LONGEST
+    )
     return done.returncode, done.stdout + done.stderr
+
+
+def started(program: str) -> list[str]:
+    """The words that start a program as a reader has it who installed this checkout."""
+    if program in MODULES:
+        return [sys.executable, "-m", MODULES[program]]
+    return [sys.executable] if program == "python" else [program]
+
+
+def environment() -> dict[str, str]:
+    """That of this process, with this checkout to import from."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join((str(DOCS.parent), os.environ.get("PYTHONPATH", "")))}

@@ -70,17 +70,23 @@ def png(image: Image.Image) -> bytes:
     return file.getvalue()
 
 
-def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch, *, installed: bool = True) -> None:
     """`lab1`, `lab2` and `login1`: this machine by the sshd of the tests, with a home folder that has Workbench.
+
+    Where it is not `installed`, the home folder has nothing but the settings that pip has here by its environment.
 
     OpenSSH reads the person's own config wherever HOME is, so an `ssh` in front of it names another one.
     """
     config = Path(there("ssh")["CONFIG"]).read_text("utf-8")
     there("slurm")
     (folder / "config").write_text(config.replace("Host here", "Host lab1 lab2 login1"), "utf-8")
-    home = folder / "home" / "workbench-place" / "bin"
-    home.mkdir(parents=True)
-    python(home)
+    (folder / "home").mkdir()
+    if installed:
+        home = folder / "home" / "workbench-place" / "bin"
+        home.mkdir(parents=True)
+        python(home)
+    else:
+        give_settings_of_pip(folder / "home")
     asked = f'cd "{folder}/home"; HOME="{folder}/home"; export HOME; '
     lines = [
         "#!/bin/sh",
@@ -93,3 +99,58 @@ def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "bin" / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("WORKBENCH_PLACES", str(folder / "places"))
+
+
+def give_settings_of_pip(home: Path) -> None:
+    """The pip of a place takes what its own settings say; here they stand in the environment, which ssh leaves here."""
+    settings = {name[4:].lower().replace("_", "-"): value for name, value in os.environ.items() if name[:4] == "PIP_"}
+    lines = ["[global]", "no-cache-dir = true", *(f"{name} = {value}" for name, value in settings.items())]
+    path = home / ".config" / "pip" / "pip.conf"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def give_cub(folder: Path) -> None:
+    """CUB-200-2011 as published, with eight species of six photographs, and weights of ResNet-50, untrained."""
+    import torch
+    from torchvision.models import resnet50
+
+    paths = [(index, f"{index + 1:03d}.Bird_{index}/{number}.jpg", number) for index in range(8) for number in range(6)]
+    for index, path, number in paths:
+        (folder / "images" / path).parent.mkdir(parents=True, exist_ok=True)
+        picture(index, number).save(folder / "images" / path)
+    lists = {
+        "images.txt": [path for _, path, _ in paths],
+        "image_class_labels.txt": [index + 1 for index, _, _ in paths],
+        "train_test_split.txt": [int(number < 3) for _, _, number in paths],
+    }
+    for name, values in lists.items():
+        lines = [f"{row} {value}" for row, value in enumerate(values, 1)]
+        (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
+    torch.save(resnet50().state_dict(), folder.parent / "resnet50.pth")
+
+
+def give_products(folder: Path) -> None:
+    """Stanford Online Products as published, with 12 products of three photographs, and weights of BN-Inception."""
+    import torch
+
+    from workbench.backbones.bn_inception import features
+
+    for name, products in (("Ebay_train.txt", range(1, 9)), ("Ebay_test.txt", range(9, 13))):
+        lines = ["image_id class_id super_class_id path"]
+        for product in products:
+            for number in range(3):
+                path = f"bicycle_final/{product}_{number}.JPG"
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                picture(product, number).save(folder / path)
+                lines.append(f"{3 * product + number} {product} 1 {path}")
+        (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
+    torch.save(features().state_dict(), folder.parent / "bn_inception.pth")
+
+
+def give_checkout(folder: Path) -> None:
+    """The scripts of this checkout in the reader's folder, and a folder for the pictures that they draw."""
+    root = Path(__file__).resolve().parents[2]
+    for name in ("tests", "packaging"):
+        (folder / name).symlink_to(root / name)
+    (folder / "docs").mkdir()

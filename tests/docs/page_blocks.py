@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-NOT_RUN, NEEDS = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("not run", "needs"))
+NOT_RUN, NEEDS, NO_EXAMPLE = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("not run", "needs", "no example"))
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
-PROGRAMS = "workbench", "pytest", "torchrun"  # others are not run: they install, or open a window
+PROGRAMS = "workbench", "pytest", "torchrun", "srun", "python"  # others are not run: they install, or open a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +34,24 @@ class Example:
         for line in lines:
             plain = re.sub(r" {2,}#.*", "", line)
             ways = [re.sub(r" \[.*?\]", "", plain), re.sub(r"[\[\]]", "", plain)] if " [" in plain else [plain]
-            commands += [shlex.split(way) for way in ways if line.startswith(PROGRAMS)]
-        return [words for words in commands if words[0] in PROGRAMS]
+            commands += [shlex.split(way) for way in ways if line.split(" ")[0] in PROGRAMS]
+        return commands
 
 
 def examples(page: Path) -> list[Example]:
     """All examples of a page in order. A marker on the page's first line is for all of them.
 
     A marker is a comment of HTML, which readers do not see: `<!-- not run: REASON -->` or `<!-- needs: NAME -->`, in
-    the line before its block or with one empty line between.
+    the line before its block or with one empty line between. A page whose first line is `<!-- no example: WHY -->`
+    has signatures or a synopsis, and no examples.
     """
     lines = page.read_text("utf-8").splitlines()
-    of_page = NOT_RUN.match(lines[0])
+    if NO_EXAMPLE.match(lines[0]):
+        return []
     found = []
     for number, is_python, text in _blocks(lines):
         above = " ".join(lines[max(number - 3, 0) : number - 1])
-        marker, needs = of_page or NOT_RUN.search(above), NEEDS.search(above)
+        marker, needs = (kind.match(lines[0]) or kind.search(above) for kind in (NOT_RUN, NEEDS))
         example = Example(page.name, number, is_python, text, marker[1] if marker else "", needs[1] if needs else "")
         if is_python or example.commands:
             found.append(example)

@@ -5,6 +5,9 @@ A block names its need in a marker, `<!-- needs: NAME -->`, which `NEEDS` here e
 
 import gzip
 import json
+import shutil
+import socket
+import subprocess
 from collections import namedtuple
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -12,13 +15,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from following import EXAMPLES, call, follow
-from having import give_arrow, give_machines, give_weights
+from following import DOCS, EPOCH, EXAMPLES, call, environment, follow, started
+from having import give_arrow, give_checkout, give_cub, give_machines, give_products, give_weights
 from page_blocks import Example
 
+from tests.clusters.there import there
+from tests.clusters.training import python
 from tests.unit.workspace.older import make_older
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.files import mounts
+from workbench.places import records
 from workbench.workspace import Workspace, lease
 from workbench.workspace.lease_holder import NAME
 
@@ -26,22 +33,81 @@ Disk = namedtuple("Disk", "device mountpoint fstype opts")
 Given = Mapping[str, str]  # words of the page -> those of the test
 
 
-def mnist(folder: Path, request: pytest.FixtureRequest) -> Given:
+def mnist(folder: Path, request: pytest.FixtureRequest, name: str = "MNIST") -> Given:
     """The four files of MNIST, each cut to its first images: `IMAGES` train and are searched."""
     data = request.getfixturevalue("real_data") / "mnist"
-    (folder / "MNIST").mkdir()
+    (folder / name).mkdir()
     for path in data.glob("*ubyte*"):
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         count = IMAGES["train" if path.name.startswith("train") else "t10k"]
         begin, length = (16, 28 * 28) if "images" in path.name else (8, 1)
         header = content[:4] + count.to_bytes(4, "big") + content[8:begin]
-        (folder / "MNIST" / path.name.removesuffix(".gz")).write_bytes(header + content[begin : begin + count * length])
+        (folder / name / path.name.removesuffix(".gz")).write_bytes(header + content[begin : begin + count * length])
     return {}
 
 
 def benches(folder: Path, request: pytest.FixtureRequest) -> Given:
     """All data of the benches."""
     return {"DATA": str(request.getfixturevalue("real_data"))}
+
+
+def hours_and_data(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """A checkout, a workspace and all data of the benches, MNIST's cut; two of the losses on photographs."""
+    data = request.getfixturevalue("real_data")
+    give_checkout(folder)
+    Workspace(folder / "DIR", create=True).close()
+    (folder / "DATA").mkdir()
+    mnist(folder, request, "DATA/mnist")
+    for name in ("omniglot", "caltech101", "weights"):
+        (folder / "DATA" / name).symlink_to(data / name)
+    return {
+        "arcface,ccp,ce,contrastive,ice,multi_similarity,norm_ce": "ce",
+        "proxy_anchor,proxy_nca,psce,rankmi,spce,supcon,triplet": "psce",
+    }
+
+
+def hours(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """A checkout."""
+    give_checkout(folder)
+    return {}
+
+
+def cub(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """A small CUB-200-2011."""
+    give_cub(folder / "CUB_200_2011")
+    emptied(folder, request)
+    return {}
+
+
+def products(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """Small Stanford Online Products."""
+    give_products(folder / "Stanford_Online_Products")
+    emptied(folder, request)
+    return {}
+
+
+def emptied(folder: Path, request: pytest.FixtureRequest) -> None:
+    """Delete a reader's folder after the test: pytest would keep its gigabytes."""
+    request.addfinalizer(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def four_gpus(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """Four processes of the CPU in place of four GPUs."""
+    return {"CONFIG": "sample-digits", "0,1,2,3": "cpu,cpu,cpu,cpu"}
+
+
+def ray(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """The Ray of `tests/clusters/setup`, whose disk is that of this machine."""
+    request.getfixturevalue("monkeypatch").setenv("WORKBENCH_PLACES", str(folder / "places"))
+    own = {"/shared/runs": str(folder / "runs"), "/shared/workbench/bin/python": python(folder)}
+    return {"http://head:8265": there("ray")["URL"], **own}
+
+
+def slurm(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """The Slurm of `tests/clusters/setup` as the place `cluster`; of the thousand settings as many as two arrays."""
+    give_machines(folder, request.getfixturevalue("monkeypatch"))
+    records.store(records.made({"kind": "slurm", "name": "cluster", "host": "login1"}))
+    return {"1000": "110"}
 
 
 def arrow(folder: Path, request: pytest.FixtureRequest) -> Given:
@@ -91,31 +157,59 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "a workspace of an older version": older,
     "a workspace that another machine holds": another_machine,
     "embeddings of yours": embeddings,
+    "four GPUs": four_gpus,
+    "CUB-200-2011, and weights of a ResNet-50": cub,
+    "Stanford Online Products, and weights of a BN-Inception": products,
+    "a Ray cluster": ray,
+    "a cluster with Slurm": slurm,
+    "hours": hours,
+    "hours, and the data of the benches": hours_and_data,
 }
 IMAGES = {"train": 3000, "t10k": 500}
-SLOW = {"a data set of Arrow files", "the four MNIST files", "the data of the benches"}
-STEERED = "a run at a place"
-BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs and block.needs != STEERED]
+QUICK = {older, another_machine, embeddings}
+STEERED, MACHINES, ROOM = "a run at a place", "several machines", "room for an installation"
+BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs in NEEDS]
+
+
+def blocks_that_need(need: str) -> list[Example]:
+    """Those that a test of its own runs."""
+    return [block for blocks in EXAMPLES.values() for block in blocks if block.needs == need]
+
+
+def marks_of(need: str) -> tuple[pytest.MarkDecorator, ...]:
+    """What a test of a block with this need is marked with."""
+    return () if NEEDS[need] in QUICK else (pytest.mark.slow,)
+
+
+def test_every_need_is_one_that_the_tests_have() -> None:
+    named = {block.needs for blocks in EXAMPLES.values() for block in blocks if block.needs}
+    assert named == {*NEEDS, STEERED, MACHINES, ROOM}
 
 
 @pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(block, marks=pytest.mark.slow if block.needs in SLOW else (), id=f"{block.page}-{block.line}")
-        for block in BLOCKS
-    ],
+    "example", [pytest.param(block, marks=marks_of(block.needs), id=f"{block.page}-{block.line}") for block in BLOCKS]
 )
 def test_a_block_runs_for_a_reader_who_has_what_it_needs(
     example: Example, reader: Path, request: pytest.FixtureRequest
 ) -> None:
     otherwise = NEEDS[example.needs](reader, request)
     follow(example, {}, in_own_process=False, otherwise=otherwise)
+    assert ended_otherwise(reader) == []
+
+
+def ended_otherwise(folder: Path) -> list[str]:
+    """Runs of the reader's workspaces that are not done."""
+    runs = []
+    for database in folder.glob("*/workspace.db"):
+        with Workspace(database.parent) as workspace:
+            runs += [f"{run.name} {run.status}: {run.problem}" for run in workspace.runs() if run.status != "done"]
+    return runs
 
 
 @pytest.mark.slow
 def test_a_run_at_a_place_is_steered_by_the_commands_of_the_page(reader: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page lists them side by side; here they come in the order in which one run can need them."""
-    (example,) = (block for blocks in EXAMPLES.values() for block in blocks if block.needs == STEERED)
+    (example,) = blocks_that_need(STEERED)
     give_machines(reader, monkeypatch)
     added = Example(example.page, example.line, False, "workbench place add lab2 --ssh lab2 --no-check\n", "")
     follow(added, {}, in_own_process=False)
@@ -126,3 +220,59 @@ def test_a_run_at_a_place_is_steered_by_the_commands_of_the_page(reader: Path, m
     with Workspace(reader / "workspace") as workspace:
         assert workspace.run(1).status == "done"
         assert workspace.artefacts(1, "checkpoint")
+
+
+@pytest.mark.slow
+def test_srun_starts_the_ranks_of_two_nodes(reader: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two nodes of the Slurm of `tests/clusters/setup`, a rank of the CPU on each."""
+    (example,) = blocks_that_need(MACHINES)
+    srun = example.commands[0]
+    monkeypatch.setenv("SLURM_CONF", there("slurm")["SLURM_CONF"])
+    monkeypatch.setenv("SLURM_NNODES", "2")  # as in a job of two nodes
+    program = reader / "workbench"
+    program.write_text(f'#!/bin/sh\nexec {" ".join(started("workbench"))} "$@"\n')
+    program.chmod(0o755)
+    otherwise = {"workbench": str(program), "CONFIG": "sample-digits", "--ntasks-per-node=4": "--ntasks-per-node=1"}
+    call(example, srun, in_own_process=True, otherwise=otherwise, shorter=(*EPOCH, "--set", "device=cpu"))
+    assert_trained(reader / "DIR")
+
+
+@pytest.mark.slow
+def test_torchrun_starts_the_ranks_of_two_machines(reader: Path) -> None:
+    """The same command twice, as a reader types it on two machines, with a rank of the CPU on each."""
+    (example,) = blocks_that_need(MACHINES)
+    program, *words = example.commands[1]
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        address = f"127.0.0.1:{held.getsockname()[1]}"
+    otherwise = {"CONFIG": "sample-digits", "4": "1", "HOST:29500": address}
+    command = [*started(program), *(otherwise.get(word, word) for word in words), *EPOCH, "--set", "device=cpu"]
+    machines = [subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    errors = [machine.communicate(timeout=HANG)[1] for machine in machines]
+    assert [machine.returncode for machine in machines] == [0, 0], errors
+    assert_trained(reader / "DIR")
+
+
+def assert_trained(folder: Path) -> None:
+    """The run of a folder has ended well, as a workspace that takes it in knows it."""
+    follow(Example("", 0, False, f"workbench ingest {folder}\n", ""), {}, in_own_process=False)
+    with Workspace(folder.parent / "workspace") as workspace:
+        assert workspace.run(1).status == "done"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "example"), list(zip(("lab1", "cluster"), blocks_that_need(ROOM), strict=True)), ids=("ssh", "slurm")
+)
+def test_workbench_is_installed_at_a_place_and_trains_there(
+    place: str, example: Example, reader: Path, request: pytest.FixtureRequest
+) -> None:
+    """The wheel of this checkout and all that it needs, from the index: 6.5 GB, deleted afterwards."""
+    give_machines(reader, request.getfixturevalue("monkeypatch"), installed=False)
+    emptied(reader, request)
+    kinds = {"lab1": {"kind": "ssh", "host": "lab1"}, "cluster": {"kind": "slurm", "host": "login1"}}
+    records.store(records.made({"name": place, **kinds[place]}))
+    follow(example, {}, in_own_process=False, otherwise={".": str(DOCS.parent)})
+    trained = Example(example.page, example.line, False, f"workbench run sample-digits --place {place}\n", "")
+    follow(trained, {}, in_own_process=False)
+    with Workspace(reader / "workspace") as workspace:
+        assert workspace.run(1).status == "done"

@@ -7,10 +7,11 @@ weights, and the machines `lab1` and `login1`. Examples that need more are follo
 from pathlib import Path
 
 import pytest
-from following import EXAMPLES, follow
-from having import give_machines, give_photographs
+from following import DOCS, EXAMPLES, follow
+from having import give_checkout, give_machines, give_photographs
 from page_blocks import Example, examples
 
+HELD = {"command-line", "reference"}
 LONG = {"appendix", "choosing-a-loss", "plugins", "ranks", "reach"}  # several trainings, or several processes
 FOLLOWED = {
     stem: blocks
@@ -25,11 +26,23 @@ FOLLOWED = {
 def test_the_examples_of_a_page_run(page: str, reader: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if any("birds" in example.text for example in FOLLOWED[page]):
         give_photographs(reader)
+    if any("python " in example.text for example in FOLLOWED[page]):
+        give_checkout(reader)
     if any("--ssh" in example.text for example in FOLLOWED[page]):
         give_machines(reader, monkeypatch)
     names: dict[str, object] = {}
     for example in FOLLOWED[page]:
         follow(example, names, in_own_process=page == "plugins")
+
+
+def test_only_what_other_tests_hold_is_no_example() -> None:
+    """The synopsis is held against the program's parser, the reference against the docstrings (tests/contracts)."""
+    assert {page for page in EXAMPLES if _first_line(page).startswith("<!-- no example")} == HELD
+    assert all(not EXAMPLES[page] for page in HELD)
+
+
+def _first_line(page: str) -> str:
+    return (DOCS / f"{page}.md").read_text("utf-8").partition("\n")[0]
 
 
 def test_what_a_page_says_is_found_and_a_marker_is_read(tmp_path: Path) -> None:

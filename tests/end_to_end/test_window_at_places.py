@@ -15,7 +15,7 @@ from tests.clusters.training import python
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import records
-from workbench.ui import placed_runs
+from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import RUN_ROLE
@@ -66,13 +66,13 @@ def received(monkeypatch):
     """The bytes of each look of all windows."""
     sizes = []
 
-    class Counting(placed_runs.Following):
+    class Counting(place_follower.Following):
         def look(self, shown=0):
             looked = super().look(shown)
             sizes.append(looked.received)
             return looked
 
-    monkeypatch.setattr(placed_runs, "Following", Counting)
+    monkeypatch.setattr(place_follower, "Following", Counting)
     return sizes
 
 

@@ -153,7 +153,7 @@ def test_the_form_takes_a_folder_and_says_what_is_broken(folder, session, qtbot,
     page = SetupPage(session)
     qtbot.addWidget(page)
     page.show()
-    qtbot.waitUntil(page.plugins.label.isVisible, timeout=60_000)
+    qtbot.waitUntil(page.plugins.label.isVisible)
     broken = folder / "broken.py"
     assert page.plugins.label.text() == (
         f"The plug-in {broken} cannot be used. ZeroDivisionError in line 1: division by zero."
@@ -171,8 +171,8 @@ def test_the_form_takes_a_folder_and_says_what_is_broken(folder, session, qtbot,
     monkeypatch.setattr("workbench.ui.pages.setup.plugins.QFileDialog.getExistingDirectory", lambda *_: str(other))
     monkeypatch.setattr("workbench.ui.pages.setup.plugins.QMessageBox.exec", answer)
     page.plugins.ask()
-    qtbot.waitUntil(lambda: "loss/second_method" in session.catalog, timeout=60_000)
-    qtbot.waitUntil(lambda: not page.plugins.label.isVisible(), timeout=60_000)
+    qtbot.waitUntil(lambda: "loss/second_method" in session.catalog)
+    qtbot.waitUntil(lambda: not page.plugins.label.isVisible())
     assert asked == [f"{other}\n\n{plugins.WARNING}"]
     assert "second_method" in page.draft.fields("Loss")["loss.name"]["enum"]
     plugins.remove(other)

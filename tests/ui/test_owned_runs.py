@@ -30,7 +30,7 @@ def test_an_open_window_sees_that_a_run_died(qtbot, workspace, config, owned_by_
     session = Session(workspace)
     run_id = workspace.create_run(config)
     owned_by_another(workspace, run_id, gone=True)
-    qtbot.waitUntil(lambda: [run.status for run in session.runs()] == ["interrupted"], timeout=60_000)
+    qtbot.waitUntil(lambda: [run.status for run in session.runs()] == ["interrupted"])
     session.close()
 
 
@@ -51,8 +51,8 @@ def test_a_waiting_run_that_was_taken_is_left_to_its_new_owner(qtbot, counting_s
     owned_by_another(session.workspace, second, gone=False)
     ended = []
     session.run_ended.connect(lambda run_id, status: ended.append((run_id, status)))
-    with qtbot.waitSignal(session.queue.idle, timeout=60_000):
+    with qtbot.waitSignal(session.queue.idle):
         session.queue.end(first, keep=False)
     assert ended == [(first, "cancelled"), (second, "failed")]
     assert session.workspace.run(second).status == "running"
-    qtbot.waitUntil(lambda: "open" not in {thread.name for thread in threading.enumerate()}, timeout=60_000)
+    qtbot.waitUntil(lambda: "open" not in {thread.name for thread in threading.enumerate()})

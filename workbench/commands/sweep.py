@@ -287,3 +287,10 @@ def _work_here(
     if state == "active":
         click.echo(f"Go on with: workbench sweep resume {number} --workspace {workspace.path}", err=True)
         raise SystemExit(INTERRUPTED)
+    ends = {trial.state for trial in stored.trials(workspace, number)}
+    if "failed" in ends and "done" not in ends:
+        raise Problem(
+            "Every run of the sweep failed.",
+            kept="The runs are kept, each with its reason.",
+            todo=f"Once that is mended: workbench sweep retry {number} --workspace {workspace.path}",
+        )

@@ -1,5 +1,6 @@
 """Programs of the system, run to their end: what they print is bounded, and they get so long and no longer."""
 
+import os
 import subprocess
 import tempfile
 import threading
@@ -12,6 +13,7 @@ TOOL_LIMIT = 60.0  # seconds that a program of the system gets
 MOST_SAID = 1 << 16  # bytes of a program's errors that are read
 BLOCK = 1 << 16  # bytes
 LOOK_EVERY = 0.1  # seconds
+NO_QUESTION = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}  # OpenSSH: what asks is a program that fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,18 @@ def call_tool(words: list[str]) -> bool:
 
 def run_tool(
     words: Sequence[str], stdin: bytes = b"", *, seconds: float = TOOL_LIMIT, most: int = 1 << 20,
-    folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False,
+    folder: Path | None = None, cancelled: Callable[[], bool] = lambda: False, asks: bool = True,
 ) -> Done:  # fmt: skip
     """Run a program to its end.
 
     Args:
         words: its name and arguments; no shell reads them.
-        given: its input.
+        stdin: its input.
         seconds: after which it is killed.
         most: bytes that it may print; with one more it is killed.
         folder: where it works; here when it is not given.
         cancelled: asked often, on another thread; the program is killed as soon as it says so.
+        asks: whether it may ask the person at the terminal, or by the system's program for passwords.
 
     Raises:
         OSError: it is not installed, or cannot be started.
@@ -60,7 +63,10 @@ def run_tool(
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
-        process = subprocess.Popen(list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder)
+        process = subprocess.Popen(
+            list(words), stdin=source, stdout=subprocess.PIPE, stderr=errors, cwd=folder,
+            env=None if asks else os.environ | NO_QUESTION, start_new_session=not asks,
+        )  # fmt: skip
         ended, cut = threading.Event(), list[str]()
         watch = threading.Thread(target=_watch, args=(process, seconds, cancelled, ended, cut), daemon=True)
         watch.start()

@@ -1,14 +1,12 @@
 """Hosts: this machine, and those behind the system's OpenSSH with its config, agent and jump hosts."""
 
-import os
 import shlex
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from pathlib import Path
 
-from workbench import files
 from workbench.control import Cancelled
 from workbench.jobs import run_tool
+from workbench.places import ssh_files
 from workbench.places.contract import Answer, Unreachable
 from workbench.places.host_files import last_line
 from workbench.problem import Problem
@@ -53,31 +51,21 @@ class OpenSshHost:
         command = [*self._ssh(), "--", self._host, shlex.join(words)]
         answer = _called(command, stdin, seconds, most, self._host, None, self._cancelled)
         if answer.status == SSH_FAILED:
-            raise _unreachable(f"{self._host} does not answer: {last_line(answer.errors)}.", answer.out)
+            why = last_line(answer.errors) if answer.errors.strip() else "the connection was lost"
+            raise _unreachable(f"{self._host} does not answer: {why}.", answer.out)
         return answer
 
     def _ssh(self) -> list[str]:
         words = ["ssh", "-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT}", "-o", "ClearAllForwardings=yes"]
         words += ["-o", f"ServerAliveInterval={SILENT}", "-o", "ServerAliveCountMax=3"]
-        if os.name == "posix":  # OpenSSH on Windows shares no connection
-            words += ["-o", "ControlMaster=auto", "-o", f"ControlPath={self._socket()}", "-o", "ControlPersist=60"]
-        return [*words, *(["-F", str(self._config)] if self._config else [])]
-
-    def _socket(self) -> Path:
-        """The socket of the shared connection, in a folder of the person's alone; its name is short, as it must be."""
-        runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
-        folder = Path(runtime) / "workbench" if runtime else Path.home() / ".ssh"
-        files.make_folder(folder)
-        folder.chmod(0o700)
-        named = f"{self._host}\0{self._config}".encode()
-        return folder / f"wb-{blake2b(named, digest_size=8).hexdigest()}"
+        return [*words, *ssh_files.options(self._host, self._config)]
 
 
 def _called(
     words: list[str], stdin: bytes, seconds: float, most: int, who: str, folder: Path | None, cancelled: Asked
 ) -> Answer:
     try:
-        done = run_tool(words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled)
+        done = run_tool(words, stdin, seconds=seconds, most=most, folder=folder, cancelled=cancelled, asks=False)
     except OSError as error:
         raise Problem(f"{words[0]} cannot be started ({error.strerror}).", todo="Is it installed?") from None
     match done.cut:

@@ -40,18 +40,21 @@ mine() { # folder: one shell at a time works in it; the turn of one that is gone
   done
   rm -f "$1/turn.$$" # a disk without links, or without room: the run's own lock decides
 }
+put() { # file, content: whole, or not at all
+  echo "$2" >"$1.part" && mv -f "$1.part" "$1"
+}
 work() { # name, folder, words of the run
   name=$1 folder=$2; shift 2
   [ -e "$folder/exit" ] && return # it was sent again since, and another line had it
-  if [ -e "$folder/withdrawn" ]; then echo 143 >"$folder/exit"; return; fi
+  if [ -e "$folder/withdrawn" ]; then put "$folder/exit" 143; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
   mine "$folder" || return
   "$@" >>"$folder/log" 2>&1 </dev/null &
   run=$!
-  echo $run >"$folder/pid"
+  put "$folder/pid" $run
   [ -e "$folder/withdrawn" ] && kill -TERM $run
   wait $run
-  echo $? >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"
+  put "$folder/exit" $?
   rm -f "$folder/turn"
 }
 """

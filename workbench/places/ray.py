@@ -29,13 +29,14 @@ PATIENCE = 30.0  # seconds for an answer
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 WORK = """\
+ended() { echo "$1" >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"; }
 stop() { [ -n "$run" ] && kill -TERM $run; stopped=1; }
 trap stop TERM INT
 work() { # folder, words of the run
   folder=$1; shift; run=
   [ -z "$stopped" ] || return
   [ "$(cat "$folder/job")" = "$job" ] || return # it was sent again since
-  if [ -s "$folder/ask" ]; then echo 143 >"$folder/exit"; return; fi
+  if [ -s "$folder/ask" ]; then ended 143; return; fi
   "$@" >>"$folder/log" 2>&1 </dev/null & run=$!
   : >"$folder/begun"
   while kill -0 $run 2>/dev/null; do
@@ -45,7 +46,7 @@ work() { # folder, words of the run
     fi
     sleep 0.5
   done
-  wait $run; echo $? >"$folder/exit"; run=
+  wait $run; ended $?; run=
 }
 """
 FRESH = 'cd -- "$1" && shift && for n in "$@"; do rm -f -- "$n/exit" "$n/ask" "$n/begun"; done'

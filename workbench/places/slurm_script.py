@@ -17,6 +17,7 @@ name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})
 folder={folder}/"$name"
 [ -n "$name" ] && [ -d "$folder" ] || exit 72
 log=$folder/log
+rm -f "$folder/exit" # of the task that it was before it was resumed
 {before}
 again=
 trap 'again=1; kill -TERM $run' USR1
@@ -35,7 +36,7 @@ new=$?
 if [ -n "$again" ] && [ $status != 0 ]; then
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_$SLURM_ARRAY_TASK_ID" && sleep 300
 fi
-echo $status >"$folder/exit"
+echo $status >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"
 exit $status
 """
 

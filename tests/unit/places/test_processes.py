@@ -63,8 +63,17 @@ def until(processes: Processes, job: str, *wanted: JobState):
     return standing
 
 
+def wait(is_so) -> None:
+    limit = monotonic() + HANG
+    while not is_so():
+        assert monotonic() < limit
+        sleep(0.02)
+
+
 def lets_go(home, place, job: str, status: int = 0) -> None:
-    (home / place.folder / job / "go").write_text(str(status))
+    part = home / place.folder / job / "go.part"
+    part.write_text(str(status))
+    part.rename(part.with_name("go"))  # it is read as soon as it is there
 
 
 def told(home, place, job: str) -> str:
@@ -97,9 +106,7 @@ def test_orders_of_one_call_work_one_after_another(home, place, processes):
 def test_a_run_ends_as_it_is_asked_and_can_go_on(home, place, processes, how, state, word):
     (job,) = processes.submit([order("a1")])
     until(processes, job, JobState.RUNNING)
-    limit = monotonic() + HANG
-    while not told(home, place, job) and monotonic() < limit:
-        sleep(0.02)
+    wait(lambda: told(home, place, job))
     processes.stop(job, how)
     until(processes, job, state)
     assert word in told(home, place, job)
@@ -116,7 +123,7 @@ def test_one_that_waits_leaves_the_line(home, place, processes):
     processes.stop(second, Ending.SAVED)
     assert processes.states([second])[0].state is JobState.CANCELLED, "at once: it does not wait for the one before"
     lets_go(home, place, first)
-    until(processes, first, JobState.FINISHED)
+    wait((home / place.folder / second / "exit").exists)  # its turn has come, and gone
     assert told(home, place, second) == ""
 
 
@@ -138,9 +145,7 @@ def test_a_run_at_work_is_not_started_twice(home, place, processes):
     until(processes, job, JobState.RUNNING)
     processes.submit([order("a1")])
     second = int((home / place.folder / job / "line").read_text().split()[0])
-    limit = monotonic() + HANG
-    while psutil.pid_exists(second) and monotonic() < limit:
-        sleep(0.02)
+    wait(lambda: not psutil.pid_exists(second))
     lets_go(home, place, job)
     until(processes, job, JobState.FINISHED)
     assert told(home, place, job).count("workbench run") == 1
@@ -150,7 +155,7 @@ def test_a_machine_that_was_restarted_has_lost_its_runs(home, place, processes):
     (job,) = processes.submit([order("a1")])
     until(processes, job, JobState.RUNNING)
     folder = home / place.folder / job
-    for name in ("pid", "line"):  # numbers of processes that are others now
+    for name in ("line", "pid"):  # numbers of processes that are others now; the shell first: it writes no exit status
         kept = (folder / name).read_text().split()
         os.kill(int(kept[0]), signal.SIGKILL)
     until(processes, job, JobState.LOST, JobState.INTERRUPTED)
@@ -270,7 +275,7 @@ def test_numbers_that_no_machine_has_are_none(place, facts):
 def test_two_shells_do_not_work_in_one_folder(home, place, processes):
     folder = home / place.folder / "a1"
     folder.mkdir(parents=True)
-    other = subprocess.Popen(["sh", "-c", "sleep 60; :", "another.sh"])
+    other = subprocess.Popen(["sh", "-c", "read line; :", "another.sh"], stdin=subprocess.PIPE)
     try:
         (folder / "turn").write_text(f"{other.pid} another.sh\n")
         (job,) = processes.submit([order("a1")])
@@ -278,12 +283,12 @@ def test_two_shells_do_not_work_in_one_folder(home, place, processes):
         assert told(home, place, job) == ""
     finally:
         other.kill()
-        other.wait()
+        other.communicate()
     processes.submit([order("a1")])  # the turn of one that is gone is taken over
     until(processes, job, JobState.RUNNING)
     lets_go(home, place, job)
     until(processes, job, JobState.FINISHED)
-    assert not list(folder.glob("turn*"))
+    wait(lambda: not list(folder.glob("turn*")))  # it is left after the exit status is written
 
 
 @pytest.fixture

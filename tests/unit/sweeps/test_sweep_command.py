@@ -97,3 +97,10 @@ def test_a_paused_sweep_is_not_worked_on_by_chance(place, started):
     sweep(place, "start", "sample-digits", "-p", "training.lr=0.1,0.2", "--detach")
     sweep(place, "pause", 1)
     assert "is paused" in sweep(place, "run", 1, fails=1)
+
+
+def test_a_sweep_whose_runs_all_failed_ends_with_status_1(place):
+    gone = ("--set", "dataset.name=folder", "--set", f"dataset.folder={place / 'gone'}")
+    said = sweep(place, "start", "sample-digits", *gone, "-p", "training.lr=0.1,0.2", fails=1)
+    assert "Every run of the sweep failed." in said
+    assert states(place)[1] == ["failed", "failed"]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import psutil
 import pytest
 
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, Saved, Scalar, Status
@@ -140,7 +141,7 @@ def test_of_several_processes_that_take_a_run_over_exactly_one_has_it(workspace)
         taker.stdin.flush()
     said = {taker.pid: taker.stdout.readline().strip() for taker in takers}
     for taker in takers:
-        taker.communicate("\n", timeout=60)
+        taker.communicate("\n", timeout=HANG)
     (owner,) = [pid for pid, words in said.items() if words == "taken"]
     refused = [words for words in said.values() if words != "taken"]
     assert all(f"Run 1 is still working: process {owner} of {HERE} has it." in words for words in refused)

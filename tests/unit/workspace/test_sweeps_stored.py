@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from time import monotonic, sleep
 
 import psutil
 import pytest
 
 from tests.unit.workspace.older import make_older
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, experiments, sweep_worker, sweeps
@@ -111,9 +113,9 @@ def test_a_dead_worker_holds_nothing(workspace):
         sweep_worker.take(workspace, other, "cpu")
         assert not sweep_worker.take_device(workspace, other, "cpu")
         process.kill()
-        for _ in range(1000):  # not waited for: a zombie holds nothing either
-            if not sweeps.one(workspace, number).alive:
-                break
+        limit = monotonic() + HANG
+        while sweeps.one(workspace, number).alive and monotonic() < limit:  # not waited for: a zombie holds nothing
+            sleep(0.01)
         assert not sweeps.one(workspace, number).alive
     assert sweep_worker.take_device(workspace, other, "cpu")
     sweep_worker.take(workspace, number, "cpu")

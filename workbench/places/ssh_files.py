@@ -1,0 +1,89 @@
+"""What `ssh` is given of files: a folder of the person's alone, the socket of a shared connection, a config.
+
+The config says that no question is asked, and includes the person's own. OpenSSH hands the file on to its processes
+for the jump hosts, and none of the options of the command line: those would ask at the terminal.
+"""
+
+import os
+import shlex
+import stat
+from hashlib import blake2b
+from pathlib import Path
+
+from workbench import files
+from workbench.problem import Problem
+
+LONGEST = 86  # bytes of a socket's path: 104 on macOS, less the 17 that ssh adds while it makes one, and a NUL
+SHORT = Path("/tmp")  # what is made there is looked at before it is used
+SYSTEM = Path("/etc/ssh/ssh_config")
+
+
+def options(host: str, config: Path | None) -> list[str]:
+    """The words of a command line that share a connection and keep every `ssh` on the way from asking.
+
+    Args:
+        host: as in `ssh HOST`.
+        config: another file than the person's own config.
+    """
+    own = ["-F", str(config)] if config else []
+    folder = _folder() if os.name == "posix" else None  # OpenSSH on Windows shares no connection
+    if folder is None:
+        return own
+    at = folder / _name(host, config)
+    shared = ["-o", "ControlMaster=auto", "-o", f"ControlPath={at}", "-o", "ControlPersist=60"]
+    return [*shared, *(["-F", str(_config(at.with_suffix(".config"), config))] if _taken(config) else own)]
+
+
+def _name(host: str, config: Path | None) -> str:
+    named = f"{host}\0{config}".encode()
+    return f"wb-{blake2b(named, digest_size=8).hexdigest()}"
+
+
+def _folder() -> Path | None:
+    """The first folder that is the person's alone and whose name ssh can use for a socket; None where there is none."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
+    folders = [Path(runtime) / "workbench"] if runtime else []
+    for folder in (*folders, Path.home() / ".ssh", SHORT / f"workbench-{os.geteuid()}"):
+        if len(os.fsencode(folder / _name("", None))) <= LONGEST and _plain(folder) and _is_own(folder):
+            return folder
+    return None
+
+
+def _plain(path: Path) -> bool:
+    """Whether ssh and its shell read the path as it is: they know no quotes in it, and "%" begins a word of theirs."""
+    return shlex.quote(str(path)) == str(path) and "%" not in str(path)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether the folder, made where it is missing, belongs to the person, who alone can enter it from now on."""
+    try:
+        files.make_folder(folder)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return False
+        folder.chmod(0o700)
+    except (OSError, Problem):
+        return False
+    return True
+
+
+def _taken(config: Path | None) -> bool:
+    """Whether ssh would take the config itself: of a file that it refuses, it says so better than we."""
+    if config is not None:
+        return config.is_file() and '"' not in str(config)
+    try:
+        found = (Path.home() / ".ssh" / "config").stat()
+    except OSError:
+        return True
+    return found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022
+
+
+def _config(path: Path, config: Path | None) -> Path:
+    """The config that is ours, written where it is missing or another."""
+    included = [config.absolute()] if config else ["~/.ssh/config", SYSTEM]
+    lines = ["# Written by Workbench: no ssh on the way to a place asks a question.", "BatchMode yes"]
+    text = "\n".join([*lines, *(f'Include "{name}"' for name in included), ""]).encode()
+    if not path.is_file() or path.read_bytes() != text:
+        with files.atomic_write(path) as file:
+            file.write(text)
+    return path
