@@ -250,7 +250,7 @@ def test_srun_starts_the_ranks_of_two_nodes(reader: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("SLURM_CONF", there("slurm")["SLURM_CONF"])
     monkeypatch.setenv("SLURM_NNODES", "2")  # as in a job of two nodes
     otherwise = {
-        "workbench": program(reader / "workbench", "workbench"),
+        "workbench": program(reader / "workbench"),
         "CONFIG": "sample-digits",
         "--ntasks-per-node=4": "--ntasks-per-node=1",
     }
