@@ -34,7 +34,7 @@ SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put be
 }
 OTHERWISE = {"partition=gpu": "partition=debug", "gres=gpu:1": "gres="}
 MODULES = {"workbench": "workbench", "pytest": "pytest", "torchrun": "torch.distributed.run"}
-LONGEST = 1800  # seconds of one command, as a guard against hangs: drills and downloads take minutes
+LONGEST = 7200  # seconds of one command, as a guard against hangs: drills took half an hour at a load of 20
 
 
 def follow(
