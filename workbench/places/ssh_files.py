@@ -58,8 +58,8 @@ def _is_own(folder: Path) -> bool:
     """Whether the folder, made where it is missing, belongs to the person, who alone can enter it from now on."""
     try:
         files.make_folder(folder)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        facts = folder.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
             return False
         folder.chmod(0o700)
     except (OSError, Problem):
@@ -72,10 +72,10 @@ def _taken(config: Path | None) -> bool:
     if config is not None:
         return config.is_file() and '"' not in str(config)
     try:
-        found = (Path.home() / ".ssh" / "config").stat()
+        facts = (Path.home() / ".ssh" / "config").stat()
     except OSError:
         return True
-    return found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022
+    return facts.st_uid in (0, os.geteuid()) and not facts.st_mode & 0o022
 
 
 def _config(path: Path, config: Path | None) -> Path:
