@@ -114,36 +114,34 @@ def test_what_slurm_has_forgotten_meanwhile_is_told_of_what_its_tasks_wrote(clus
     """The laptop was away while one run ended and another was killed; this cluster keeps no accounts (sacct)."""
     place = cluster(python=quick)
     launcher = launcher_of(place)
-    numbers = {}
-    for name, change in {"ended": "training.epochs=1", "killed": "training.epochs=2000"}.items():
-        (numbers[name],) = sending.prepare(workspace, digits(change), place)
-        sending.submit(workspace, [numbers[name]], place, launcher)
-    runs = {name: workspace.run(run_id).placement for name, run_id in numbers.items()}
-    tasks = {name: placement.job.partition(":")[0] for name, placement in runs.items()}
-    killed = Path(place.folder) / runs["killed"].uid
-    journal = killed / "journal.jsonl"
+    changes = ("training.epochs=1", "training.epochs=2000")
+    ended, killed = (run_id for change in changes for run_id in sending.prepare(workspace, digits(change), place))
+    sending.submit(workspace, [ended, killed], place, launcher)
+    first, second = (workspace.run(run_id).placement for run_id in (ended, killed))
+    array = first.job.partition("_")[0]
+    journal = Path(place.folder) / second.uid / "journal.jsonl"
     until(lambda: journal.exists() and b"batch/loss" in journal.read_bytes(), "no step came")
-    array = tasks["killed"].partition("_")[0]
+    until(lambda: not known(f"{array}_0"), "Slurm remembers")
+    following = Following(workspace, place, launcher)
+    run = looked(following, workspace, ended, lambda run: not run.placement.open)
+    assert (run.status, run.problem) == ("done", "")
+    assert workspace.run(killed).placement.state == JobState.RUNNING, "of the same array"
     for process in psutil.process_iter():  # its script first: it writes no exit status
         with contextlib.suppress(psutil.Error):
             if process.environ().get("SLURM_ARRAY_JOB_ID") == array:
                 process.kill()
-    for task in tasks.values():
-        until(lambda task=task: not known(task), "Slurm remembers")
-    following = Following(workspace, place, launcher)
-    run = looked(following, workspace, numbers["ended"], lambda run: not run.placement.open)
-    assert (run.status, run.problem) == ("done", "")
-    run = looked(following, workspace, numbers["killed"], lambda run: not run.placement.open)
+    until(lambda: not known(array), "Slurm remembers")
+    run = looked(following, workspace, killed, lambda run: not run.placement.open)
     assert run.status == "interrupted"
     assert "Slurm does not know the job any more, and its task wrote no exit status" in run.problem
-    assert steps(workspace, run.id) > 0
-    working.resume(workspace, run.id)
-    looked(following, workspace, run.id, lambda run: run.live and run.placement.state == JobState.RUNNING)
-    working.end(workspace, run.id, Ending.SAVED)
-    task = workspace.run(run.id).placement.job.partition(":")[0]
+    assert steps(workspace, killed) > 0
+    working.resume(workspace, killed)
+    looked(following, workspace, killed, lambda run: run.live and run.placement.state == JobState.RUNNING)
+    working.end(workspace, killed, Ending.SAVED)
+    task = workspace.run(killed).placement.job.partition(":")[0]
     until(lambda: not known(task), "Slurm remembers")
-    run = looked(following, workspace, run.id, lambda run: not run.placement.open)
-    assert (run.status, run.placement.state) == ("interrupted", JobState.INTERRUPTED), "by the status that it wrote"
+    run = looked(following, workspace, killed, lambda run: not run.placement.open)
+    assert (run.status, run.placement.state) == ("stopped", JobState.INTERRUPTED), "by the status that it wrote"
 
 
 @pytest.mark.slow

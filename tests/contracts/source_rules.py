@@ -132,7 +132,7 @@ def rooms_of(text: str) -> dict[str, frozenset[str]]:
     for line in re.findall(r"^\|(.+)\|$", table, re.MULTILINE)[2:]:
         stated, allowed = (re.findall(r"`(\w+)`", cell) for cell in line.split("|"))
         if stated == ["ground"]:
-            ground = set(allowed)
+            ground |= set(allowed)
         else:
             rows = set(allowed) - {"ground"} | (ground if "ground" in allowed else set())
             rooms |= {room: rooms.get(room, frozenset()) | rows for room in stated}

@@ -8,13 +8,15 @@ from PySide6.QtWidgets import QTreeWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
+from workbench.comparing.baseline import against_baseline
 from workbench.comparing.groups import grouped
+from workbench.comparing.overview import overview
 from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.group_styles import short_title, styles
-from workbench.ui.pages.compare.group_table import significant
+from workbench.ui.pages.compare.group_table import GroupTable, significant
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
@@ -277,7 +279,7 @@ def test_without_a_paper_s_table_the_tab_says_so(qtbot, session, workspace):
     page = shown(qtbot, session)
     tick(qtbot, page, 1)
     page.tabs.setCurrentWidget(page.tabs.papers)
-    assert page.tabs.papers.hint.text().startswith("None of the papers' tables")
+    assert page.tabs.papers.hint.text().startswith("No paper's table")
     assert not page.tabs.papers.view.isVisibleTo(page.tabs.papers)
 
 
@@ -451,6 +453,20 @@ def test_long_titles_lose_their_middle():
     assert len(told) <= 30
     assert told.startswith("A sweep")
     assert told.endswith("(lr 0.001)")
+
+
+def test_groups_of_one_name_are_called_by_what_they_differ_in(qtbot, workspace):
+    for lr in (0.1, 0.2):
+        store(workspace, {1: np.full(6, lr)}, name="Digits", training=TrainingParams(lr=lr))
+    try:
+        compared = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
+        table = GroupTable()
+        table.show(against_baseline(compared, compared.groups[0], ["MAP@R"]), {})
+        assert [row[0] for row in cells(table)] == ["learning rate 0.1", "learning rate 0.2"]
+        assert table.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole) == "Digits: learning rate 0.2"
+        assert table.lines()[2].startswith("Digits: learning rate 0.2\t"), "copies have whole titles"
+    finally:
+        workspace.close()
 
 
 def test_looks_are_stable_and_never_the_same():

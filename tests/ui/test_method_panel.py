@@ -107,3 +107,28 @@ def test_charts_of_a_run_reach_the_page(qtbot, session):
     recorder(Status("Training"))
     assert session.workspace.chart_steps(run_id) == [0]
     recorder.close()
+
+
+def test_the_tab_stays_while_the_look_that_read_its_charts_is_still_being_told(qtbot, session):
+    """What is read is told in turns of the event loop; whatever draws the page between them finds the charts there."""
+    run_id = session.workspace.create_run(RunConfig())
+    recorder = Recorder(session.workspace, run_id)
+    recorder(Charted(0, (chart(),)))
+    recorder.flush()
+    recorder.close()
+    session.workspace.set_status(run_id, "done", "")
+    qtbot.waitUntil(lambda: session.run(run_id) is not None and not session.run(run_id).live)
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    seen = []
+
+    def draw():
+        session.runs_changed.emit()
+        if session.chart_steps():
+            seen.append(page.views.isTabVisible(page.views.indexOf(page.method)))
+
+    session.follower.read.connect(draw)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: page.method.step == 0)
+    assert seen
+    assert all(seen)

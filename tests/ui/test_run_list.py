@@ -89,7 +89,7 @@ def test_an_experiment_says_its_loss_and_a_group_of_other_runs_does_not(session,
     known, members = {"loss/ice": {"title": "ICE"}}, [session.workspace.run(runs[1])] * 2
     seeds = together(Experiment(4, "Sample", "", "", {}), members)
     by_data = together(Experiment(OTHER_GROUPS + 4, "Digits", "", "", {}), members)
-    assert (about(seeds, known), about(by_data, known)) == ("0 of 2 done · ICE", "0 of 2 done")
+    assert (about(seeds, known), about(by_data, known)) == ("ICE · 0 of 2 done", "0 of 2 done")
 
 
 def test_the_tick_of_a_group_is_that_of_its_runs(session, runs, qtmodeltester):

@@ -37,6 +37,8 @@ class Lines:
         self.rank, self.count = rank, count
         self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds for each of the answers before
         self._others: dict[int, socket.socket] = {}
+        self._received = torch.empty(count, LONGEST, dtype=torch.uint8)
+        self._rows = [row.numpy().data for row in self._received]
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(f"{meeting}-{rank}")
             listening.listen(count)
@@ -53,21 +55,26 @@ class Lines:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
             line.settimeout(patience)
+        self._looking = {line: select.poll() for line in self._others.values()}
+        for line, looking in self._looking.items():
+            looking.register(line, select.POLLIN)
 
     def of_each(self, own: Tensor) -> Tensor:
-        """Tensors [k, ...] of all ranks, whose shapes are alike and whose bytes are at most LONGEST; on the CPU.
+        """Tensors [k, ...] of all ranks, in memory that the next call uses again; on the CPU.
+
+        Their shapes are alike, and each is contiguous and has at most LONGEST bytes.
 
         Raises:
             OSError: another rank has ended; TimeoutError: it does not answer.
         """
-        parts = own.new_empty((len(self._others) + 1, *own.shape))
-        parts[self.rank] = own
-        rows = parts.view(len(parts), -1).view(torch.uint8).numpy()
+        size = own.nbytes
+        sent = own.view(-1).view(torch.uint8).numpy().data
         for line in self._others.values():
-            line.sendall(rows[self.rank])
+            line.sendall(sent)
+        self._rows[self.rank][:size] = sent
         for other, line in self._others.items():
-            self.receive(line, memoryview(rows[other]))
-        return parts
+            self.receive(line, self._rows[other][:size])
+        return self._received[:, :size].view(own.dtype).view(self.count, *own.shape)
 
     def flag(self, value: bool) -> bool:
         """Rank 0's value, on every rank; rank 0 does not wait. Raises as `of_each`."""
@@ -111,8 +118,7 @@ class Lines:
         """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
         since = perf_counter()
         until = since + (LOOKING_LONG if max(self._waited) < LOOKING_LONG else LOOKING)
-        looking = select.poll()
-        looking.register(line, select.POLLIN)
+        looking = self._looking[line]
         while not looking.poll(0) and perf_counter() < until:
             pass  # yielding would cost a turn of all others on a busy machine, sleeping a wake-up on an idle one
         while into:

@@ -5,7 +5,7 @@ import ctypes
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from types import TracebackType
 from urllib.parse import urlsplit
 
 import psutil
@@ -25,15 +25,19 @@ class Lost(Problem):
         self.late = late
 
 
-@contextlib.contextmanager
-def losing() -> Iterator[None]:
+class losing:  # noqa: N801 - used as a function: a generator takes longer, and every message is sent in such a block
     """Errors of torch.distributed and of sockets in the block as Lost."""
-    try:
-        yield
-    except (RuntimeError, OSError) as error:  # dist.DistError and TimeoutError are such
-        reason = str(error).strip().partition("\n")[0]
-        late = any(words in reason.lower() for words in ("timed out", "timeout"))
-        raise Lost(reason[:200], late) from error
+
+    def __enter__(self) -> None:
+        """Nothing to begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (RuntimeError, OSError)):  # dist.DistError and TimeoutError are such
+            reason = str(error).strip().partition("\n")[0]
+            late = any(words in reason.lower() for words in ("timed out", "timeout"))
+            raise Lost(reason[:200], late) from error
 
 
 def patience() -> float:

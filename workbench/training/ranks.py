@@ -134,7 +134,8 @@ class Ranks(OneRank):
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
         """Embeddings [n, d] of the whole batch: features of each rank's share, and the head as `headed` says."""
         halves = cast(Any, model) if hasattr(model, "features") else None
-        norm = SharedNorm(self._of_each) if self.shared_norm else contextlib.nullcontext()
+        sizes = [part.stop - part.start for part in self.shares(n)]
+        norm = SharedNorm(self._of_each, sizes, self.rank) if self.shared_norm else contextlib.nullcontext()
         with self.drawing_apart(step), norm:
             own = model(images) if halves is None else halves.features(images)
         return self._gathered(own, n) if halves is None else self.headed(halves.head, own, n)

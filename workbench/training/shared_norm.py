@@ -1,6 +1,6 @@
 """Batch-norm by the statistics of the whole batch where each rank holds a part of it, on any device."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 Gather = Callable[[Tensor], Tensor]
-"""A vector [m] of this rank -> those of all ranks [k, m], in the order of the ranks."""
+"""A vector [m] of this rank -> those of all ranks [k, m], in the order of the ranks; they hold until the next call."""
 
 
 class SharedNorm(TorchFunctionMode):
@@ -20,11 +20,13 @@ class SharedNorm(TorchFunctionMode):
 
     Args:
         gather: called twice for each layer, once in the forward and once in the backward pass, on every rank alike.
+        sizes: images of each rank, in the order of the ranks.
+        rank: this one.
     """
 
-    def __init__(self, gather: Gather) -> None:
+    def __init__(self, gather: Gather, sizes: Sequence[int], rank: int) -> None:
         super().__init__()
-        self._gather = gather
+        self._gather, self._sizes, self._rank = gather, sizes, rank
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
@@ -46,7 +48,8 @@ class SharedNorm(TorchFunctionMode):
     ) -> Tensor:
         if not training:
             return F.batch_norm(images, running_mean, running_var, weight, bias, False, momentum, eps)
-        mean, variance, count = _moments(images, self._gather)
+        mean, variance = _moments(images.detach(), self._gather, self._sizes)
+        count = images.numel() / images.shape[1] * sum(self._sizes) / self._sizes[self._rank]
         if running_mean is not None and running_var is not None:
             running_mean.lerp_(mean.to(running_mean.dtype), momentum)
             running_var.lerp_((variance * (count / (count - 1))).to(running_var.dtype), momentum)
@@ -54,16 +57,21 @@ class SharedNorm(TorchFunctionMode):
         return normalised
 
 
-@torch.no_grad()
-def _moments(images: Tensor, gather: Gather) -> tuple[Tensor, Tensor, float]:
-    """Mean [C], variance [C] (not corrected) and number of values of each channel, over all ranks."""
+def _moments(images: Tensor, gather: Gather, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Mean [C] and variance [C] (not corrected) of each channel, over all ranks.
+
+    Every small operation counts: after a convolution its code has to come from memory anew.
+    """
     wide = images.float() if images.dtype in (torch.float16, torch.bfloat16) else images
-    mean, variance = torch.batch_norm_update_stats(wide, None, None, 0.0)  # 40 times var_mean's speed
-    own = mean.new_tensor([images.numel() // images.shape[1]])
-    counts, means, variances = gather(torch.cat([own, mean, variance])).split([1, len(mean), len(mean)], 1)
-    shares = counts / counts.sum()
-    together = (shares * means).sum(0)
-    return together, (shares * (variances + (means - together).square())).sum(0), float(counts.sum())
+    moments = gather(torch.cat(torch.batch_norm_update_stats(wide, None, None, 0.0)))  # 40 times var_mean's speed
+    if min(sizes) == max(sizes):
+        between, together = torch.var_mean(moments, 0, correction=0)
+        mean, variance = together.chunk(2)
+        return mean, variance + between[: len(mean)]
+    shares = moments.new_tensor(sizes)[:, None] / sum(sizes)
+    means, variances = moments.chunk(2, 1)
+    mean = (shares * means).sum(0)
+    return mean, (shares * (variances + (means - mean).square())).sum(0)
 
 
 class _Normalise(torch.autograd.Function):
@@ -86,11 +94,12 @@ class _Normalise(torch.autograd.Function):
             gradient, images, torch.ones_like(mean) if weight is None else weight, None, None, mean, scale, True,
             ctx.eps, [False, True, True],
         )  # fmt: skip
-        products, sums = (ctx.gather(torch.cat([of_weight, of_bias])).sum(0) / ctx.count).chunk(2)
+        products, sums = ctx.gather(torch.cat([of_weight, of_bias])).sum(0).div_(ctx.count).chunk(2)
         slope = scale if weight is None else scale * weight
-        across = -slope * scale * products
+        across = products * slope * scale
+        constant = torch.addcmul(across * mean, slope, sums, value=-1)
         shape = (1, -1, *[1] * (images.ndim - 2))
-        constant = (-slope * sums - across * mean).view(shape)
-        of_images = torch.addcmul(constant, images, across.view(shape)).addcmul_(gradient, slope.view(shape))
+        of_images = torch.addcmul(constant.view(shape), images, across.view(shape), value=-1)
+        of_images.addcmul_(gradient, slope.view(shape))
         own = (None, None) if weight is None else (of_weight, of_bias)
         return of_images.to(images.dtype), *own, None, None, None, None, None

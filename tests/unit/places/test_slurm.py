@@ -146,10 +146,23 @@ def test_what_scontrol_has_forgotten_is_asked_of_sacct_then_of_the_task_itself(p
     slurm.submit(orders("a", "b", "c"))
     jobs = ["7_0:a", "7_1:b", "7_2:c"]
     assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
+    played.program("sacct", "exit 127")  # there is none
+    assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
     (played.base / "runs/b/exit").write_text("137\n")
     played.program("sacct", "echo '7_0|CANCELLED by 0|0:15|00:01:00'; echo '7_[2]|CANCELLED by 0|0:0|00:00:00'")
     said = [standing.state for standing in slurm.states(jobs)]
     assert said == [JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED]
+
+
+def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):
+    """It may be killed, and Slurm may forget it: the status that stands there then would be another's."""
+    played.program("python", "ls runs/a >seen")
+    played.slurm(python=str(played.base / "bin" / "python")).submit(orders("a"))
+    (played.base / "runs/a/exit").write_text("143\n")
+    env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_TASK_ID": "0"}
+    subprocess.run(["bash", played.base / "script"], cwd=played.base, env=env, check=True)
+    assert "exit" not in (played.base / "seen").read_text()
+    assert (played.base / "runs/a/exit").read_text() == "0\n"
 
 
 def test_each_way_to_end_is_a_signal_and_what_waits_leaves_the_line(played):

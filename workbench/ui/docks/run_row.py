@@ -8,7 +8,7 @@ from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
-from workbench.ui.words import STATES, duration, epoch_at_work, state_word, where
+from workbench.ui.words import STATES, counted, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
 
@@ -138,9 +138,10 @@ def inside(rect: QRect, fold: str) -> QRect:
 
 def about(run: Run, known: Catalog) -> str:
     """The second line: state, data set or loss as the catalog `known` calls it, time, tags."""
-    if run.id < 0:  # a group counts its runs; those of an experiment have a loss in common
+    if run.id < 0:  # a group counts its runs; those of an experiment have a loss in common, by which it is known
         loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
-        return " · ".join((f"{run.epoch} of {run.epochs} done", *loss))
+        count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
+        return " · ".join((*loss, count))
     word = state_word(run.status)
     if run.status == "running" and run.epochs:
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"

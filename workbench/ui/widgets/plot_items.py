@@ -132,5 +132,5 @@ class WholeAxis(NumberAxis):
 
 
 def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
-    """New axes of a plot by side, as pyqtgraph takes them."""
-    return {"left": NumberAxis("left"), "right": NumberAxis("right"), "bottom": bottom("bottom")}
+    """New axes of a plot by side, as pyqtgraph takes them, which shows those that it is given."""
+    return {"left": NumberAxis("left"), "bottom": bottom("bottom")}

@@ -18,6 +18,8 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
 
+PLOT_PX, INTERVAL_PX = 90, 34  # px of the plot without its intervals, and for each
+
 
 class DifferencePanel(QWidget):
     """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
@@ -48,8 +50,7 @@ class DifferencePanel(QWidget):
         self.results.setHandleWidth(8)
         self.results.addWidget(self.plot)
         self.results.addWidget(self.table)
-        self.results.setStretchFactor(0, 3)
-        self.results.setStretchFactor(1, 2)
+        self.results.setStretchFactor(1, 1)
         in_column(head, self.verdict, (self.results, 1), self.notes, 0, on=self, margins=8, spacing=8)
 
     def show_groups(self) -> None:
@@ -82,6 +83,8 @@ class DifferencePanel(QWidget):
         percent = ", percentage points" if unit == 100 else ""
         title = f"{metric_name(comparison.metric)}: other minus baseline{percent}, with 95% intervals"
         self.plot.show_rows([row for row in rows if isfinite(row[1].mean)], title)
+        wanted = PLOT_PX + INTERVAL_PX * len(rows)
+        self.results.setSizes([wanted, max(wanted // 2, self.results.height() - wanted)])
         self._fill(comparison)
 
     def _fill(self, comparison: Comparison) -> None:

@@ -70,3 +70,9 @@ def swatch(style: GroupStyle) -> QIcon:
 def short_title(title: str) -> str:
     """A title for a legend: a long one loses its middle, since groups differ at both ends."""
     return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"
+
+
+def unlike_parts(titles: list[str]) -> list[str]:
+    """Titles without what all of them have before a colon: "loss Normalised CE" of "Digits: loss Normalised CE"."""
+    parts = [title.rpartition(": ") for title in titles]
+    return [end for _, _, end in parts] if len(parts) > 1 and len({start for start, _, _ in parts}) == 1 else titles

@@ -14,7 +14,7 @@ from workbench.comparing.comparison_text import cost, limits, metric_title, numb
 from workbench.comparing.measures import is_share
 from workbench.files.spreadsheet import pasted
 from workbench.ui import theme
-from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
+from workbench.ui.pages.compare.group_styles import GroupStyle, swatch, unlike_parts
 from workbench.ui.pages.compare.tables import LEFT, RIGHT
 from workbench.ui.widgets.labels import plain_tip
 
@@ -54,12 +54,14 @@ class GroupTable(QAbstractTableModel):
         self.rows: list[BaselineRow] = []
         self.columns: list[Column] = []
         self._styles: dict[str, GroupStyle] = {}
+        self._short: list[str] = []  # titles
         self._icons: dict[str, QIcon] = {}
 
     def show(self, rows: Sequence[BaselineRow], styles: dict[str, GroupStyle]) -> None:
         """Show other rows; `styles` are by the group's title."""
         self.beginResetModel()
         self.rows, self._styles = list(rows), styles
+        self._short = unlike_parts([row.group.title for row in rows])
         self._icons = {}  # made when they are seen: there may be a thousand
         self.columns = _columns([cell.metric for cell in rows[0].cells], len(rows) > 1) if rows else []
         self.endResetModel()
@@ -92,7 +94,7 @@ class GroupTable(QAbstractTableModel):
         title = row.group.title
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._text(row, column)
+                return self._short[index.row()] if column.kind is Kind.GROUP else self._text(row, column)
             case Qt.ItemDataRole.AccessibleTextRole:
                 baseline = row.is_baseline and column.kind is Kind.GROUP
                 return f"{title}, baseline" if baseline else self._text(row, column)

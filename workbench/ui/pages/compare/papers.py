@@ -17,7 +17,7 @@ from workbench.ui.widgets.labels import label
 
 NOTES_LINES = 6  # below the table; beyond them they scroll
 NONE = (
-    "None of the papers' tables has the data set and protocol of a ticked run, and a metric that it has at this place. "
+    "No paper's table has the data set, the protocol and a metric of these runs. "
     "Linear probes are measured at the last epoch alone: choose it under Epoch."
 )
 

@@ -11,7 +11,6 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.row_table import select_rows
 
 MARGIN = "Margin"
-PADDING = 24  # px around a heading
 SHOWN = ("Class", MARGIN, "Nearest class")
 
 
@@ -30,13 +29,12 @@ class ClassPanel(QWidget):
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.view.horizontalHeader().setStretchLastSection(True)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(TITLES.index(MARGIN), Qt.SortOrder.AscendingOrder)
         for number, title in enumerate(TITLES):
             self.view.setColumnHidden(number, title not in SHOWN)
         self.words = label("", "caption", wrap=True)
-        in_column((self.view, 1), self.words, button, on=self, margins=(12, 8, 12, 8), spacing=8)
+        in_column((self.view, 1), self.words, button, on=self, margins=(0, 0, 0, 8), spacing=8)
         self.view.clicked.connect(self._choose)
         self.view.activated.connect(self._choose)
 
@@ -52,7 +50,7 @@ class ClassPanel(QWidget):
     def _fit(self) -> None:
         """Every heading is whole; the names share what is left."""
         header = self.view.horizontalHeader()
-        least = {title: header.fontMetrics().horizontalAdvance(title) + PADDING for title in SHOWN}
+        least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
         spare = max(0, self.view.viewport().width() - sum(least.values()))
         names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWidget, QToolButton, QWidget
 
 from workbench.progress import Progress
 from workbench.ui import theme
@@ -36,7 +36,7 @@ from workbench.ui.pages.map.side_column import SideColumn
 from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.buttons import button, icon_button
+from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -126,9 +126,10 @@ class MapPage(QStackedWidget):
         self.locating = LocateStrip(self.session, shared_loader(self.session))
         tools = ToolRow(self.commands.of_row)
         self.tools = {name: tools.buttons[action] for name, action in self.commands.tools.items()}
-        self.export = button("Export")
+        self.export = icon_button("export", "Export the map")
         self.exports = MapExport(self.session, self.model, (self.canvas, self.second), self)
         self.export.setMenu(QMenu(self.export))
+        self.export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.exports.fill(self.export.menu())
         top = FlowLayout(spacing=6)  # two lines in a narrow window
         top.setContentsMargins(8, 8, 8, 8)

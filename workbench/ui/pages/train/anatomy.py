@@ -11,6 +11,7 @@ from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.words import counted
 
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 METHODS = (
@@ -118,11 +119,13 @@ class AnatomyPanel(Scrolled):
         for step in crossing:
             self.bound.mark(float(step), "PCE > CE")
         undefined = int(np.isnan(pce.values).sum())
-        said = [f"PCE exceeds CE at {len(crossing)} of {len(pce) - undefined} points."]
+        defined = len(pce) - undefined
+        said = [f"PCE exceeds CE at {len(crossing)} of {defined} points."] if defined else []
         if undefined:
             known = self._lambda[np.isfinite(self._lambda)]
             why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹, which would take too long"
-            said.append(f"It is undefined at {undefined}: {why}.")
+            where = f"at {counted(undefined, 'point')}" if defined else "everywhere"
+            said.append(f"PCE is undefined {where}: {why}.")
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
             said.append(f"λ = {self._lambda[-1]:.2g}.")
         if self._seen:

@@ -15,6 +15,7 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
+BESIDE = 100  # px of the words beside a first point
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 
@@ -85,9 +86,6 @@ class LinesPlot(PaintedPlot):
             y = _at(float(self._heights(np.array([self._limit[0]]))[0]), spans[1], box.bottom(), box.top())
             painter.setPen(QPen(QColor(tokens.wrong), 1, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.drawText(
-                QRectF(box.left(), y - 16, box.width(), 14), int(Qt.AlignmentFlag.AlignRight), self._limit[1]
-            )
         if self._marked is not None:
             x = _at(self._marked, spans[0], box.left(), box.right())
             painter.setPen(QPen(QColor(STAR), 1.4, Qt.PenStyle.DashLine))
@@ -106,9 +104,13 @@ class LinesPlot(PaintedPlot):
                     painter.drawEllipse(point, 2.5, 2.5)
             if line.first and points:
                 painter.setPen(QColor(tokens.plot_axis))
-                beside = QRectF(points[0].x() - 90, points[0].y() - 18, 96, 14)
-                painter.drawText(beside, int(Qt.AlignmentFlag.AlignRight), line.first)
-        _paint_legend(painter, area, [(line.title, line.colour) for line in known], tokens)
+                left = points[0].x() - box.left() > BESIDE  # where there is room
+                side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
+                start = points[0].x() - BESIDE if left else points[0].x() + 8
+                beside = QRectF(start, points[0].y() - 7, BESIDE - 8, 14)
+                painter.drawText(beside, int(side | Qt.AlignmentFlag.AlignVCenter), line.first)
+        limits = [] if self._limit is None else [(self._limit[1], tokens.wrong)]
+        _paint_legend(painter, area, [*((line.title, line.colour) for line in known), *limits], tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""

@@ -204,9 +204,10 @@ class TrainPage(QStackedWidget):
         self._offer_method(run is not None and run.live)
 
     def _offer_method(self, live: bool) -> None:
-        """The tab is there while pictures may come, and where there are some."""
+        """The tab is there while pictures may come, and where there are some, told by `charts_changed` or not yet."""
         unread = self.session.follower.followed.run_id != self.session.run_id
-        self.views.setTabVisible(self.views.indexOf(self.method), live or unread or self.method.step is not None)
+        there = live or unread or bool(self.session.chart_steps())
+        self.views.setTabVisible(self.views.indexOf(self.method), there)
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace
