@@ -113,15 +113,11 @@ def _starter(behind_window: bool) -> "SimpleQueue[Job]":
     return asked
 
 
-def let_the_window_go_first(nice: int = NICE) -> None:
-    """Make this thread and those that it starts yield to others, on Linux, where each thread has its own niceness.
-
-    Args:
-        nice: the least niceness that they get, at most 19.
-    """
+def let_the_window_go_first() -> None:
+    """Make this thread and those that it starts yield to others, on Linux, where each thread has its own niceness."""
     if sys.platform == "linux":
         own = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, own, max(nice, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
+        os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
 
 
 @contextlib.contextmanager

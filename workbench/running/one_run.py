@@ -22,7 +22,6 @@ from workbench.running.spare import WAITING
 from workbench.workspace import Workspace
 
 Tell = Callable[[dict[str, Any]], None]
-NICE = 19  # behind a window: at 10, as its own threads have, its slowest turns waited 4 ms more for a core
 
 
 def main(words: list[str]) -> int:
@@ -35,7 +34,7 @@ def main(words: list[str]) -> int:
     device = next((option.partition("=")[2] for option in options if option.startswith("--device=")), "")
     control = Control(attended="--attended" in options)
     if control.attended:
-        let_the_window_go_first(NICE)
+        let_the_window_go_first()
     signal.signal(signal.SIGTERM, lambda *_: control.interrupt())
 
     begun = False
@@ -75,7 +74,7 @@ def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
         lines.put(line)
 
     start_daemon("the run's words", hear)
-    let_the_window_go_first(NICE)
+    let_the_window_go_first()
     from workbench.entries import catalog
     from workbench.running import engine  # noqa: F401
     from workbench.training import device

@@ -47,7 +47,6 @@ def test_a_run_trains_in_the_process_that_waited_and_another_one_waits_then(spar
         run_id, control = prepare_run(ENDLESS, workspace), Control()
         wait(lambda: spare.ready)
         assert spare.memory() > 100e6
-        assert sys.platform != "linux" or psutil.Process(waited).nice() == 19  # the window goes first
         job = own_process.make_job(workspace, run_id, control, spare=spare).start()
         until(workspace, run_id, lambda run: run.epoch >= 1)
         assert workspace.run(run_id).pid == waited
