@@ -1,0 +1,210 @@
+"""All groups against the baseline in several metrics: differences over seeds, p after Holm, and what they say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from workbench.comparing.baseline import MOST_METRICS, BaselineRow, Cell, seed_differences
+from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import FEWEST_SEEDS, LEVEL, Interval
+from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.p_values import holm, paired_p, welch_p
+
+FEW_SEEDS = 5  # with fewer the words say what more of them would give
+MOST_NAMED = 4  # groups that a sentence names
+DIGITS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """One group against the baseline in one metric."""
+
+    metric: str
+    difference: Interval  # the group minus the baseline, in the metric's unit; limits are NaN under three seeds
+    p: float | None  # two-sided, over seeds; None under three seeds
+    adjusted: float | None  # p after Holm's correction for all groups in this metric
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs from 0 at 5% after the correction."""
+        return self.adjusted is not None and self.adjusted < 1 - LEVEL
+
+    @property
+    def p_words(self) -> str:
+        """ "0.012" and "0.34" after the correction, "<0.001"; "2 seeds" where there are too few."""
+        if self.adjusted is None:
+            return _seeds(self.difference.n) if self.difference.n else NO_VALUE
+        if self.adjusted < 0.001:
+            return "<0.001"
+        return f"{self.adjusted:.3f}" if self.adjusted < 0.1 else f"{self.adjusted:.2f}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestRow:
+    """One group with a test for each metric of the forest, in their order."""
+
+    group: Group
+    tests: tuple[Tested, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """The compared groups but the baseline, in the order of the table."""
+
+    baseline: Group
+    metrics: tuple[str, ...]  # four at most
+    rows: tuple[ForestRow, ...]
+
+    @property
+    def tests(self) -> int:
+        """How many tests were made: differences of too few seeds are none."""
+        return sum(test.p is not None for row in self.rows for test in row.tests)
+
+
+def forest_of(rows: Sequence[BaselineRow]) -> Forest:
+    """Test every group against the baseline in each of the first four metrics; cheap, nothing is read.
+
+    Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947). p are
+    corrected within each metric for the number of its tests (Holm, 1979).
+
+    Args:
+        rows: of `against_baseline`, the baseline first.
+    """
+    baseline, *others = rows
+    columns = [_column(baseline.cells[place], [row.cells[place] for row in others]) for place in _places(baseline)]
+    metrics = tuple(cell.metric for cell in baseline.cells[:MOST_METRICS])
+    tested = [ForestRow(row.group, tuple(column[index] for column in columns)) for index, row in enumerate(others)]
+    return Forest(baseline.group, metrics, tuple(tested))
+
+
+def _places(baseline: BaselineRow) -> range:
+    return range(min(MOST_METRICS, len(baseline.cells)))
+
+
+def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
+    p_values = [_p(baseline.summary, cell) for cell in others]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [
+        Tested(cell.metric, cell.difference or Interval(0.0, 0.0, 0.0, 0), p, None if p is None else next(adjusted))
+        for cell, p in zip(others, p_values, strict=True)
+    ]
+
+
+def _p(baseline: Summary, other: Cell) -> float | None:
+    if other.difference is None or not other.difference.known:
+        return None
+    if paired := seed_differences(baseline, other.summary):
+        return paired_p(np.array(paired))
+    return welch_p(*(np.array(list(summary.by_seed.values())) for summary in (baseline, other.summary)))
+
+
+def forest_table(forest: Forest) -> list[list[str]]:
+    """Group, then difference, 95% interval, p after Holm and seeds of each metric, as words, the head first."""
+    head = ["group"]
+    for metric in forest.metrics:
+        name, unit = metric_name(metric), " points" if is_share(metric) else ""
+        head += [f"{name} difference{unit}", f"{name} 95%", f"{name} p (Holm)", f"{name} seeds"]
+    table = [head]
+    for row in forest.rows:
+        cells = [row.group.title]
+        for test in row.tests:
+            difference, metric = test.difference, test.metric
+            p = NO_VALUE if test.adjusted is None else test.p_words
+            middle = number(difference.mean, metric, signed=True)
+            cells += [middle, limits(difference, metric, signed=True), p, str(difference.n)]
+        table.append(cells)
+    return table
+
+
+def claims(forest: Forest) -> list[str]:
+    """Sentences: which groups beat the baseline, are worse, or only differ, on which metrics, at 5% after Holm."""
+    sentences = []
+    for better, verb, verbs, preposition in (
+        (True, "beats", "beat", "on"), (False, "is worse than", "are worse than", "on"),
+    ):  # fmt: skip
+        sentences += _told(forest, verb, verbs, preposition, directed=True, up=better)
+    for higher in ("higher", "lower"):
+        verbs = (f"is {higher} than", f"are {higher} than")
+        sentences += _told(forest, *verbs, "in", directed=False, up=higher == "higher")
+    if sentences or not forest.tests:
+        return sentences
+    return [f"No group differs from “{forest.baseline.title}” at 5%."]
+
+
+def _told(forest: Forest, verb: str, verbs: str, preposition: str, *, directed: bool, up: bool) -> list[str]:
+    """A sentence for each set of metrics; the groups that differ in the same set share one."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for row in forest.rows:
+        differing = [test for test in row.tests if test.differs and is_share(test.metric) is directed]
+        metrics = tuple(test.metric for test in differing if (test.difference.mean > 0) is up)
+        if metrics:
+            groups.setdefault(metrics, []).append(f"“{row.group.title}”")
+    return [
+        f"{_named(titles)} {verb if len(titles) == 1 else verbs} “{forest.baseline.title}” "
+        f"{preposition} {_metrics(metrics, forest)}."
+        for metrics, titles in sorted(groups.items(), key=lambda group: -len(group[0]))
+    ]
+
+
+def _metrics(metrics: tuple[str, ...], forest: Forest) -> str:
+    if len(metrics) == len(forest.metrics) > 1:
+        return "both metrics" if len(metrics) == 2 else f"all {_digits(len(metrics))} metrics"
+    names = _joined([metric_name(metric) for metric in metrics])
+    return f"{names} alone" if len(metrics) == 1 < len(forest.metrics) else names
+
+
+def remarks(forest: Forest) -> list[str]:
+    """Sentences: how many tests were made and how they are corrected, and what few seeds mean for them."""
+    sentences = [f"{forest.tests} {'test' if forest.tests == 1 else 'tests'}, Holm-corrected within each metric."]
+    if not forest.tests:
+        sentences = ["No test was made."]
+    if any(test.p is not None and not test.differs and not test.difference.holds_zero for test in _all(forest)):
+        sentences.append("Intervals are not corrected: one can leave out 0 where its p is above 0.05.")
+    fewest = min((test.difference.n for test in _all(forest) if test.p is not None), default=FEW_SEEDS)
+    if fewest < FEW_SEEDS:
+        more = _digits(seeds_that_halve(fewest))
+        sentences.append(f"{_digits(fewest).capitalize()} seeds are few: {more} would halve an interval.")
+    without = [row for row in forest.rows if any(0 < test.difference.n < FEWEST_SEEDS for test in row.tests)]
+    if without:
+        named = _named([f"“{row.group.title}”" for row in without])
+        verb = "has" if len(without) == 1 else "have"
+        sentences.append(f"{named} {verb} too few seeds: {_digits(FEWEST_SEEDS)} give an interval and a p.")
+    return sentences
+
+
+def seeds_that_halve(seeds: int) -> int:
+    """The fewest seeds whose t-interval is half as wide as that of `seeds` (at least 2), where the spread is equal."""
+    from scipy.special import stdtrit
+
+    def width(count: int) -> float:
+        return float(stdtrit(count - 1, (1 + LEVEL) / 2)) / sqrt(count)
+
+    more = seeds + 1
+    while width(more) > width(seeds) / 2:
+        more += 1
+    return more
+
+
+def _all(forest: Forest) -> list[Tested]:
+    return [test for row in forest.rows for test in row.tests]
+
+
+def _seeds(count: int) -> str:
+    return f"{count} {'seed' if count == 1 else 'seeds'}"
+
+
+def _digits(count: int) -> str:
+    return DIGITS[count] if count < len(DIGITS) else str(count)
+
+
+def _named(titles: list[str]) -> str:
+    if len(titles) <= MOST_NAMED:
+        return _joined(titles)
+    return f"{', '.join(titles[: MOST_NAMED - 1])} and {len(titles) - MOST_NAMED + 1} more"
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
