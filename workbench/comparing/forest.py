@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -101,22 +101,36 @@ def _p(baseline: Summary, other: Cell) -> float | None:
     return welch_p(*(np.array(list(summary.by_seed.values())) for summary in (baseline, other.summary)))
 
 
-def forest_table(forest: Forest) -> list[list[str]]:
-    """Group, then difference, 95% interval, p after Holm and seeds of each metric, as words, the head first."""
-    head = ["group"]
+def forest_table(forest: Forest) -> list[list[str | float]]:
+    """Group, then difference, 95% limits, p after Holm and seeds of each metric, the head first; shares in points.
+
+    What there is not is an empty string.
+    """
+    head: list[str | float] = ["group"]
     for metric in forest.metrics:
-        name, unit = metric_name(metric), " points" if is_share(metric) else ""
-        head += [f"{name} difference{unit}", f"{name} 95%", f"{name} p (Holm)", f"{name} seeds"]
+        name = metric_name(metric)
+        head += [f"{name} {part}" for part in ("difference", "low_95", "high_95", "p_holm", "seeds")]
     table = [head]
     for row in forest.rows:
-        cells = [row.group.title]
+        cells: list[str | float] = [row.group.title]
         for test in row.tests:
-            difference, metric = test.difference, test.metric
-            p = NO_VALUE if test.adjusted is None else test.p_words
-            middle = number(difference.mean, metric, signed=True)
-            cells += [middle, limits(difference, metric, signed=True), p, str(difference.n)]
+            difference, unit = test.difference, 100 if is_share(test.metric) else 1
+            numbers = (unit * difference.mean, unit * difference.low, unit * difference.high, test.adjusted)
+            cells += ["" if value is None or not isfinite(value) else value for value in numbers]
+            cells.append(difference.n)
         table.append(cells)
     return table
+
+
+def in_numbers(test: Tested) -> str:
+    """ "MAP@R +3.70 [+2.50, +4.90], 3 seeds, p 0.006 after Holm"; without an interval and a p under three seeds."""
+    difference, metric = test.difference, test.metric
+    if not difference.n:
+        return f"{metric_name(metric)} {NO_VALUE}"
+    said = f"{metric_name(metric)} {number(difference.mean, metric, signed=True)}"
+    if test.adjusted is None:
+        return f"{said}, {_seeds(difference.n)}: no interval"
+    return f"{said} {limits(difference, metric, signed=True)}, {_seeds(difference.n)}, p {test.p_words} after Holm"
 
 
 def claims(forest: Forest) -> list[str]:

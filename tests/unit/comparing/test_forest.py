@@ -95,9 +95,11 @@ def test_nothing_differs_is_said(workspace):
 
 def test_the_table_holds_what_is_drawn(workspace):
     head, ice, few = forest_table(forest(workspace, {"CE": BASE, "ICE": BETTER, "Few": FEW}, ["MAP@R"]))
-    assert head == ["group", "MAP@R difference points", "MAP@R 95%", "MAP@R p (Holm)", "MAP@R seeds"]
-    assert (ice[0], ice[1], ice[4]) == ("ICE", "+10.17", "3")
-    assert few == ["Few", "-10.00", "–", "–", "1"]
+    assert head == ["group", *(f"MAP@R {part}" for part in ("difference", "low_95", "high_95", "p_holm", "seeds"))]
+    assert (ice[0], ice[1], ice[5]) == ("ICE", pytest.approx(10.1667, rel=1e-4), 3)
+    assert ice[2] < ice[1] < ice[3]
+    assert ice[4] == pytest.approx(stats.ttest_rel(BETTER, BASE).pvalue, rel=1e-4)
+    assert few == ["Few", pytest.approx(-10), "", "", "", 1]
 
 
 def test_five_seeds_halve_the_interval_of_three():
