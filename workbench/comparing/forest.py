@@ -6,7 +6,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from workbench.comparing.baseline import MOST_METRICS, BaselineRow, Cell, seed_differences
+from workbench.comparing.baseline import MOST_METRICS, NO_DIFFERENCE, BaselineRow, Cell, seed_differences
 from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS, LEVEL, Interval
@@ -64,6 +64,28 @@ class Forest:
         return sum(test.p is not None for row in self.rows for test in row.tests)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One way to differ from the baseline, with its verb for one group and for several."""
+
+    share: bool  # in a metric of which more is better
+    up: bool
+    one: str
+    several: str
+    preposition: str
+
+    def is_of(self, test: Tested) -> bool:
+        return is_share(test.metric) is self.share and (test.difference.mean > 0) is self.up
+
+
+KINDS = (
+    _Kind(True, True, "beats", "beat", "on"),
+    _Kind(True, False, "is worse than", "are worse than", "on"),
+    _Kind(False, True, "is higher than", "are higher than", "in"),
+    _Kind(False, False, "is lower than", "are lower than", "in"),
+)
+
+
 def forest_of(rows: Sequence[BaselineRow]) -> Forest:
     """Test every group against the baseline in each of the first four metrics; cheap, nothing is read.
 
@@ -74,21 +96,18 @@ def forest_of(rows: Sequence[BaselineRow]) -> Forest:
         rows: of `against_baseline`, the baseline first.
     """
     baseline, *others = rows
-    columns = [_column(baseline.cells[place], [row.cells[place] for row in others]) for place in _places(baseline)]
-    metrics = tuple(cell.metric for cell in baseline.cells[:MOST_METRICS])
+    shown = baseline.cells[:MOST_METRICS]
+    metrics = tuple(cell.metric for cell in shown)
+    columns = [_column(cell, [row.cells[place] for row in others]) for place, cell in enumerate(shown)]
     tested = [ForestRow(row.group, tuple(column[index] for column in columns)) for index, row in enumerate(others)]
     return Forest(baseline.group, metrics, tuple(tested))
-
-
-def _places(baseline: BaselineRow) -> range:
-    return range(min(MOST_METRICS, len(baseline.cells)))
 
 
 def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
     p_values = [_p(baseline.summary, cell) for cell in others]
     adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
-        Tested(cell.metric, cell.difference or Interval(0.0, 0.0, 0.0, 0), p, None if p is None else next(adjusted))
+        Tested(cell.metric, cell.difference or NO_DIFFERENCE, p, None if p is None else next(adjusted))
         for cell, p in zip(others, p_values, strict=True)
     ]
 
@@ -134,40 +153,36 @@ def in_numbers(test: Tested) -> str:
 
 
 def claims(forest: Forest) -> list[str]:
-    """Sentences: which groups beat the baseline, are worse, or only differ, on which metrics, at 5% after Holm."""
-    sentences = []
-    for better, verb, verbs, preposition in (
-        (True, "beats", "beat", "on"), (False, "is worse than", "are worse than", "on"),
-    ):  # fmt: skip
-        sentences += _told(forest, verb, verbs, preposition, directed=True, up=better)
-    for higher in ("higher", "lower"):
-        verbs = (f"is {higher} than", f"are {higher} than")
-        sentences += _told(forest, *verbs, "in", directed=False, up=higher == "higher")
+    """Sentences: which groups beat the baseline, are worse, or only differ, on which metrics, at 5% after Holm.
+
+    Of a metric that is no share nobody knows whether more is better: its groups are higher or lower.
+    """
+    sentences = [sentence for kind in KINDS for sentence in _told(forest, kind)]
     if sentences or not forest.tests:
         return sentences
     return [f"No group differs from “{forest.baseline.title}” at 5%."]
 
 
-def _told(forest: Forest, verb: str, verbs: str, preposition: str, *, directed: bool, up: bool) -> list[str]:
-    """A sentence for each set of metrics; the groups that differ in the same set share one."""
-    groups: dict[tuple[str, ...], list[str]] = {}
+def _told(forest: Forest, kind: _Kind) -> list[str]:
+    """A sentence for each set of metrics, the largest first; the groups that differ in the same set share one."""
+    groups: dict[tuple[int, str], list[str]] = {}
     for row in forest.rows:
-        differing = [test for test in row.tests if test.differs and is_share(test.metric) is directed]
-        metrics = tuple(test.metric for test in differing if (test.difference.mean > 0) is up)
+        differing = [test for test in row.tests if test.differs]
+        metrics = [test.metric for test in differing if kind.is_of(test)]
         if metrics:
-            groups.setdefault(metrics, []).append(f"“{row.group.title}”")
+            where = _metrics(metrics, forest) + (" alone" if len(differing) == 1 < len(forest.metrics) else "")
+            groups.setdefault((-len(metrics), where), []).append(f"“{row.group.title}”")
     return [
-        f"{_named(titles)} {verb if len(titles) == 1 else verbs} “{forest.baseline.title}” "
-        f"{preposition} {_metrics(metrics, forest)}."
-        for metrics, titles in sorted(groups.items(), key=lambda group: -len(group[0]))
+        f"{_named(titles)} {kind.one if len(titles) == 1 else kind.several} “{forest.baseline.title}” "
+        f"{kind.preposition} {where}."
+        for (_, where), titles in sorted(groups.items(), key=lambda group: group[0][0])
     ]
 
 
-def _metrics(metrics: tuple[str, ...], forest: Forest) -> str:
+def _metrics(metrics: list[str], forest: Forest) -> str:
     if len(metrics) == len(forest.metrics) > 1:
         return "both metrics" if len(metrics) == 2 else f"all {_digits(len(metrics))} metrics"
-    names = _joined([metric_name(metric) for metric in metrics])
-    return f"{names} alone" if len(metrics) == 1 < len(forest.metrics) else names
+    return _joined([metric_name(metric) for metric in metrics])
 
 
 def remarks(forest: Forest) -> list[str]:

@@ -62,7 +62,7 @@ def test_each_metric_is_corrected_for_its_own_tests(workspace):
 
 def test_words_say_who_beats_the_baseline_and_how_it_was_tested(workspace):
     found = forest(workspace, {"CE": BASE, "ICE": BETTER, "Same": SAME, "Few": FEW})
-    assert claims(found) == ["“ICE” beats “CE” on MAP@R alone.", "“ICE” is higher than “CE” in hubness/skew alone."]
+    assert claims(found) == ["“ICE” beats “CE” on MAP@R.", "“ICE” is higher than “CE” in hubness/skew."]
     assert remarks(found) == [
         "4 tests, Holm-corrected within each metric.",
         "Three seeds are few: five would halve an interval.",

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
 from workbench.comparing.forest import Forest, claims, remarks
-from workbench.ui.pages.compare.forest_plot import ForestPlot
+from workbench.ui.pages.compare.forest_plot import ROW_PX, ForestPlot
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label
@@ -34,6 +34,7 @@ class ForestPanel(QWidget):
             said_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._rows = Scrolled(self.plot)
         in_row((self._rows, 1), self._words, on=self, spacing=8)
+        self.plot.chosen.connect(self._reveal)
         self.hide()
 
     def show_forest(self, forest: Forest, styles: Mapping[str, GroupStyle]) -> None:
@@ -46,3 +47,7 @@ class ForestPanel(QWidget):
         self.claims.setVisible(bool(self.claims.text()))
         self.remarks.setText(" ".join(remarks(forest)))
         self.setFixedHeight(max(LEAST_PX, min(MOST_PX, self.plot.minimumSizeHint().height() + 2)))
+
+    def _reveal(self) -> None:
+        """Scroll to the row that a key has chosen."""
+        self._rows.ensureVisible(0, self.plot.marked_y(), 0, ROW_PX)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.comparison_text import metric_name
@@ -83,6 +83,13 @@ class ForestPlot(PaintedPlot):
         self._marked = title
         self.refresh()
 
+    def marked_y(self) -> int:
+        """Where the middle of the marked row is, px below the upper edge of the plot; 0 without one."""
+        place = self._place()
+        if place is None:
+            return 0
+        return self.picture.y() + int(HEAD_PX + self._row_px(QRectF(self.picture.rect())) * (place + 0.5))
+
     def rows(self) -> Rows:
         """All groups: difference, 95% interval, p after Holm and seeds of each metric."""
         return [] if self._forest is None else [[*row] for row in forest_table(self._forest)]
@@ -108,7 +115,9 @@ class ForestPlot(PaintedPlot):
         if watched is not self.picture or not self._drawn():
             return super().eventFilter(watched, event)
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            return self._press(Qt.Key(event.key()))
+            return self._press(event.key())
+        if isinstance(event, QHelpEvent):  # a row has its numbers under the pointer in place of the hint
+            return self._row_at(event.pos().y()) is not None
         if isinstance(event, QMouseEvent):
             row = self._row_at(event.position().y())
             if event.type() == QEvent.Type.MouseMove:
@@ -120,7 +129,7 @@ class ForestPlot(PaintedPlot):
             self.picture.update()
         return False
 
-    def _press(self, key: Qt.Key) -> bool:
+    def _press(self, key: int) -> bool:
         last, place = len(self._drawn()) - 1, self._place()
         wanted = {
             Qt.Key.Key_Up: last if place is None else max(0, place - 1),
