@@ -88,7 +88,7 @@ class _Inception(nn.Module):
         self, before: int, pointwise: int, three: tuple[int, int], double: tuple[int, int], projected: int, pooling: str
     ) -> None:
         super().__init__()
-        stride = 1 if pointwise else 2
+        self.stride = stride = 1 if pointwise else 2
         self.width = pointwise + three[1] + double[1] + (projected or before)
         branches: dict[str, list[tuple[str, int, int, int, int]]] = {
             "one": [("1x1", before, pointwise, 1, 1)] if pointwise else [],
@@ -112,6 +112,12 @@ class _Inception(nn.Module):
             self.pool = nn.AvgPool2d(3, stride, padding, ceil_mode=True)
 
     def forward(self, images: Tensor) -> Tensor:
+        if self.stride == 2 and any(side % 2 for side in images.shape[-2:]):  # its branches would differ by one
+            raise Problem(
+                f"Images of this size do not go with BN-Inception: it halves a feature map of {images.shape[-1]} px.",
+                kept="Nothing was started.",
+                todo="Set the crop of the augmentation, or the image size, to 227 px or a multiple of 32, as 224.",
+            )
         outputs = []
         for branch, names in self.names.items():
             if branch == "one" and not names:

@@ -69,6 +69,15 @@ def test_blue_comes_first_and_on_0_to_255():
     torch.testing.assert_close(seen[0][0, :, 0, 0], torch.tensor([100.0 - 104, 0 - 117, 255 - 128]))
 
 
+@pytest.mark.parametrize("side", [57, 113, 199])
+def test_a_size_that_its_blocks_cannot_halve_is_refused_with_one_that_they_can(side):
+    model = features().eval()
+    with pytest.raises(Problem, match="BN-Inception.*halves a feature map of") as refused:
+        model(torch.zeros(1, 3, side, side))
+    assert "227 px or a multiple of 32" in refused.value.todo
+    assert model(torch.zeros(1, 3, 227, 227)).shape[1:] == (1024, 7, 7)
+
+
 def test_published_weights_are_a_file():
     with pytest.raises(Problem, match="torchvision does not publish them"):
         build_model("bn_inception", {"weights": "cache"}, EmbeddingParams(), 3)
