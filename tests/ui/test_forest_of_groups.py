@@ -15,7 +15,7 @@ from workbench.config import RunConfig, TrainingParams
 from workbench.ui.pages.compare.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
 from workbench.ui.pages.compare.page import ComparePage
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
 GROUPS = {"CE": (0.30, 0.32, 0.31), "ICE": (0.40, 0.425, 0.41), "<b>Few</b>": (0.2, 0.21)}
 
 

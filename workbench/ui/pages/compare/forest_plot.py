@@ -131,7 +131,7 @@ class ForestPlot(PaintedPlot):
 
     def _press(self, key: int) -> bool:
         last, place = len(self._drawn()) - 1, self._place()
-        wanted = {
+        wanted: dict[int, int] = {
             Qt.Key.Key_Up: last if place is None else max(0, place - 1),
             Qt.Key.Key_Down: 0 if place is None else min(last, place + 1),
             Qt.Key.Key_Home: 0,
