@@ -25,7 +25,7 @@ from workbench.commands import (
     triage,
 )
 from workbench.commands.run import percent, run_here, run_in_folder
-from workbench.commands.terminal import printable
+from workbench.commands.terminal import one_line, printable
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
@@ -277,7 +277,7 @@ def _range(facts: dict[str, Any]) -> str:
 def _run_line(run: Run) -> str:
     best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
     line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
-    return printable(f"{line}\n      {run.unread}" if run.unread else line)
+    return f"{one_line(line)}\n      {one_line(run.unread)}" if run.unread else one_line(line)
 
 
 def main(arguments: list[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import click
 
-from workbench.commands.terminal import ProgressLine, printable
+from workbench.commands.terminal import ProgressLine, one_line
 from workbench.events import Ended, Status
 from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
@@ -109,4 +109,4 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
             scores = f"MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%}"
             click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
             for path, reason in run.environment["data"]["left_out"]:
-                click.echo(printable(f"Left out: {path} {reason}."), err=True)
+                click.echo(one_line(f"Left out: {path} {reason}."), err=True)

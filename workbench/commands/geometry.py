@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.terminal import printable
+from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 
@@ -55,4 +55,4 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if falling:
             named = ", ".join(falling[:10])
             fallen = f"Fall while the mean rises: {named} ({len(falling)} of {len(watched.labels)} classes)."
-            click.echo(printable(f"note   {fallen}"))
+            click.echo(one_line(f"note   {fallen}"))

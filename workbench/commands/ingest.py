@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from workbench.commands.terminal import printable
+from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, experiments, journal, ownership, travelling
@@ -96,4 +96,4 @@ def _conclude(workspace: Workspace) -> None:
 def _say_once(sentence: str, said: set[str]) -> None:
     if sentence not in said:
         said.add(sentence)
-        click.echo(printable(sentence), err=True)
+        click.echo(one_line(sentence), err=True)

@@ -13,7 +13,12 @@ EVERY = 0.2  # seconds
 
 def printable(text: str) -> str:
     """Text without letters that steer a terminal, which names of files and runs may hold: each becomes a blank."""
-    return "\n".join("".join(letter if letter.isprintable() else " " for letter in line) for line in text.split("\n"))
+    return "\n".join(one_line(line) for line in text.split("\n"))
+
+
+def one_line(text: str) -> str:
+    """As `printable`, and a name that has lines of its own stays in the line that it is in."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 class ProgressLine:
@@ -71,7 +76,7 @@ class ProgressLine:
         )
 
     def _put(self, text: str) -> None:
-        self._write(f"\r\x1b[2K{printable(text[:118])}")
+        self._write(f"\r\x1b[2K{one_line(text[:118])}")
 
     def _clear(self) -> None:
         if self._moving and not self._quiet:

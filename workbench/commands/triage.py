@@ -10,7 +10,7 @@ import click
 
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.exchange import epoch
-from workbench.commands.terminal import printable
+from workbench.commands.terminal import one_line
 from workbench.workspace import Workspace
 
 
@@ -78,7 +78,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             line = f"{row['suspicion']:.2f}  {row['kind']:9}  {names:30}  {votes:13}  {row['decision']:8} {row['path']}"
             if row["across"]:
                 line += f"  near-copy of {paths.get(row['other'], '')} in the training half"
-            click.echo(printable(line.rstrip()))
+            click.echo(one_line(line.rstrip()))
         judged = precision(triage.suspects, triage.decisions)
         if judged.answered:
             click.echo(

@@ -72,7 +72,7 @@ def test_blue_comes_first_and_on_0_to_255():
 @pytest.mark.parametrize("side", [57, 113, 199])
 def test_a_size_that_its_blocks_cannot_halve_is_refused_with_one_that_they_can(side):
     model = features().eval()
-    with pytest.raises(Problem, match="BN-Inception.*halves a feature map of") as refused:
+    with pytest.raises(Problem, match=r"BN-Inception.*halves a feature map of") as refused:
         model(torch.zeros(1, 3, side, side))
     assert "227 px or a multiple of 32" in refused.value.todo
     assert model(torch.zeros(1, 3, 227, 227)).shape[1:] == (1024, 7, 7)
