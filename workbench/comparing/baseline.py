@@ -81,10 +81,15 @@ def difference(baseline: Summary, other: Summary) -> Interval:
     """
     if _datasets(baseline.group) != _datasets(other.group):
         return NO_DIFFERENCE
-    shared = sorted(baseline.by_seed.keys() & other.by_seed.keys())
-    if shared:
-        return t_interval([other.by_seed[seed] - baseline.by_seed[seed] for seed in shared])
+    if paired := seed_differences(baseline, other):
+        return t_interval(paired)
     return welch_interval(list(baseline.by_seed.values()), list(other.by_seed.values()))
+
+
+def seed_differences(baseline: Summary, other: Summary) -> list[float]:
+    """The other minus the baseline in each seed that both have, by rising seed; in the metric's unit."""
+    shared = sorted(baseline.by_seed.keys() & other.by_seed.keys())
+    return [other.by_seed[seed] - baseline.by_seed[seed] for seed in shared]
 
 
 def _datasets(group: Group) -> set[int]:

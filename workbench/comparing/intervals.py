@@ -71,14 +71,26 @@ def welch_interval(first: Sequence[float], second: Sequence[float], level: float
     difference = float(b.mean() - a.mean())
     if n < FEWEST_SEEDS:
         return Interval(difference, nan, nan, n)
-    parts = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    error, freedom = welch_error(a, b)
+    half = _quantile(freedom, level) * error
+    return Interval(difference, difference - half, difference + half, n)
+
+
+def welch_error(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
+    """Standard error of the difference of two independent means, and its degrees of freedom (Welch, 1947).
+
+    Args:
+        first, second: [n] and [m] finite numbers, n and m at least 2.
+
+    Returns:
+        Error, 0 where no value varies, and the degrees of freedom, then 1.
+    """
+    parts = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
     variance = float(sum(parts))
     if variance == 0:
-        return Interval(difference, difference, difference, n)
+        return 0.0, 1.0
     shares = parts[0] / variance, parts[1] / variance
-    freedom = 1 / (shares[0] ** 2 / (len(a) - 1) + shares[1] ** 2 / (len(b) - 1))
-    half = _quantile(freedom, level) * sqrt(variance)
-    return Interval(difference, difference - half, difference + half, n)
+    return sqrt(variance), float(1 / (shares[0] ** 2 / (len(first) - 1) + shares[1] ** 2 / (len(second) - 1)))
 
 
 def paired_bootstrap(

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import inf, sqrt
 
 import numpy as np
 
-from workbench.comparing.intervals import FEWEST_SEEDS, Interval, t_interval
+from workbench.comparing.intervals import Interval, t_interval
+from workbench.comparing.p_values import holm, paired_p
 
 LEVEL = 0.95
 RESAMPLES = 1000
@@ -78,28 +78,6 @@ def differences(means: np.ndarray) -> list[Difference]:
         Difference(first, second, t_interval(values.tolist()), p, adjusted)
         for (first, second), values, p, adjusted in zip(pairs, by_seed, p_values, holm(p_values), strict=True)
     ]
-
-
-def paired_p(by_seed: np.ndarray) -> float:
-    """Two-sided p of the t-test that the mean of [s] differences is 0; 1 for fewer than three, or all of them 0."""
-    from scipy.special import stdtr
-
-    count = len(by_seed)
-    if count < FEWEST_SEEDS or not by_seed.any():
-        return 1.0
-    error = float(by_seed.std(ddof=1)) / sqrt(count)
-    t = abs(float(by_seed.mean())) / error if error else inf
-    return float(2 * stdtr(count - 1, -t))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values after Holm's step-down correction (1979), in the order given: each at most 1, none before a smaller."""
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for step, pair in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - step) * p_values[pair]))
-        adjusted[pair] = highest
-    return adjusted
 
 
 def alike(order: Sequence[int], pairs: Sequence[Difference]) -> list[tuple[int, int]]:

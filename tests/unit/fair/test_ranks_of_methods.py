@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from workbench.comparing.intervals import Interval
-from workbench.fair.ranking import Difference, alike, differences, holm, paired_p, ranks
+from workbench.comparing.p_values import holm, paired_p
+from workbench.fair.ranking import Difference, alike, differences, ranks
 
 
 def naive_holm(p_values):

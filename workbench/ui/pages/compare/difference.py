@@ -1,15 +1,20 @@
-"""A group against the baseline: choose it, read the verdict, see an interval for each seed and over all."""
+"""All groups against the baseline, and below one of them: its verdict, an interval for each seed and over all."""
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
+from workbench.comparing.baseline import BaselineRow
 from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number, over_seeds
+from workbench.comparing.forest import forest_of
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
+from workbench.ui.pages.compare.forest import ForestPanel
+from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
@@ -17,14 +22,17 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.scrolled import Scrolled
 
 PLOT_PX, INTERVAL_PX = 90, 34  # px of the plot without its intervals, and for each
+RESULTS_PX = 260  # least height of plot and table of a pair; with less room the tab scrolls
 
 
 class DifferencePanel(QWidget):
     """The Difference tab. `chosen` is emitted when the model has another pair of groups."""
 
     chosen = Signal()
+    failed = Signal(object)  # Problem, of saving the forest plot
 
     def __init__(self, model: CompareModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,8 +40,11 @@ class DifferencePanel(QWidget):
         self._build()
         self.other.activated.connect(self._choose_other)
         self.swap.clicked.connect(self._swap)
+        self.forest.plot.chosen.connect(self._choose)
+        self.forest.plot.failed.connect(self.failed)
 
     def _build(self) -> None:
+        self.forest = ForestPanel()
         self.baseline = ElidedLabel("", "strong", Qt.TextElideMode.ElideMiddle)
         self.other = QComboBox()
         self.other.setAccessibleName("Group that is compared with the baseline")
@@ -48,10 +59,19 @@ class DifferencePanel(QWidget):
         head = in_row(label("Baseline", "caption"), (self.baseline, 1), self.swap, against, (self.other, 1))
         self.results = QSplitter(Qt.Orientation.Vertical)
         self.results.setHandleWidth(8)
+        self.results.setMinimumHeight(RESULTS_PX)
         self.results.addWidget(self.plot)
         self.results.addWidget(self.table)
         self.results.setStretchFactor(1, 1)
-        in_column(head, self.verdict, (self.results, 1), self.notes, 0, on=self, margins=8, spacing=8)
+        whole = QWidget()
+        parts = (self.forest, head, self.verdict, (self.results, 1), self.notes, 0)
+        in_column(*parts, on=whole, margins=8, spacing=8)
+        in_column((Scrolled(whole), 1), on=self)
+
+    def show_rows(self, rows: Sequence[BaselineRow], styles: Mapping[str, GroupStyle]) -> None:
+        """Show every group against the baseline, which comes first; `styles` are by the group's title."""
+        if rows:
+            self.forest.show_forest(forest_of(rows), styles)
 
     def show_groups(self) -> None:
         """Show the groups of the model, its baseline and the group that is compared with it."""
@@ -63,6 +83,7 @@ class DifferencePanel(QWidget):
         for row, title in enumerate(titles):
             self.other.setItemData(row, title, Qt.ItemDataRole.AccessibleTextRole)
         self.other.setCurrentIndex(titles.index(other.title) if other is not None else -1)
+        self.forest.plot.mark(other.title if other is not None else "")
         for widget in (self.other, self.swap):
             widget.setEnabled(len(titles) > 1)
 
@@ -112,7 +133,10 @@ class DifferencePanel(QWidget):
         fit_columns(self.table)
 
     def _choose_other(self) -> None:
-        self._model.choose_other(self.other.currentText())
+        self._choose(self.other.currentText())
+
+    def _choose(self, title: str) -> None:
+        self._model.choose_other(title)
         self.chosen.emit()
 
     def _swap(self) -> None:

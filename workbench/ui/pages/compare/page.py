@@ -185,8 +185,10 @@ class ComparePage(QStackedWidget):
         self.tabs.draw_groups()
 
     def _draw_table(self) -> None:
-        self.groups.table.show(self.model.rows, self.tabs.styles)
+        rows = self.model.rows
+        self.groups.table.show(rows, self.tabs.styles)
         self.groups.fit()
+        self.tabs.show_rows(rows)
 
     # Two groups
 

@@ -1,7 +1,10 @@
 """The tabs of the Compare page: each is drawn when it is opened, and again when what it shows has changed."""
 
+from collections.abc import Sequence
+
 from PySide6.QtWidgets import QTabWidget, QWidget
 
+from workbench.comparing.baseline import BaselineRow
 from workbench.fair.stored import FairComparisons
 from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
@@ -23,6 +26,7 @@ class ResultTabs(QTabWidget):
     def __init__(self, session: Session, model: CompareModel, loader: PictureLoader) -> None:
         super().__init__()
         self._model = model
+        self._rows: list[BaselineRow] = []
         self._stale: set[QWidget] = set()  # show other runs, metrics or colours than the model
         self.curves, self.difference = CurvesPanel(session), DifferencePanel(model)
         self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
@@ -41,7 +45,7 @@ class ResultTabs(QTabWidget):
         ):
             self.addTab(widget, title)
         self.show_fair(FairComparisons())
-        for panel in (self.curves, self.settings, self.fair):
+        for panel in (self.curves, self.difference, self.settings, self.fair):
             panel.failed.connect(session.notify)
         self.currentChanged.connect(self._draw_shown)
 
@@ -60,6 +64,12 @@ class ResultTabs(QTabWidget):
     def draw_groups(self) -> None:
         """Show the groups of the model as they are now."""
         self._stale |= {self.papers, self.curves, self.cost, self.settings}
+        self._draw_shown()
+
+    def show_rows(self, rows: Sequence[BaselineRow]) -> None:
+        """Show the groups with their differences from the baseline, which comes first."""
+        self._rows = list(rows)
+        self._stale.add(self.difference)
         self._draw_shown()
 
     def say(self, text: str) -> None:
@@ -89,5 +99,7 @@ class ResultTabs(QTabWidget):
         if isinstance(panel, NeighbourPanel):
             if self._model.pair is not None:
                 panel.show_pairs(self._model.paired_runs(), self._model.pair.named)
+        elif isinstance(panel, DifferencePanel):
+            panel.show_rows(self._rows, self.styles)
         elif isinstance(panel, CurvesPanel | CostPanel | SettingsPanel | PapersPanel):
             panel.show_overview(overview, list(self.styles.values()))

@@ -1,0 +1,144 @@
+"""The forest on the Difference tab: every group against the baseline, in words, by pointer, keys and copies."""
+
+import csv
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from tests.ui.ticking import tick
+from tests.unit.comparing.compared_runs import store
+from workbench.config import RunConfig, TrainingParams
+from workbench.ui.pages.compare.forest_plot import AXIS_PX, HEAD_PX, MOST_ROWS
+from workbench.ui.pages.compare.page import ComparePage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise")
+GROUPS = {"CE": (0.30, 0.32, 0.31), "ICE": (0.40, 0.425, 0.41), "<b>Few</b>": (0.2, 0.21)}
+
+
+def difference_tab(qtbot, session, *runs):
+    """The page with the groups of these runs ticked, at its Difference tab."""
+    session.theme.apply()
+    page = ComparePage(session)
+    qtbot.addWidget(page)
+    page.resize(1200, 900)
+    with qtbot.waitExposed(page):
+        page.show()
+    tick(qtbot, page, *runs)
+    page.tabs.setCurrentWidget(page.tabs.difference)
+    return page
+
+
+@pytest.fixture
+def page(qtbot, session, workspace):
+    """Three groups; the last has two seeds. No query is right at its first neighbour, and NMI is the same in all."""
+    for place, (name, values) in enumerate(GROUPS.items()):
+        for seed, value in enumerate(values):
+            training = TrainingParams(lr=0.001 * (place + 1))
+            ap = np.full(6, value)
+            store(workspace, {1: ap}, seed=seed, name=name, training=training, metrics={"NMI": 0.5 + 0.1 * seed})
+    shown = difference_tab(qtbot, session, 1, 4, 7)
+    compared(qtbot, shown)
+    return shown
+
+
+def compared(qtbot, page):
+    qtbot.waitUntil(lambda: page.model.comparison is not None)
+    return page.model.comparison
+
+
+def row_of(picture, row, rows=2):
+    """A point on the name of a row."""
+    height = (picture.height() - HEAD_PX - AXIS_PX) / rows
+    return QPoint(40, int(HEAD_PX + height * (row + 0.5)))
+
+
+def test_the_tab_starts_with_every_group_against_the_baseline(page):
+    forest = page.tabs.difference.forest
+    assert forest.isVisible()
+    assert forest.plot.picture.accessibleName().startswith("Difference from CE, over seeds, 95% interval")
+    said = forest.plot.picture.accessibleDescription()
+    assert "ICE: MAP@R +10.17 [+9.45, +10.88], 3 seeds, p <0.001 after Holm; R@1" in said
+    assert "<b>Few</b>: MAP@R −10.50, 2 seeds: no interval" in said
+    assert said.endswith("Chosen: ICE.")
+    assert forest.claims.text() == "“ICE” beats “CE” on MAP@R alone."
+    assert forest.remarks.text().startswith("3 tests, Holm-corrected within each metric. Three seeds are few: five")
+    assert forest.remarks.text().endswith("“<b>Few</b>” has too few seeds: three give an interval and a p.")
+
+
+def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):
+    panel, picture = page.tabs.difference, page.tabs.difference.forest.plot.picture
+    qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, 1))
+    assert panel.other.currentText() == "<b>Few</b>"
+    assert compared(qtbot, page).second.title == "<b>Few</b>"
+    assert panel.verdict.text().startswith("Not enough seeds (n = 2)")
+    qtbot.keyClick(picture, Qt.Key.Key_Up)
+    assert compared(qtbot, page).second.title == "ICE"
+    qtbot.keyClick(picture, Qt.Key.Key_End)
+    assert panel.other.currentText() == "<b>Few</b>"
+    panel.other.setCurrentText("ICE")
+    panel.other.activated.emit(1)
+    assert picture.accessibleDescription().endswith("Chosen: ICE.")
+    spy = QSignalSpy(panel.forest.plot.chosen)
+    qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, 0))
+    assert spy.count() == 0, "it is chosen already"
+
+
+def test_another_baseline_and_other_metrics_are_drawn(qtbot, page):
+    plot = page.tabs.difference.forest.plot
+    actions = {action.text(): action for action in page.head.columns.actions()}
+    actions["R@1"].trigger()
+    assert [name for name in plot.rows()[0] if name.endswith("p_holm")] == ["MAP@R p_holm", "NMI p_holm"]
+    page.head.baseline_box.setCurrentIndex(1)
+    page.head.baseline_box.activated.emit(1)
+    assert plot.title.startswith("Difference from ICE")
+    assert page.tabs.difference.forest.claims.text() == "“CE” is worse than “ICE” on MAP@R alone."
+    assert [row[0] for row in plot.rows()[1:]] == ["CE", "<b>Few</b>"]
+
+
+def test_one_group_has_no_forest(qtbot, page):
+    page.session.ticks.choose([1, 2, 3])
+    qtbot.waitUntil(lambda: len(page.model.overview.groups) == 1)
+    qtbot.waitUntil(page.tabs.difference.forest.isHidden)
+
+
+def test_the_numbers_are_copied_and_saved(page, tmp_path):
+    plot = page.tabs.difference.forest.plot
+    plot.copy_table()
+    head, ice, few = (line.split("\t") for line in QGuiApplication.clipboard().text().splitlines())
+    assert head[:3] == ["group", "MAP@R difference", "MAP@R low_95"]
+    assert (ice[0], float(ice[1])) == ("ICE", pytest.approx(10.1667, rel=1e-4))
+    assert few[2:6] == ["", "", "", "2"]
+    for name in ("forest.csv", "forest.png", "forest.svg"):
+        plot.save(tmp_path / name)
+    with open(tmp_path / "forest.csv", newline="") as file:
+        assert [row[0] for row in csv.reader(file)] == ["group", "ICE", "<b>Few</b>"]
+    assert not plot.image().isNull()
+    assert (tmp_path / "forest.svg").stat().st_size > 1000
+
+
+def test_a_row_says_its_numbers_under_the_pointer(page):
+    picture = page.tabs.difference.forest.plot.picture
+    point = QPointF(row_of(picture, 1))
+    none, button = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.NoButton
+    event = QMouseEvent(QMouseEvent.Type.MouseMove, point, picture.mapToGlobal(point), button, button, none)
+    QApplication.sendEvent(picture, event)
+    assert QToolTip.text().startswith("<qt>&lt;b&gt;Few&lt;/b&gt;<br>MAP@R −10.50, 2 seeds: no interval")
+
+
+def test_of_many_groups_the_first_are_drawn_and_a_key_scrolls_to_its_row(qtbot, session, workspace):
+    for number in range(MOST_ROWS + 3):
+        workspace.create_run(RunConfig(name="Sweep", training=TrainingParams(lr=0.001 * (1 + number))))
+    page = difference_tab(qtbot, session, *range(1, MOST_ROWS + 4))
+    forest = page.tabs.difference.forest
+    assert forest.plot.title.endswith(f"; the first {MOST_ROWS} of {MOST_ROWS + 2} groups")
+    assert forest.remarks.text() == "No test was made."
+    assert forest.claims.isHidden()
+    picture, last = forest.plot.picture, MOST_ROWS - 1
+    qtbot.waitUntil(lambda: picture.height() > forest.height())
+    assert not picture.visibleRegion().contains(row_of(picture, last, MOST_ROWS))
+    qtbot.keyClick(picture, Qt.Key.Key_End)
+    qtbot.waitUntil(lambda: picture.visibleRegion().contains(row_of(picture, last, MOST_ROWS)))

@@ -1,0 +1,107 @@
+"""The forest of differences from a baseline: p after Holm, too few seeds, and the words."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.unit.comparing.compared_runs import store
+from workbench.comparing.baseline import against_baseline
+from workbench.comparing.forest import claims, forest_of, forest_table, remarks, seeds_that_halve
+from workbench.comparing.overview import overview
+from workbench.comparing.p_values import holm, welch_p
+from workbench.config import TrainingParams
+from workbench.workspace import Workspace
+
+BASE = [0.30, 0.32, 0.31]
+BETTER, SAME, FEW = ([0.40, 0.425, 0.41], [0.31, 0.31, 0.312], [0.2])
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "workspace", create=True) as made:
+        yield made
+
+
+def forest(workspace, groups, metrics=("MAP@R", "hubness/skew"), first_seed=0):
+    """`groups` by name: MAP@R by seed; hubness is ten times as much. The first is the baseline."""
+    for place, (name, values) in enumerate(groups.items()):
+        for seed, value in enumerate(values):
+            training = TrainingParams(lr=0.001 * (place + 1))
+            store(
+                workspace, {1: np.full(6, value)}, seed=seed + (place > 0) * first_seed, name=name, training=training,
+                metrics={"hubness/skew": 10 * value},
+            )  # fmt: skip
+    read = overview(workspace, workspace.runs(), {}, "MAP@R", "best")
+    return forest_of(against_baseline(read, read.groups[0], metrics))
+
+
+def test_holm_against_an_example_by_hand():
+    """0.005 x 4 = 0.02; 0.01 x 3 = 0.03; 0.03 x 2 = 0.06; 0.04 x 1 = 0.04, which may not be before 0.06."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_welch_agrees_with_scipy():
+    first, second = np.array([0.1, 0.2, 0.4, 0.35]), np.array([0.5, 0.45, 0.7])
+    assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-12)
+    assert welch_p(first[:2], second) == 1
+    assert welch_p(np.full(3, 0.25), np.full(3, 0.5)) == 0
+    assert welch_p(first, first) == 1
+
+
+def test_each_metric_is_corrected_for_its_own_tests(workspace):
+    found = forest(workspace, {"CE": BASE, "ICE": BETTER, "Same": SAME, "Few": FEW})
+    assert (found.baseline.title, found.metrics, found.tests) == ("CE", ("MAP@R", "hubness/skew"), 4)
+    ice, same, few = (row.tests[0] for row in found.rows)
+    p = [stats.ttest_rel(values, BASE).pvalue for values in (BETTER, SAME)]
+    assert (ice.p, same.p) == pytest.approx(p, rel=1e-4)
+    assert (ice.adjusted, same.adjusted) == pytest.approx([2 * p[0], p[1]], rel=1e-4)
+    assert (ice.differs, same.differs, few.differs) == (True, False, False)
+    assert (few.p, few.adjusted, few.p_words, few.difference.known) == (None, None, "1 seed", False)
+    assert few.difference.mean == pytest.approx(-0.1)
+
+
+def test_words_say_who_beats_the_baseline_and_how_it_was_tested(workspace):
+    found = forest(workspace, {"CE": BASE, "ICE": BETTER, "Same": SAME, "Few": FEW})
+    assert claims(found) == ["“ICE” beats “CE” on MAP@R.", "“ICE” is higher than “CE” in hubness/skew."]
+    assert remarks(found) == [
+        "4 tests, Holm-corrected within each metric.",
+        "Three seeds are few: five would halve an interval.",
+        "“Few” has too few seeds: three give an interval and a p.",
+    ]
+
+
+def test_a_loss_is_said_as_a_loss_and_groups_share_a_sentence(workspace):
+    worse = [value - 0.1 for value in BETTER]
+    found = forest(workspace, {"ICE": BETTER, "CE": BASE, "Other": worse}, ["MAP@R", "recall@1"])
+    assert [test.difference.mean < 0 for test in (row.tests[0] for row in found.rows)] == [True, True]
+    assert claims(found) == ["“CE” and “Other” are worse than “ICE” on MAP@R alone."]
+
+
+def test_without_enough_seeds_nothing_is_claimed(workspace):
+    found = forest(workspace, {"CE": BASE, "Few": FEW})
+    assert (claims(found), found.tests) == ([], 0)
+    assert remarks(found)[0] == "No test was made."
+
+
+def test_groups_without_a_seed_in_common_are_tested_by_welch(workspace):
+    found = forest(workspace, {"CE": BASE, "ICE": BETTER}, first_seed=7)
+    expected = stats.ttest_ind(BASE, BETTER, equal_var=False).pvalue
+    assert found.rows[0].tests[0].adjusted == pytest.approx(expected, rel=1e-4)
+
+
+def test_nothing_differs_is_said(workspace):
+    assert claims(forest(workspace, {"CE": BASE, "Same": SAME})) == ["No group differs from “CE” at 5%."]
+
+
+def test_the_table_holds_what_is_drawn(workspace):
+    head, ice, few = forest_table(forest(workspace, {"CE": BASE, "ICE": BETTER, "Few": FEW}, ["MAP@R"]))
+    assert head == ["group", *(f"MAP@R {part}" for part in ("difference", "low_95", "high_95", "p_holm", "seeds"))]
+    assert (ice[0], ice[1], ice[5]) == ("ICE", pytest.approx(10.1667, rel=1e-4), 3)
+    assert ice[2] < ice[1] < ice[3]
+    assert ice[4] == pytest.approx(stats.ttest_rel(BETTER, BASE).pvalue, rel=1e-4)
+    assert few == ["Few", pytest.approx(-10), "", "", "", 1]
+
+
+def test_five_seeds_halve_the_interval_of_three():
+    """t(2) / sqrt 3 = 2.484 and t(4) / sqrt 5 = 1.242; four seeds give 1.591."""
+    assert [seeds_that_halve(count) for count in (3, 4)] == [5, 9]

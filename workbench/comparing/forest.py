@@ -1,0 +1,239 @@
+"""All groups against the baseline in several metrics: differences over seeds, p after Holm, and what they say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+
+from workbench.comparing.baseline import MOST_METRICS, NO_DIFFERENCE, BaselineRow, Cell, seed_differences
+from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number
+from workbench.comparing.groups import Group
+from workbench.comparing.intervals import FEWEST_SEEDS, LEVEL, Interval
+from workbench.comparing.measures import Summary, is_share
+from workbench.comparing.p_values import holm, paired_p, welch_p
+
+FEW_SEEDS = 5  # with fewer the words say what more of them would give
+MOST_NAMED = 4  # groups that a sentence names
+DIGITS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """One group against the baseline in one metric."""
+
+    metric: str
+    difference: Interval  # the group minus the baseline, in the metric's unit; limits are NaN under three seeds
+    p: float | None  # two-sided, over seeds; None under three seeds
+    adjusted: float | None  # p after Holm's correction for all groups in this metric
+
+    @property
+    def differs(self) -> bool:
+        """Whether it differs from 0 at 5% after the correction."""
+        return self.adjusted is not None and self.adjusted < 1 - LEVEL
+
+    @property
+    def p_words(self) -> str:
+        """ "0.012" and "0.34" after the correction, "<0.001"; "2 seeds" where there are too few."""
+        if self.adjusted is None:
+            return _seeds(self.difference.n) if self.difference.n else NO_VALUE
+        if self.adjusted < 0.001:
+            return "<0.001"
+        return f"{self.adjusted:.3f}" if self.adjusted < 0.1 else f"{self.adjusted:.2f}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestRow:
+    """One group with a test for each metric of the forest, in their order."""
+
+    group: Group
+    tests: tuple[Tested, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """The compared groups but the baseline, in the order of the table."""
+
+    baseline: Group
+    metrics: tuple[str, ...]  # four at most
+    rows: tuple[ForestRow, ...]
+
+    @property
+    def tests(self) -> int:
+        """How many tests were made: differences of too few seeds are none."""
+        return sum(test.p is not None for row in self.rows for test in row.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One way to differ from the baseline, with its verb for one group and for several."""
+
+    share: bool  # in a metric of which more is better
+    up: bool
+    one: str
+    several: str
+    preposition: str
+
+    def is_of(self, test: Tested) -> bool:
+        return is_share(test.metric) is self.share and (test.difference.mean > 0) is self.up
+
+
+KINDS = (
+    _Kind(True, True, "beats", "beat", "on"),
+    _Kind(True, False, "is worse than", "are worse than", "on"),
+    _Kind(False, True, "is higher than", "are higher than", "in"),
+    _Kind(False, False, "is lower than", "are lower than", "in"),
+)
+
+
+def forest_of(rows: Sequence[BaselineRow]) -> Forest:
+    """Test every group against the baseline in each of the first four metrics; cheap, nothing is read.
+
+    Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947). p are
+    corrected within each metric for the number of its tests (Holm, 1979).
+
+    Args:
+        rows: of `against_baseline`, the baseline first.
+    """
+    baseline, *others = rows
+    shown = baseline.cells[:MOST_METRICS]
+    metrics = tuple(cell.metric for cell in shown)
+    columns = [_column(cell, [row.cells[place] for row in others]) for place, cell in enumerate(shown)]
+    tested = [ForestRow(row.group, tuple(column[index] for column in columns)) for index, row in enumerate(others)]
+    return Forest(baseline.group, metrics, tuple(tested))
+
+
+def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
+    p_values = [_p(baseline.summary, cell) for cell in others]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [
+        Tested(cell.metric, cell.difference or NO_DIFFERENCE, p, None if p is None else next(adjusted))
+        for cell, p in zip(others, p_values, strict=True)
+    ]
+
+
+def _p(baseline: Summary, other: Cell) -> float | None:
+    if other.difference is None or not other.difference.known:
+        return None
+    if paired := seed_differences(baseline, other.summary):
+        return paired_p(np.array(paired))
+    return welch_p(*(np.array(list(summary.by_seed.values())) for summary in (baseline, other.summary)))
+
+
+def forest_table(forest: Forest) -> list[list[str | float]]:
+    """Group, then difference, 95% limits, p after Holm and seeds of each metric, the head first; shares in points.
+
+    What there is not is an empty string.
+    """
+    head: list[str | float] = ["group"]
+    for metric in forest.metrics:
+        name = metric_name(metric)
+        head += [f"{name} {part}" for part in ("difference", "low_95", "high_95", "p_holm", "seeds")]
+    table = [head]
+    for row in forest.rows:
+        cells: list[str | float] = [row.group.title]
+        for test in row.tests:
+            difference, unit = test.difference, 100 if is_share(test.metric) else 1
+            numbers = (unit * difference.mean, unit * difference.low, unit * difference.high, test.adjusted)
+            cells += ["" if value is None or not isfinite(value) else value for value in numbers]
+            cells.append(difference.n)
+        table.append(cells)
+    return table
+
+
+def in_numbers(test: Tested) -> str:
+    """ "MAP@R +3.70 [+2.50, +4.90], 3 seeds, p 0.006 after Holm"; without an interval and a p under three seeds."""
+    difference, metric = test.difference, test.metric
+    if not difference.n:
+        return f"{metric_name(metric)} {NO_VALUE}"
+    said = f"{metric_name(metric)} {number(difference.mean, metric, signed=True)}"
+    if test.adjusted is None:
+        return f"{said}, {_seeds(difference.n)}: no interval"
+    return f"{said} {limits(difference, metric, signed=True)}, {_seeds(difference.n)}, p {test.p_words} after Holm"
+
+
+def claims(forest: Forest) -> list[str]:
+    """Sentences: which groups beat the baseline, are worse, or only differ, on which metrics, at 5% after Holm.
+
+    Of a metric that is no share nobody knows whether more is better: its groups are higher or lower.
+    """
+    sentences = [sentence for kind in KINDS for sentence in _told(forest, kind)]
+    if sentences or not forest.tests:
+        return sentences
+    return [f"No group differs from “{forest.baseline.title}” at 5%."]
+
+
+def _told(forest: Forest, kind: _Kind) -> list[str]:
+    """A sentence for each set of metrics, the largest first; the groups that differ in the same set share one."""
+    groups: dict[tuple[int, str], list[str]] = {}
+    for row in forest.rows:
+        differing = [test for test in row.tests if test.differs]
+        metrics = [test.metric for test in differing if kind.is_of(test)]
+        if metrics:
+            where = _metrics(metrics, forest) + (" alone" if len(differing) == 1 < len(forest.metrics) else "")
+            groups.setdefault((-len(metrics), where), []).append(f"“{row.group.title}”")
+    return [
+        f"{_named(titles)} {kind.one if len(titles) == 1 else kind.several} “{forest.baseline.title}” "
+        f"{kind.preposition} {where}."
+        for (_, where), titles in sorted(groups.items(), key=lambda group: group[0][0])
+    ]
+
+
+def _metrics(metrics: list[str], forest: Forest) -> str:
+    if len(metrics) == len(forest.metrics) > 1:
+        return "both metrics" if len(metrics) == 2 else f"all {_digits(len(metrics))} metrics"
+    return _joined([metric_name(metric) for metric in metrics])
+
+
+def remarks(forest: Forest) -> list[str]:
+    """Sentences: how many tests were made and how they are corrected, and what few seeds mean for them."""
+    sentences = [f"{forest.tests} {'test' if forest.tests == 1 else 'tests'}, Holm-corrected within each metric."]
+    if not forest.tests:
+        sentences = ["No test was made."]
+    if any(test.p is not None and not test.differs and not test.difference.holds_zero for test in _all(forest)):
+        sentences.append("Intervals are not corrected: one can leave out 0 where its p is above 0.05.")
+    fewest = min((test.difference.n for test in _all(forest) if test.p is not None), default=FEW_SEEDS)
+    if fewest < FEW_SEEDS:
+        more = _digits(seeds_that_halve(fewest))
+        sentences.append(f"{_digits(fewest).capitalize()} seeds are few: {more} would halve an interval.")
+    without = [row for row in forest.rows if any(0 < test.difference.n < FEWEST_SEEDS for test in row.tests)]
+    if without:
+        named = _named([f"“{row.group.title}”" for row in without])
+        verb = "has" if len(without) == 1 else "have"
+        sentences.append(f"{named} {verb} too few seeds: {_digits(FEWEST_SEEDS)} give an interval and a p.")
+    return sentences
+
+
+def seeds_that_halve(seeds: int) -> int:
+    """The fewest seeds whose t-interval is half as wide as that of `seeds` (at least 2), where the spread is equal."""
+    from scipy.special import stdtrit
+
+    def width(count: int) -> float:
+        return float(stdtrit(count - 1, (1 + LEVEL) / 2)) / sqrt(count)
+
+    more = seeds + 1
+    while width(more) > width(seeds) / 2:
+        more += 1
+    return more
+
+
+def _all(forest: Forest) -> list[Tested]:
+    return [test for row in forest.rows for test in row.tests]
+
+
+def _seeds(count: int) -> str:
+    return f"{count} {'seed' if count == 1 else 'seeds'}"
+
+
+def _digits(count: int) -> str:
+    return DIGITS[count] if count < len(DIGITS) else str(count)
+
+
+def _named(titles: list[str]) -> str:
+    if len(titles) <= MOST_NAMED:
+        return _joined(titles)
+    return f"{', '.join(titles[: MOST_NAMED - 1])} and {len(titles) - MOST_NAMED + 1} more"
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
