@@ -472,7 +472,9 @@ def test_groups_of_one_name_are_called_by_what_they_differ_in(qtbot, workspace):
 def test_looks_are_stable_and_never_the_same():
     found = styles(list(range(24)))
     assert len({(each.colour, each.pen) for each in found}) == 24
-    assert [each.colour for each in styles([5, 5])] == [found[5].colour] * 2
+    assert [each.colour for each in styles([5, 5])] == [found[5].colour, found[0].colour], "one that nobody has"
+    assert len({each.colour for each in styles([0, 3, 6, 9, 12])}) == 5, "groups of three seeds"
+    assert [each.colour for each in styles([0, 6, 1])][::2] == [found[0].colour, found[1].colour], "each its own first"
     assert len(set(styles([3] * 24))) == 24
     assert styles([7])[0] == found[7]
 

@@ -1,4 +1,4 @@
-"""How a group looks in every plot of the page: the colour of its oldest run, a line style and a symbol."""
+"""How a group looks in every plot of the page: the colour of its oldest run while it is free, a line and a symbol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,15 +26,16 @@ class GroupStyle:
 
 
 def styles(colours: Sequence[int]) -> list[GroupStyle]:
-    """One style for each stored colour index; the same index has the same colour in every comparison.
+    """One style for each stored colour index, which has its own colour unless a group before it has that one.
 
-    The line style goes on with every turn through the palette, and further where two would look the same.
+    Such a group takes a colour that no other group wants, as long as there is one: three groups of three seeds would
+    have two colours. The line style goes on with every turn through the palette, and further where two look alike.
     """
     used: set[GroupStyle] = set()
     all_used: set[str] = set()  # colours with which every style and symbol is taken
     chosen = []
-    for index in colours:
-        turn, colour = index // len(RUN_COLOURS), run_colour(index)
+    for index, shown in zip(colours, _apart(colours), strict=True):
+        turn, colour = index // len(RUN_COLOURS), run_colour(shown)
         candidates = (
             GroupStyle(
                 colour, STYLES[(turn + step) % len(STYLES)], SYMBOLS[(turn + step + step // TURN) % len(SYMBOLS)]
@@ -49,6 +50,18 @@ def styles(colours: Sequence[int]) -> list[GroupStyle]:
             style = free or first
         used.add(style)
         chosen.append(style)
+    return chosen
+
+
+def _apart(colours: Sequence[int]) -> list[int]:
+    """Indices into the palette, of which none comes twice before all came once."""
+    wanted = [index % len(RUN_COLOURS) for index in colours]
+    free = [index for index in range(len(RUN_COLOURS)) if index not in wanted]
+    seen: set[int] = set()
+    chosen = []
+    for index in wanted:
+        chosen.append(free.pop(0) if index in seen and free else index)
+        seen.add(index)
     return chosen
 
 
