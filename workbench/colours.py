@@ -1,8 +1,11 @@
 """Colours that window and reports share, so that a class or a group looks the same in both."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442", "#000000")
+OF_RUNS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
 NEUTRAL = "#8A8F98"  # on both themes: a seventh class, and samples without a score
 GOLDEN = 0.618034
 
@@ -10,6 +13,21 @@ GOLDEN = 0.618034
 def rgb(*colours: str) -> np.ndarray:
     """ "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
     return np.array([0xFF000000 | int(colour[1:], 16) for colour in colours], np.uint32)
+
+
+def told_apart(wanted: Sequence[int]) -> list[int]:
+    """Places in OF_RUNS for groups that want these indices: each its own, unless a group before it has that one.
+
+    Such a group takes one that no other wants, as long as there is one: three groups of three seeds would have two.
+    """
+    own = [index % len(OF_RUNS) for index in wanted]
+    free = [index for index in range(len(OF_RUNS)) if index not in own]
+    seen: set[int] = set()
+    places = []
+    for index in own:
+        places.append(free.pop(0) if index in seen and free else index)
+        seen.add(index)
+    return places
 
 
 def class_colours(count: int, dark: bool = False) -> np.ndarray:

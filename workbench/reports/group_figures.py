@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from workbench.colours import OF_RUNS, told_apart
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
-from workbench.reports.figures import COLOURS
 
 LINES = ("-", "--", "-.", ":")
 MARKERS = "osD^vPX*"
@@ -24,26 +24,35 @@ SHORT, LONG = 34, 60  # letters of a title in the figure of a column, and of a p
 def draw(overview: Overview, sections: tuple[str, ...]) -> dict[str, Drawing]:
     """The drawings "group-curves" and "group-means", where their sections are wanted and have something to draw."""
     drawn: dict[str, Drawing] = {}
+    colours = _colours(overview)
     every = [curve for curve in overview.curves if curve.runs]
     if "group-curves" in sections and every:
         curves = every[:MOST_CURVES]
         height = 2.2 + 0.13 * len(curves)
-        drawn["group-curves"] = Drawing(partial(_curves, overview.metric, curves), COLUMN, height, _points(every))
+        drawn["group-curves"] = Drawing(
+            partial(_curves, overview.metric, curves, colours), COLUMN, height, _points(every)
+        )
     summaries = [summary for summary in overview.summaries if summary.values][:MOST_MEANS]
     if "groups" in sections and len(summaries) > 1:
         width = COLUMN if len(summaries) <= MOST_CURVES else FULL
         height = 0.75 + 0.3 * len(summaries) if width == COLUMN else 0.6 + 0.2 * len(summaries)
-        paint = partial(_means, overview.metric, summaries, SHORT if width == COLUMN else LONG)
+        paint = partial(_means, overview.metric, summaries, colours, SHORT if width == COLUMN else LONG)
         drawn["group-means"] = Drawing(paint, width, height, _means_table(summaries))
     return drawn
 
 
-def _curves(metric: str, curves: list[Curve], host: Figure) -> None:
+def _colours(overview: Overview) -> dict[str, str]:
+    """Of each group by title, as the window draws it."""
+    places = told_apart([group.colour for group in overview.groups])
+    return {group.title: OF_RUNS[place] for group, place in zip(overview.groups, places, strict=True)}
+
+
+def _curves(metric: str, curves: list[Curve], colours: dict[str, str], host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     names = apart([curve.group.title for curve in curves])
     for index, curve in enumerate(curves):
-        colour, line = COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
+        colour, line = colours[curve.group.title], LINES[index % len(LINES)]
         for _, epochs, values in curve.runs:
             axes.plot(epochs, scale * values, color=colour, alpha=0.25, linewidth=0.6)
         title = f"{_cut(names[index], SHORT)} (n = {curve.n})"
@@ -60,11 +69,11 @@ def _curves(metric: str, curves: list[Curve], host: Figure) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
-def _means(metric: str, summaries: list[Summary], letters: int, host: Figure) -> None:
+def _means(metric: str, summaries: list[Summary], colours: dict[str, str], letters: int, host: Figure) -> None:
     axes = host.add_subplot()
     scale = 100 if is_share(metric) else 1
     for index, summary in enumerate(summaries):
-        colour, interval = COLOURS[index % len(COLOURS)], summary.interval
+        colour, interval = colours[summary.group.title], summary.interval
         values = [scale * value for value in summary.by_seed.values()]
         axes.plot(values, [index] * len(values), "o", color=colour, markersize=3, alpha=0.4, markeredgewidth=0)
         if interval.known:

@@ -9,6 +9,7 @@ from workbench.comparing.overview import Overview
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
+from workbench.reports.group_figures import apart
 
 SCORES = (("MAP@R", "Best MAP@R"), ("recall@1", "R@1"))
 
@@ -53,14 +54,15 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
     unit = " %" if is_share(metric) else ""
+    names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
-        Tile("Best of 1 group" if len(known) == 1 else f"Best of {len(known):,} groups", best.group.title, seeds),
+        Tile("Best of 1 group" if len(known) == 1 else f"Best of {len(known):,} groups", names[0], seeds),
         Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
         lead = words.number(best.interval.mean - ranked[1].interval.mean, metric, signed=True)
-        tiles.append(Tile("Lead", lead, f"over {ranked[1].group.title}"))
+        tiles.append(Tile("Lead", lead, f"over {names[1]}"))
     tiles.append(counted)
     if best.seconds is not None:
         tiles.append(Tile("Time of a run", duration(best.seconds), "mean of the best group"))

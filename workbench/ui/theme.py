@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
-from workbench.colours import OKABE_ITO
+from workbench.colours import OF_RUNS
 from workbench.files.resources import resources
 from workbench.ui.dressing import Dressing
 from workbench.ui.preferences import Preferences
@@ -64,7 +64,7 @@ LIGHTER = {  # of the same curve on a dark ground
     "#E69F00": "#F2B632",
 }  # fmt: skip
 DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
-RUN_COLOURS = OKABE_ITO[:6]  # black and yellow cannot be seen on one of the two themes
+RUN_COLOURS = OF_RUNS
 RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
 _shown = LIGHT

@@ -11,9 +11,11 @@ from statistics import fmean, stdev
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench import cli, files, reports
+from workbench.colours import OF_RUNS
 from workbench.comparing.intervals import t_interval
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.problem import Problem
@@ -78,6 +80,15 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
     assert "is better: the 95% interval over seeds leaves zero out" in sentences(found)
     assert set(found.document.drawings) == {"group-curves", "group-means"}
+
+
+def test_groups_have_the_colours_of_the_window(workspace, runs):
+    workspace.set_colour(1, 3)
+    workspace.set_colour(2, 9)  # the same, one turn later: it takes the first that nobody wants
+    for drawing in made(workspace, runs).document.drawings.values():
+        host = Figure()
+        drawing.paint(host)
+        assert {line.get_color() for line in host.axes[0].lines} == {OF_RUNS[3], OF_RUNS[0]}
 
 
 def test_papers_rows_stand_beside_the_means_of_groups(workspace):

@@ -7,6 +7,7 @@ from math import lcm
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPixmapCache
 
+from workbench.colours import told_apart
 from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
@@ -26,15 +27,14 @@ class GroupStyle:
 
 
 def styles(colours: Sequence[int]) -> list[GroupStyle]:
-    """One style for each stored colour index, which has its own colour unless a group before it has that one.
+    """One style for each stored colour index, as `told_apart` says.
 
-    Such a group takes a colour that no other group wants, as long as there is one: three groups of three seeds would
-    have two colours. The line style goes on with every turn through the palette, and further where two look alike.
+    The line style goes on with every turn through the palette, and further where two would look the same.
     """
     used: set[GroupStyle] = set()
     all_used: set[str] = set()  # colours with which every style and symbol is taken
     chosen = []
-    for index, shown in zip(colours, _apart(colours), strict=True):
+    for index, shown in zip(colours, told_apart(colours), strict=True):
         turn, colour = index // len(RUN_COLOURS), run_colour(shown)
         candidates = (
             GroupStyle(
@@ -50,18 +50,6 @@ def styles(colours: Sequence[int]) -> list[GroupStyle]:
             style = free or first
         used.add(style)
         chosen.append(style)
-    return chosen
-
-
-def _apart(colours: Sequence[int]) -> list[int]:
-    """Indices into the palette, of which none comes twice before all came once."""
-    wanted = [index % len(RUN_COLOURS) for index in colours]
-    free = [index for index in range(len(RUN_COLOURS)) if index not in wanted]
-    seen: set[int] = set()
-    chosen = []
-    for index in wanted:
-        chosen.append(free.pop(0) if index in seen and free else index)
-        seen.add(index)
     return chosen
 
 
