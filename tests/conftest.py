@@ -1,7 +1,6 @@
 """Shared by all tests: no display needed, real data found or skipped, and no thread outlives its test."""
 
 import os
-import sys
 import threading
 from pathlib import Path
 
@@ -56,16 +55,3 @@ def _no_thread_left_behind():
     yield
     left = outliving(before)
     assert not left, f"threads still running: {left}"
-
-
-@pytest.fixture(autouse=True)
-def _threads_of_sums_stay():
-    """How many threads torch adds with is a setting of the thread; sums of later tests would differ by rounding."""
-    before = _threads_of_torch()
-    yield
-    assert before in (None, _threads_of_torch()), "the test left torch another number of threads"
-
-
-def _threads_of_torch() -> int | None:
-    torch = sys.modules.get("torch")
-    return None if torch is None else torch.get_num_threads()

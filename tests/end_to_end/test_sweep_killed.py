@@ -1,6 +1,7 @@
 """A sweep in a process of its own, killed in the middle of a run and gone on with: the figures of one left alone."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -41,7 +42,9 @@ def owner(place):
 @pytest.fixture(autouse=True)
 def _as_in_this_process(monkeypatch, tmp_path_factory):
     torch = pytest.importorskip("torch")
-    monkeypatch.setenv("OMP_NUM_THREADS", str(torch.get_num_threads()))  # as many give the same sums
+    with ThreadPoolExecutor(1) as pool:  # a run trains on a thread of its own; a library may have set this one's
+        threads = pool.submit(torch.get_num_threads).result()
+    monkeypatch.setenv("OMP_NUM_THREADS", str(threads))  # as many give the same sums
 
 
 def test_killed_in_its_first_run_it_ends_as_if_it_had_not_been(tmp_path):

@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QMessageBox
 
 from tests.ui.trained import trained_run
@@ -11,7 +12,7 @@ from workbench.problem import Problem
 from workbench.reports.templates import template
 from workbench.ui.pages.report.choices import KEY_ROLE, FormatChoices
 from workbench.ui.pages.report.page import ReportPage
-from workbench.ui.pages.report.preview import MARGIN, READING
+from workbench.ui.pages.report.preview import MARGIN, READING, Preview
 from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace.report_templates import arrangements, choice
@@ -36,6 +37,14 @@ def tick_only(page, key):
     for row in range(page.choices.list.count()):
         item = page.choices.list.item(row)
         item.setCheckState(Qt.CheckState.Checked if item.data(KEY_ROLE) == key else Qt.CheckState.Unchecked)
+
+
+def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.resize(600, 400)
+    preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 4)
+    assert preview.page_word.text() == "Page 1 of 4"
 
 
 def test_the_preview_follows_the_ticks(page, qtbot):

@@ -73,8 +73,7 @@ class Preview(QWidget):
     def page(self) -> int:
         """The number of the page at the top, from 1; 0 without pages."""
         above = self.area.verticalScrollBar().value() + self.area.viewport().height() // 3
-        tops = [number for number, (sheet, _) in enumerate(self._pages, start=1) if sheet.y() <= above]
-        return tops[-1] if tops else min(1, self.count)
+        return max(min(1, self.count), sum(top <= above for top in self._tops()))
 
     @property
     def page_width(self) -> int:
@@ -94,7 +93,7 @@ class Preview(QWidget):
     def show_page(self, number: int) -> None:
         """Scroll to the top of a page, numbered from 1."""
         if 1 <= number <= self.count:
-            self.area.verticalScrollBar().setValue(self._pages[number - 1][0].y() - MARGIN // 2)
+            self.area.verticalScrollBar().setValue(self._tops()[number - 1] - MARGIN // 2)
 
     def say(self, words: str) -> None:
         """A sentence above the pages; empty hides it."""
@@ -124,6 +123,14 @@ class Preview(QWidget):
 
     def _turn(self, by: int) -> None:
         self.show_page(self.page + by)
+
+    def _tops(self) -> list[int]:
+        """Where each page begins at the chosen zoom, in px, also while sheets wait for their turn to be scaled."""
+        top, tops = self._column.contentsMargins().top(), []
+        for _, page in self._pages:
+            tops.append(top)
+            top += round(page.height() * self.page_width / page.width()) + self._column.spacing()
+        return tops
 
     def _tell_page(self) -> None:
         self.page_word.setText(f"Page {self.page} of {self.count}" if self.count else "No pages")
