@@ -36,13 +36,13 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
-        self.item.showGrid(x=True, y=True)
         self.item.setLabel("bottom", x_title)
         self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+            self.item.getAxis(side).setStyle(maxTickLevel=1)  # where there may be figures: more lines take three times
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
@@ -88,8 +88,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             axis.setTickFont(font)
             axis.label.setFont(font)
             axis.setStyle(hideOverlappingLabels=True)
-        for side in ("left", "bottom"):
-            self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
+        self.item.getAxis("left").setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
         self._best.label.setColor(BEST)
