@@ -19,6 +19,7 @@ import pytest
 from following import DOCS, EPOCH, EXAMPLES, call, environment, follow, started
 from having import give_arrow, give_checkout, give_cub, give_machines, give_products, give_weights
 from page_blocks import Example
+from test_bundling import DEBIAN, HERE, IMAGE, MAKING
 
 from tests.clusters.there import there
 from tests.clusters.training import python
@@ -85,17 +86,6 @@ def products(folder: Path, request: pytest.FixtureRequest) -> Given:
     give_products(folder / "Stanford_Online_Products")
     emptied(folder, request)
     return {}
-
-
-def installation(folder: Path, request: pytest.FixtureRequest) -> Given:
-    """The programs of an installation, which have this checkout, and a checkout."""
-    for name in ("Xvfb", "xdotool", "import"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed")
-    give_checkout(folder)
-    for name in ("workbench", "workbench-gui"):
-        program(folder / name)
-    return {"dist/Workbench/workbench": str(folder / "workbench")}
 
 
 def program(path: Path) -> str:
@@ -181,13 +171,13 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "Stanford Online Products, and weights of a BN-Inception": products,
     "a Ray cluster": ray,
     "a cluster with Slurm": slurm,
-    "a bundle or an installation": installation,
     "hours": hours,
     "hours, and the data of the benches": hours_and_data,
 }
 IMAGES = {"train": 3000, "t10k": 500}
 QUICK = {older, another_machine, embeddings}
 STEERED, MACHINES, ROOM = "a run at a place", "several machines", "room for an installation"
+BUNDLING = {MAKING, IMAGE, HERE, DEBIAN}  # test_bundling.py
 BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs in NEEDS]
 
 
@@ -203,7 +193,7 @@ def marks_of(need: str) -> tuple[pytest.MarkDecorator, ...]:
 
 def test_every_need_is_one_that_the_tests_have() -> None:
     named = {block.needs for blocks in EXAMPLES.values() for block in blocks if block.needs}
-    assert named == {*NEEDS, STEERED, MACHINES, ROOM}
+    assert named == {*NEEDS, *BUNDLING, STEERED, MACHINES, ROOM}
 
 
 @pytest.mark.parametrize(
