@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -60,11 +61,12 @@ class Reader:
         """What the shell prints; the test fails where a command fails."""
         own = {"PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}", "PIP_NO_CACHE_DIR": "1"}
         names = [name for name in os.environ if not name.startswith(("WORKBENCH_", "PYTHON", "QT_", "DISPLAY"))]
+        began = time.monotonic()
         done = subprocess.run(
             ["sh", "-e", "-c", text], cwd=self.checkout, env={name: os.environ[name] for name in names} | own | more,
             capture_output=True, text=True, check=False, timeout=LONGEST,
         )  # fmt: skip
-        print(done.stdout)
+        print(f"{text.strip()}\n{done.stdout}\n{time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.0f}")
         assert done.returncode == 0, f"{text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout
 
@@ -107,7 +109,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 @pytest.mark.slow
 def test_a_bundle_is_made_and_answers(made: Reader, patient: None) -> None:
-    assert "PyTorch" in made.types("dist/Workbench/workbench doctor", QT_QPA_PLATFORM="offscreen")
+    said = made.types("dist/Workbench/workbench doctor", QT_QPA_PLATFORM="offscreen")
+    assert "torch" in said
+    assert {line.split()[0] for line in said.splitlines() if line} == {"ok"}
 
 
 @pytest.mark.slow
