@@ -9,7 +9,7 @@ from pathlib import Path
 NOT_RUN, NEEDS, NO_EXAMPLE = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("not run", "needs", "no example"))
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
-PROGRAMS = "workbench", "pytest", "torchrun", "srun", "python"  # others are not run: they install, or open a window
+PROGRAMS = "workbench", "pytest", "torchrun", "srun", "python", "sqlite3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def examples(page: Path) -> list[Example]:
     the line before its block or with one empty line between. A page whose first line is `<!-- no example: WHY -->`
     has signatures or a synopsis, and no examples.
     """
-    lines = page.read_text("utf-8").splitlines()
+    lines = _lines(page)
     if NO_EXAMPLE.match(lines[0]):
         return []
     found = []
@@ -56,6 +56,16 @@ def examples(page: Path) -> list[Example]:
         if is_python or example.commands:
             found.append(example)
     return found
+
+
+def other_blocks(page: Path) -> list[str]:
+    """The blocks without a command of PROGRAMS: drawings, formulas, and what installs something."""
+    blocks = [(text, Example("", 0, is_python, text, "")) for _, is_python, text in _blocks(_lines(page))]
+    return [text for text, block in blocks if not (block.is_python or block.commands)]
+
+
+def _lines(page: Path) -> list[str]:
+    return page.read_text("utf-8").splitlines()
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[int, bool, str]]:

@@ -159,11 +159,20 @@ def embeddings(folder: Path, request: pytest.FixtureRequest) -> Given:
     return {"RUN": "1"}
 
 
+def own_folder(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """The reader is in the folder of a workspace."""
+    if shutil.which("sqlite3") is None:
+        pytest.skip("sqlite3 is not installed")
+    Workspace(folder, create=True).close()
+    return {}
+
+
 NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "the four MNIST files": mnist,
     "the data of the benches": benches,
     "a data set of Arrow files": arrow,
     "a workspace of an older version": older,
+    "the folder of a workspace": own_folder,
     "a workspace that another machine holds": another_machine,
     "embeddings of yours": embeddings,
     "four GPUs": four_gpus,
@@ -175,7 +184,7 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "hours, and the data of the benches": hours_and_data,
 }
 IMAGES = {"train": 3000, "t10k": 500}
-QUICK = {older, another_machine, embeddings}
+QUICK = {older, own_folder, another_machine, embeddings}
 STEERED, MACHINES, ROOM = "a run at a place", "several machines", "room for an installation"
 BUNDLING = {MAKING, IMAGE, HERE, DEBIAN}  # test_bundling.py
 BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs in NEEDS]

@@ -9,10 +9,22 @@ from pathlib import Path
 import pytest
 from following import DOCS, EXAMPLES, follow
 from having import give_checkout, give_machines, give_photographs
-from page_blocks import Example, examples
+from page_blocks import Example, examples, other_blocks
 
 HELD = {"command-line", "reference"}
 LONG = {"appendix", "choosing-a-loss", "plugins", "ranks", "reach"}  # several trainings, or several processes
+BOOTSTRAP, PIP = "python3 packaging/bootstrap.py run\n", "pip install .\n"  # typed in test_installing.py
+LIBRARIES = "sudo apt-get install "
+PYTORCH = "pip install torch torchvision --index-url URL-OF-THE-CPU-WHEELS\n"  # not typed: the reader's own address
+NOT_TYPED = {  # drawings, formulas, lists of files and a piece of TOML -> how each begins
+    "architecture": ["form, file, command line", "workbench/"],
+    "ce-and-spce": ["CE   = "],
+    "first-run": [BOOTSTRAP],
+    "install": [BOOTSTRAP, PIP, PYTORCH + PIP, LIBRARIES],
+    "photographs": ["birds/"],
+    "plugins": ["[project.entry-points"],
+    "workspace": ["workspace.db "],
+}
 FOLLOWED = {
     stem: blocks
     for stem, all_blocks in EXAMPLES.items()
@@ -39,6 +51,16 @@ def test_only_what_other_tests_hold_is_no_example() -> None:
     """The synopsis is held against the program's parser, the reference against the docstrings (tests/contracts)."""
     assert {page for page in EXAMPLES if _first_line(page).startswith("<!-- no example")} == HELD
     assert all(not EXAMPLES[page] for page in HELD)
+
+
+def test_every_block_without_a_command_is_one_of_those_that_are_known() -> None:
+    others = {page: other_blocks(DOCS / f"{page}.md") for page in EXAMPLES if page not in HELD}
+    assert {page: len(blocks) for page, blocks in others.items() if blocks} == {
+        page: len(beginnings) for page, beginnings in NOT_TYPED.items()
+    }
+    for page, beginnings in NOT_TYPED.items():
+        for block, beginning in zip(others[page], beginnings, strict=True):
+            assert block.startswith(beginning), page
 
 
 def _first_line(page: str) -> str:
