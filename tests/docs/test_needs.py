@@ -230,7 +230,7 @@ def test_a_run_at_a_place_is_steered_by_the_commands_of_the_page(reader: Path, m
     """The page lists them side by side; here they come in the order in which one run can need them."""
     (example,) = blocks_that_need(STEERED)
     give_machines(reader, monkeypatch)
-    added = Example(example.page, example.line, False, "workbench place add lab2 --ssh lab2 --no-check\n", "")
+    added = Example(example.page, example.line, False, "workbench place add lab2 --ssh lab2 --no-check\n")
     follow(added, {}, in_own_process=False)
     run, wait, stop, resume, fetch = example.commands
     for command in (run, stop, wait, resume, wait, fetch):
@@ -274,7 +274,7 @@ def test_torchrun_starts_the_ranks_of_two_machines(reader: Path) -> None:
 
 def assert_trained(folder: Path) -> None:
     """The run of a folder has ended well, as a workspace that takes it in knows it."""
-    follow(Example("", 0, False, f"workbench ingest {folder}\n", ""), {}, in_own_process=False)
+    follow(Example("", 0, False, f"workbench ingest {folder}\n"), {}, in_own_process=False)
     with Workspace(folder.parent / "workspace") as workspace:
         assert workspace.run(1).status == "done"
 
@@ -292,7 +292,7 @@ def test_workbench_is_installed_at_a_place_and_trains_there(
     kinds = {"lab1": {"kind": "ssh", "host": "lab1"}, "cluster": {"kind": "slurm", "host": "login1"}}
     records.store(records.made({"name": place, **kinds[place]}))
     follow(example, {}, in_own_process=False, otherwise={".": str(DOCS.parent)})
-    trained = Example(example.page, example.line, False, f"workbench run sample-digits --place {place}\n", "")
+    trained = Example(example.page, example.line, False, f"workbench run sample-digits --place {place}\n")
     follow(trained, {}, in_own_process=False)
     with Workspace(reader / "workspace") as workspace:
         assert workspace.run(1).status == "done"
