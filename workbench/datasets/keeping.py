@@ -34,10 +34,16 @@ def keep(
             kept="Nothing was started.",
             todo='Set "Keep images" to auto or encoded, or take crops of the square.',
         )
-    squares = Squares(image_set.image_size, image_set.channels)
-    if wanted == "encoded" or whole or (wanted == "auto" and squares.room(len(image_set.paths)) > LARGE):
-        return kept_images(image_set, cache, Encoded(image_set.image_size, image_set.channels), progress)
-    return kept_images(image_set, cache, squares, progress)
+    form = form_of(len(image_set.paths), image_set.image_size, image_set.channels, wanted, whole)
+    return kept_images(image_set, cache, form, progress)
+
+
+def form_of(count: int, size: int, channels: int, wanted: Wanted, whole: bool) -> Squares | Encoded:
+    """How `keep` keeps so many images of `size` px."""
+    squares = Squares(size, channels)
+    if wanted == "encoded" or whole or (wanted == "auto" and squares.room(count) > LARGE):
+        return Encoded(size, channels)
+    return squares
 
 
 def words_of(images: np.ndarray | EncodedImages) -> str:
