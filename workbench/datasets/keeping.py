@@ -9,6 +9,7 @@ from workbench.datasets.encoded_images import QUALITY, Encoded, EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.kept_images import kept_images
 from workbench.datasets.pixels import Squares
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -48,7 +49,6 @@ def form_of(count: int, size: int, channels: int, wanted: Wanted, whole: bool) -
 
 def words_of(images: np.ndarray | EncodedImages) -> str:
     """How images are kept, for Preflight and the report."""
-    size = f"{images.nbytes / 1e9:.2f} GB" if images.nbytes >= 1e7 else f"{images.nbytes / 1e6:.2f} MB"
     if isinstance(images, EncodedImages):
-        return f"whole JPEG of quality {QUALITY} ({size})"
-    return f"centre squares of pixels ({size})"
+        return f"whole JPEG of quality {QUALITY} ({byte_size(images.nbytes)})"
+    return f"centre squares of pixels ({byte_size(images.nbytes)})"

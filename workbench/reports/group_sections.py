@@ -78,7 +78,7 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     )  # fmt: skip
     legend = (
         "n counts seeds; SD is the standard deviation over them; the interval is Student's t, from "
-        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB the most that one took."
+        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB (10^6 bytes) the most that one took."
     )
     blocks: list[Block] = [
         Table("groups", f"{_where(content)}.", head, rows, frozenset(range(1, len(head)))),
