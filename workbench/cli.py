@@ -37,6 +37,7 @@ from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import short_names
 
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
@@ -276,7 +277,8 @@ def _range(facts: dict[str, Any]) -> str:
 
 def _run_line(run: Run) -> str:
     best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
-    line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
+    data, backbone = short_names(catalogs.current(), run)
+    line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {run.name}"
     return f"{one_line(line)}\n      {one_line(run.unread)}" if run.unread else one_line(line)
 
 

@@ -96,8 +96,7 @@ class EncodedImages:
 
     def crop(self, row: int, box: Box, side: int) -> np.ndarray:
         """What the box shows of one image, smoothly resized: uint8 [side, side, C]."""
-        shown = self._picture(row).resize((side, side), Image.Resampling.BILINEAR, box=box)
-        return np.asarray(shown).reshape(side, side, self._channels)
+        return cut(self._picture(row), box, side)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +138,11 @@ class Encoded:
         if images.shape != (count, self.size, self.size, self.channels):
             raise ValueError(f"it holds images {list(images.shape)}")
         return images
+
+
+def cut(image: Image.Image, box: Box, side: int) -> np.ndarray:
+    """What the box shows of an image, smoothly resized: uint8 [side, side, C]."""
+    return np.asarray(image.resize((side, side), Image.Resampling.BILINEAR, box=box)).reshape(side, side, -1)
 
 
 def _smaller(image: Picture, size: int) -> Image.Image:

@@ -19,6 +19,7 @@ from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.unfinished import Facts, Rows
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -129,7 +130,7 @@ def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
     needed = form.room(len(image_set.paths))
     if needed > free:
         raise Problem(
-            f"The decoded images need {needed / 1e9:.2f} GB in {cache}, where {free / 1e9:.2f} GB are free.",
+            f"The decoded images need {byte_size(needed)} in {cache}, where {byte_size(free)} are free.",
             kept="Nothing was written.",
             todo="Free some space, or choose a smaller image size.",
         )

@@ -67,6 +67,8 @@ class BackboneFacts(Facts):
 
     pretrained: bool = False
     """Whether published weights can be loaded."""
+    named_by: str = ""
+    """The parameter that names the network; empty where the entry is one network."""
     reads_text: bool = False
     """Whether its module has `embed_texts(texts) -> Tensor [n, feature_dim]` of length 1, in the space of its features,
     and parameters `weights` and `frozen`."""

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-GIB = 2**30
+from workbench.numerals import byte_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Gpu:
     @property
     def words(self) -> str:
         """The GPU on one line."""
-        memory = f"{self.used / GIB:.1f} of {self.total / GIB:.1f} GiB in use"
+        memory = f"{byte_size(self.used)} of {byte_size(self.total)} in use"
         load = "" if self.load is None else f", load {self.load} %"
         return f"cuda:{self.number} {self.name}: {memory}{load}"
 

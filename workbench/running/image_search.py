@@ -81,7 +81,7 @@ def search(
     answers: list[Answer] = []
     for start in range(0, len(pictures), AT_ONCE):
         progress("Comparing", 2, 3)
-        for query in network.embed(pictures[start : start + AT_ONCE]):
+        for query in network.embed([image.source for image in images[start : start + AT_ONCE]]):
             near = nearest(query, stored, evaluation.distance, data, k)
             image = len(answers)
             answers.append(Answer(images[image].name, pictures[image], evaluation, near))

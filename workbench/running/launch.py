@@ -1,6 +1,7 @@
 """The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 
+UNSTARTED = "Nothing was started."  # what is said where data, weights or a device refuse a config
 NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def make_folder_job(
     recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
-        with repeating("sign of life", BEAT, recorder.beat):
+        with repeating("sign of life", BEAT, recorder.beat), _said_of("the run in this folder", resume=resume):
             _train(recorder, control, emit, str(folder), lambda data: "", resume=resume)
 
     return Job(f"run in {folder.name}", work, _both(recorder, listen), control)
@@ -82,7 +84,22 @@ def run(
         Cancelled: the person discarded it.
     """
     changed = partial(changed_since, workspace, run_id)
-    _train(recorder, control, emit, str(run_id), changed, resume=resume)
+    with _said_of(f"run {run_id}", resume=resume):
+        _train(recorder, control, emit, str(run_id), changed, resume=resume)
+
+
+@contextmanager
+def _said_of(run_in_words: str, *, resume: bool) -> Iterator[None]:
+    """Of a run that is recorded nobody says that nothing was started: it stays in the list, and what it had stays."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.kept != UNSTARTED:
+            raise
+        kept = f"Nothing was trained; {run_in_words} is kept as failed."
+        if resume:
+            kept = f"What {run_in_words} had is kept."
+        raise Problem(problem.what, kept=kept, todo=problem.todo, field=problem.field) from problem
 
 
 def _both(recorder: Emit, listen: Emit | None) -> Emit:

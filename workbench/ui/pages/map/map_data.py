@@ -50,6 +50,7 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
+    unread: str = ""  # why classes have numbers in place of names; empty where the names could be read
 
     def turned(self, view: View) -> "MapData":
         """The same from another side; a map of two dimensions stays as it is."""
@@ -155,7 +156,7 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
     proxy_labels = np.empty(0, np.int64) if stored_proxies is None else stored_proxies[1]
     plane = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
-    names = _class_names(workspace, evaluation_id)
+    names, _ = class_names_of(workspace, evaluation_id)
     across, up = (_direction_words(direction, names) for direction in (x, y))
     said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
     points = among(plane.transform(vectors), rows, count)
@@ -237,6 +238,7 @@ def _data(
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
     space = Space(points, proxies) if points.shape[1] > 2 else None
+    names, unread = class_names_of(workspace, evaluation_id)
     made = MapData(
         points=points,
         proxies=proxies,
@@ -245,7 +247,8 @@ def _data(
         labels=queries.labels,
         ap=queries.ap,
         right=queries.right,
-        class_names=_class_names(workspace, evaluation_id),
+        class_names=names,
+        unread=unread,
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
@@ -259,10 +262,13 @@ def _data(
     return made if space is None else made.turned(space.view)
 
 
-def _class_names(workspace: Workspace, evaluation_id: int) -> tuple[str, ...]:
-    """Names by label; none where the data set is not known."""
+def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
+    """Names by label, none where the data set is not known; and why they could not be read, else empty."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    return () if dataset is None else workspace.dataset(dataset).class_names
+    try:
+        return () if dataset is None else workspace.dataset(dataset).class_names, ""
+    except Problem as problem:
+        return (), f"{problem.what} Numbers stand for them."
 
 
 def name_of(names: tuple[str, ...], label: int) -> str:

@@ -59,6 +59,7 @@ class MapPage(QStackedWidget):
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
+        self._told = 0  # the evaluation of which it was said that its class names cannot be read
         self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
@@ -274,6 +275,9 @@ class MapPage(QStackedWidget):
             self.canvas.clear()
             self.legend.show_groups(None, frozenset())
         else:
+            if data.unread and data.evaluation != self._told:
+                self._told = data.evaluation
+                self.session.notify(data.unread)
             self.settings.set_width(data.width)
             self.settings.set_classes(data.classes, data.stars > 0)
             self._draw_colours()
