@@ -1,4 +1,4 @@
-"""K-positive contrastive loss (KCL): as many positives for every anchor, whatever the size of its class."""
+"""K-positive contrastive loss (KCL): the same number of positives for every anchor, whatever the size of its class."""
 
 import torch
 from torch import Tensor
@@ -53,7 +53,7 @@ def k_positives(scaled: Tensor, labels: Tensor, drawn: int | None) -> tuple[Tens
     if drawn is not None and drawn < len(labels):
         chance = torch.empty(positive.shape, device=scaled.device).uniform_(1, 2).mul_(positive)
         chance, columns = chance.topk(drawn, 1)
-        positive, alike = chance > 0, alike.gather(1, columns)  # zeros fill up rows with few positives
+        positive, alike = chance > 0, alike.gather(1, columns)  # rows with few positives are padded with zeros
     count = positive.sum(1)
     own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
     return own, every, count > 0

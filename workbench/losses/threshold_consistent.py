@@ -1,4 +1,4 @@
-"""Threshold-consistent margins: Smooth-AP, and a pull on the pairs by which one threshold would be wrong.
+"""Threshold-consistent margins: Smooth-AP, and a penalty on pairs on the wrong side of one common threshold.
 
 Not pytorch-metric-learning's ThresholdConsistentMarginLoss, the same formula: it makes tensors of n x n x d.
 """

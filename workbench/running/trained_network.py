@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
-    """The run's checkpoints that are there, the one to go on from first."""
+    """The run's existing checkpoints, the one to resume from first."""
     return checkpoint_files(workspace.folder(run_id))
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
-    """As `checkpoints`, of a run's folder; a link is none."""
+    """As `checkpoints`, for a run's folder; links do not count."""
     return [folder / name for name in CHECKPOINTS.values() if is_file(folder / name)]
 
 
@@ -40,7 +40,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run's network as it is evaluated: squares of uint8, scaled to 0..1."""
+    """A run's network in evaluation mode: squares of uint8, scaled to 0..1."""
 
     model: "EmbeddingModel"  # on the CPU, in evaluation mode
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
@@ -48,10 +48,10 @@ class Trained:
     step: int  # optimiser steps that made it
     epoch: int
     side: int  # S, px
-    squeezed: bool  # whether a square holds all of an image, its sides no longer in proportion, or its centre
+    squeezed: bool  # whether the whole image is squeezed into a square, or its centre is cut out
 
     def embed(self, images: list[np.ndarray]) -> np.ndarray:
-        """Embeddings [m, d] float32 of a person's own images, uint8 [h, w, 3] or [h, w] of any size."""
+        """Embeddings [m, d] float32 of the user's own images, uint8 [h, w, 3] or [h, w] of any size."""
         import torch
 
         from workbench.datasets.images import square, stretched
@@ -68,7 +68,7 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     """A checkpoint of the run, by default its best, as a network.
 
     Raises:
-        Problem: there is no checkpoint, or it does not fit the run's config.
+        Problem: there is no checkpoint, or it does not match the run's config.
     """
     from workbench import registry
     from workbench.backbones.model import build_model
