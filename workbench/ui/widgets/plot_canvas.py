@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
@@ -13,6 +13,7 @@ from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, number_axes
+from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
@@ -20,6 +21,7 @@ LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it
 BEST = "#E69F00"  # of the line and star of the best epoch
 AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
+REST = 1000  # ms after the last new point, when the range fits exactly
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -30,7 +32,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems=number_axes(WholeAxis))
+        super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
@@ -44,6 +46,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._settle)
         for entry in series:
             self.add_line(entry)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
@@ -166,8 +170,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.raw.setLogMode(False, False)
                 line.smooth.setLogMode(False, False)
 
+    def grow(self) -> None:
+        """Points arrive: from the second time within a second on, ranges change seldom; then they fit exactly."""
+        for view in self._views():
+            view.steady = self._rest.isActive()
+        self._rest.start()
+
+    def _settle(self) -> None:
+        self._rest.stop()
+        for view in self._views():
+            view.settle()
+
+    def _views(self) -> list[SteadyView]:
+        return [self.item.vb] if self._right is None else [self.item.vb, self._right]
+
     def fit(self) -> None:
         """Show everything, also as points arrive."""
+        self._settle()
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
@@ -227,7 +246,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return self._right
 
     def _add_right_axis(self) -> Any:
-        view = pg.ViewBox(enableMenu=False)
+        view = SteadyView(enableMenu=False)
         view.setMouseEnabled(x=False, y=False)
         self.item.showAxis("right")
         self.item.scene().addItem(view)
