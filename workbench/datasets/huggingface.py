@@ -41,8 +41,8 @@ class HuggingFaceParams(PackedParams):
         "", label="Folder or archive", path="place",
         help="As save_to_disk wrote it, the library's cache of one data set, or a folder of Parquet files.",
     )  # fmt: skip
-    image: str = param("", label="Image column", help="Its name; empty where only one column holds images.")
-    label: str = param("", label="Label column", help="Its name; empty where only one column holds classes.")
+    image: str = param("", label="Image column", help="Its name; may be empty if only one column has images.")
+    label: str = param("", label="Label column", help="Its name; may be empty if only one column has classes.")
     split: str = param(
         "", label="Split of the data set", help="One alone, such as train; empty for all, as the official split."
     )

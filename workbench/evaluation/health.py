@@ -213,7 +213,7 @@ def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> 
         words = f"Their mean is {norm:.3g}, it was {before['mean_norm']:.3g} untrained: longer embeddings are surer."
         return [Alarm(NOTE, "The norms have grown", words)]
     if spread > NORM_SPREAD:
-        words = f"They differ by {100 * spread:.0f} % of their mean, {norm:.3g}; a cosine leaves that out."
+        words = f"Their standard deviation is {100 * spread:.0f} % of their mean, {norm:.3g}; cosines ignore norms."
         return [Alarm(NOTE, "The norms differ widely", words)]
     return []
 
@@ -222,7 +222,7 @@ def _margins(numbers: Mapping[str, float]) -> list[Alarm]:
     margin = numbers["foreign_margin"]
     if not margin < 0:
         return []
-    words = minus(f"Median of the nearest own cosine less the nearest foreign one: {margin:.3f}.")
+    words = minus(f"Median cosine to the nearest image of the class minus that to the nearest other: {margin:.3f}.")
     return [Alarm(NOTE, "Most images are nearest to another class", words)]
 
 

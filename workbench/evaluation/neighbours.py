@@ -146,7 +146,7 @@ class Gallery:
         wrong = int((~np.isfinite(vectors)).any(axis=1).sum())
         if wrong:
             raise Problem(
-                f"{wrong:,} of {len(vectors):,} embeddings hold NaN or infinity, so distances mean nothing.",
+                f"{wrong:,} of {len(vectors):,} embeddings contain NaN or infinity, so distances are undefined.",
                 todo="Lower the learning rate, or evaluate an earlier checkpoint.",
             )
         if self.distance == "l2":

@@ -16,7 +16,7 @@ class KCLParams(Params):
     """Parameters of KCL."""
 
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
-    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, beside its other view.")
+    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, besides its other view.")
 
 
 @register(

@@ -17,7 +17,7 @@ from workbench.registry import register
 class ThresholdConsistentParams(SmoothAPParams):
     """Parameters of Smooth-AP with threshold-consistent margins."""
 
-    weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of both margins beside Smooth-AP.")
+    weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of both margins, relative to Smooth-AP.")
     positive_margin: float = param(0.9, ge=-1, le=1, symbol="m⁺", help="Cosine from which positives are left alone.")
     negative_margin: float = param(0.5, ge=-1, le=1, symbol="m⁻", help="Cosine up to which negatives are left alone.")
 

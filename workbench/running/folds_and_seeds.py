@@ -138,7 +138,7 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[st
     for evaluation in evaluations:
         sample_ids, labels, vectors = workspace.embeddings(evaluation.id)
         if ids is not None and not np.array_equal(ids, sample_ids):
-            raise Problem("The folds did not search the same images, so their embeddings cannot stand side by side.")
+            raise Problem("The folds did not search the same images, so their embeddings cannot be concatenated.")
         ids = sample_ids
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         parts.append(vectors / np.maximum(norms, 1e-12) if distance == "cosine" else vectors)

@@ -107,7 +107,7 @@ class TrainingParams(Params):
     )
     weight_average: float = param(
         0.0, ge=0, lt=1, label="Weight average", unit="decay",
-        help="Above 0, an exponential average of the weights is evaluated beside them: 0.999 spans about 1,000 steps.",
+        help="Above 0, an exponential average of the weights is evaluated, too: 0.999 spans about 1,000 steps.",
     )  # fmt: skip
     compile_backbone: bool = param(
         False, label="Compile backbone",
@@ -183,7 +183,7 @@ class EvaluationParams(Params):
     )
     label_decisions: str = param(
         "", label="Score with label decisions, too", path="file", optional=True,
-        help="A file of `workbench triage --export`: recall and MAP@R with it stand beside those without it.",
+        help="A file of `workbench triage --export`: recall and MAP@R are also measured with its decisions.",
     )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 

@@ -107,8 +107,8 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         if _before(file, arrival.read) != _before_in(here, arrival.read):
             raise Problem(
                 f"The journal in {folder} is not the one that run {taken.run_id} came from.",
-                kept="Nothing more was taken in.",
-                todo="Two copies of a folder that both went on are two runs: only one can be taken in.",
+                kept="Nothing more was imported.",
+                todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
             )
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
@@ -148,7 +148,7 @@ def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:
     if len(block) > journal.LONGEST_LINE:
         raise Problem(
             f"The journal in {folder} has a line of over {journal.LONGEST_LINE >> 20} MiB, which no run writes.",
-            kept="What comes before it was taken in.",
+            kept="What comes before it was imported.",
         )
     return b""
 
