@@ -107,7 +107,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert session.ticks.runs == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
     assert page.tabs.difference.verdict.text() == (
-        "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
+        "“<b>Bold</b>” is better: the 95% interval over seeds excludes zero (n = 3)."
     )
     page.tabs.setCurrentWidget(page.tabs.settings)
     assert cells(page.tabs.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]

@@ -22,7 +22,7 @@ HEAD = (  # of the table of methods, in the window and in reports
     "Memory",
 )  # fmt: skip
 MEANING = (
-    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
+    "Rank 1 has the highest mean MAP@R at the last epoch. The interval contains the rank in 95% of "
     f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
     "Where two intervals overlap, the order of the two methods may be chance."
 )
