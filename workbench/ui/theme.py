@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from string import Template
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -68,11 +68,34 @@ RUN_COLOURS = OF_RUNS
 RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
 _shown = LIGHT
+_percent = 100  # text size on screen
 
 
 def current() -> Tokens:
     """The theme on screen, for things that paint themselves."""
     return _shown
+
+
+def text_scale() -> float:
+    """Size of text on screen as a factor of the design's, 0.9 to 1.5, for things that paint themselves."""
+    return _percent / 100
+
+
+def text_px(size: int) -> int:
+    """A size of the design at the text size on screen, px."""
+    return round(size * text_scale())
+
+
+def caption_font(font: QFont) -> QFont:
+    """This font at the size of captions: axes, ticks and marks of plots."""
+    small = QFont(font)
+    small.setPixelSize(text_px(CAPTION_PX))
+    return small
+
+
+def look() -> tuple[Tokens, int]:
+    """Colours and text size on screen: what paints itself is dressed anew when they change."""
+    return _shown, _percent
 
 
 def run_colour(index: int) -> str:
@@ -98,6 +121,7 @@ def _luminance(colour: str) -> float:
 
 
 ROLE = QPalette.ColorRole
+DRESSES = (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange)  # of other colours or text
 # The palette role of each token, and its name in the style sheet.
 PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
@@ -188,8 +212,8 @@ class Theme(QObject):
 
         Another text size dresses all widgets at once; other colours alone reach them in turns of the event loop.
         """
-        global _shown
-        _shown = self.tokens
+        global _shown, _percent
+        _shown, _percent = self.tokens, self.percent
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.setPalette(palette(_shown))

@@ -197,8 +197,8 @@ class TradePlot(PaintedPlot):
         return ticks[:: max(1, -(-len(ticks) // max(1, most)))]
 
     def _pressed(self, event: QMouseEvent) -> None:
-        area = QRectF(self.picture.rect())
-        gaps = {point.name: (self._at(point, area) - event.position()).manhattanLength() for point in self._points}
+        area, pressed = self.picture.area, self.picture.at(event.position())
+        gaps = {point.name: (self._at(point, area) - pressed).manhattanLength() for point in self._points}
         nearest = min(gaps, key=lambda name: gaps[name], default="")
         if nearest and gaps[nearest] <= REACH:
             self.chosen.emit(nearest)

@@ -15,7 +15,11 @@ from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import MapData
 
-TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
+TALL, PADDED, WIDEST = (
+    22.0,
+    8.0,
+    180.0,
+)  # px: height of a name, beside its letters, longest at 100%
 MOST = 200  # names that are placed; of more classes, the largest
 REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
@@ -82,7 +86,7 @@ class ClassNames(pg.GraphicsObject):
         return None
 
     def pixelPadding(self) -> float:
-        return WIDEST
+        return WIDEST * theme.text_scale()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         """Draw the names that have room, in pixels of the screen."""
@@ -93,11 +97,11 @@ class ClassNames(pg.GraphicsObject):
         device = painter.device()
         ratio = 1.0 if isinstance(device, QWidget) else device.devicePixelRatioF()
         area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
-        font = QFont()
-        font.setPixelSize(theme.CAPTION_PX)
+        font = theme.caption_font(QFont())
         font.setBold(True)
         metrics = QFontMetricsF(font)
-        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, WIDEST) for text in self._texts]
+        widest = WIDEST * theme.text_scale()
+        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, widest) for text in self._texts]
         widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
         boxes = free_boxes(centres, widths, area, self._cover(painter.worldTransform(), area))
         for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
