@@ -61,7 +61,7 @@ SERIES = {
 }  # fmt: skip
 LIGHTER = {  # of the same curve on a dark ground
     "#0072B2": "#4AA3DF", "#D55E00": "#F08A3C", "#009E73": "#2FC299", "#CC79A7": "#E09BC2", "#56B4E9": "#86CBF2",
-    "#E69F00": "#F2B632",
+    "#E69F00": "#F2B632", "#5A6372": "#A3ACBA",
 }  # fmt: skip
 DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
 RUN_COLOURS = OF_RUNS
@@ -103,9 +103,9 @@ def run_colour(index: int) -> str:
     return drawn(RUN_COLOURS[index % len(RUN_COLOURS)])
 
 
-def drawn(colour: str) -> str:
-    """A colour of a curve as the theme on screen draws it: lighter on a dark ground."""
-    return (LIGHTER if _shown.dark else DARKER).get(colour, colour)
+def drawn(colour: str, tokens: Tokens | None = None) -> str:
+    """A colour of a curve as a theme draws it, the one on screen unless given: lighter on a dark ground."""
+    return (LIGHTER if (tokens or _shown).dark else DARKER).get(colour, colour)
 
 
 def contrast(first: str, second: str) -> float:

@@ -21,7 +21,7 @@ from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows, small
 ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 28  # px: a row, the metrics' names, the axis, between two ticks
 P_PX, GAP, SWATCH = 54, 8, 10  # px: the column of p, between things, the square before a name
 DOT, CAP = 5.0, 4.0  # px: radius of a mean, half the height of an interval's ends
-NAMES_MOST = 0.24  # of the width that the names may take
+NAMES_MOST, METRIC_PX = 0.24, 130  # of the width that the names may take, or what such metrics leave
 MOST_ROWS = 40  # groups that are drawn; the words are about all
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -174,8 +174,9 @@ class ForestPlot(PaintedPlot):
         """Left edge of the first metric and the width of each, px."""
         metrics = QFontMetrics(small(self.picture.font()))
         widest = max(map(metrics.horizontalAdvance, self._names), default=0)
-        names = min(widest + SWATCH + 3 * GAP, NAMES_MOST * area.width())
         metrics = len(self._forest.metrics) if self._forest is not None else 1
+        most = max(NAMES_MOST * area.width(), area.width() - METRIC_PX * metrics)
+        names = min(widest + SWATCH + 4 * GAP, most)
         return area.left() + names, (area.width() - names) / max(1, metrics)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
@@ -219,7 +220,7 @@ class ForestPlot(PaintedPlot):
         style = self._styles.get(self._drawn()[row].group.title)
         if style is None:
             return QColor(tokens.text)
-        return QColor((theme.LIGHTER if tokens.dark else theme.DARKER).get(style.colour, style.colour))
+        return QColor(theme.drawn(style.colour, tokens))
 
     def _paint_column(self, painter: QPainter, column: int, box: QRectF, row_px: float, tokens: Tokens) -> None:
         assert self._forest is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
@@ -20,12 +20,16 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
+LEAST = (220, 150)  # px, the height at 100% text
 CAP = 0.12  # rows: half the height of the strokes at both limits
 RUN_PX, MEAN_PX = 8, 14
 
 
 class Surface(OneByOne, pg.PlotWidget):
-    """Painted in a turn of the event loop of its own."""
+    """Painted in a turn of the event loop of its own; asks for no height beyond that of its plot."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), 0)
 
 
 class StillPlot(QFrame):
@@ -34,7 +38,6 @@ class StillPlot(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumSize(220, 150)
         self.plot = Surface(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
@@ -76,6 +79,7 @@ class StillPlot(QFrame):
 
     def _apply_theme(self) -> None:
         self._dressed, shown = theme.look(), theme.current()
+        self.setMinimumSize(LEAST[0], theme.text_px(LEAST[1]))
         self.plot.setBackground(shown.plot_background)
         dress_axes(self.plot.getPlotItem(), self.font(), shown)
         for side in ("left", "bottom"):
