@@ -28,6 +28,7 @@ class ClassPanel(QWidget):
         select_rows(self.view, "Classes with margin and nearest class")
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(TITLES.index(MARGIN), Qt.SortOrder.AscendingOrder)
@@ -48,10 +49,10 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Every heading is whole; the names share what is left."""
+        """Every heading is whole where there is room; the names share what is left, or what is missing."""
         header = self.view.horizontalHeader()
         least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
-        spare = max(0, self.view.viewport().width() - sum(least.values()))
+        spare = self.view.viewport().width() - sum(least.values())
         names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():
             self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
