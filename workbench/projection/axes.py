@@ -103,4 +103,5 @@ def _of_sample(vectors: np.ndarray, ids: np.ndarray, sample: int) -> np.ndarray:
     row = np.flatnonzero(ids == sample)
     if not len(row):
         raise Problem("An image of the axes is not on this map.", todo="Select two images that are, and choose them.")
-    return vectors[row[0]].astype(np.float64)
+    vector: np.ndarray = vectors[row[0]].astype(np.float64)
+    return vector

@@ -81,7 +81,8 @@ class PageStack(QStackedWidget):
 
     def _draw(self) -> None:
         self.setUpdatesEnabled(True)
-        self._measure(self.currentWidget())
+        if (page := self.currentWidget()) is not None:
+            self._measure(page)
 
     def hasHeightForWidth(self) -> bool:
         return False

@@ -181,8 +181,8 @@ def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: d
     if direction.kind == COMPONENT:
         return f"principal component {direction.first + 1}"
     if direction.kind == SAMPLES:
-        ends = (image_words(name_of(names, of_samples[end]), end) for end in (direction.first, direction.second))
-        return " − ".join(ends)
+        images = (image_words(name_of(names, of_samples[end]), end) for end in (direction.first, direction.second))
+        return " − ".join(images)
     ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
     return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
 
