@@ -22,7 +22,7 @@ class Follower(QObject):
     """Signals what changes in a workspace, whether this window, the CLI or another machine writes it.
 
     What it read last can be asked at any time, without a look at the disk. `scalars_arrived` tells the followed run
-    from its first point on, in chunks, then goes on with what is new.
+    from its first point on, in chunks, then continues with what is new.
 
     Args:
         watch: of the workspace; it is closed with the follower.
@@ -35,7 +35,7 @@ class Follower(QObject):
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
-    _looked = Signal(object)  # News, None where nothing is new, or a Problem
+    _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.ui.run_queue import RunQueue
 
 LOOK_EVERY = 4  # ms
-LONGEST = 0.08  # seconds that a page may be late; below what a person notices
+LONGEST = 0.08  # seconds that a page may be late; below what a user notices
 
 
 class PageTurn(QObject):

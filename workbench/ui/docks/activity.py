@@ -82,7 +82,7 @@ def _words(item: ActivityItem) -> str:
 
 
 class ActivityDock(QDockWidget):
-    """At the window's foot; `toggled` says that it was folded or unfolded by the person."""
+    """At the window's foot; `toggled` says that it was folded or unfolded by the user."""
 
     toggled = Signal(bool)
 

@@ -15,9 +15,9 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 
 
 class InspectorDock(Dock):
-    """Shown next to a page while something is selected, unless the person closed it.
+    """Shown next to a page while something is selected, unless the user closed it.
 
-    It folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again.
+    It folds by itself when the window becomes narrow; the user's own choice holds until it crosses that again.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -76,7 +76,7 @@ class RunList(QAbstractListModel):
         ticks: the ticked runs, by default of its own.
     """
 
-    renamed = Signal(int, str)  # run, the name that the person gave it
+    renamed = Signal(int, str)  # run, the name that the user gave it
 
     def __init__(self, ticks: Ticks | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -35,7 +35,7 @@ class MapData:
     proxy_labels: np.ndarray  # [p]
     ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n]
-    ap: np.ndarray  # [n]; NaN where the class has no other sample
+    ap: np.ndarray  # [n]; NaN if the class has no other sample
     right: np.ndarray  # [n] bool
     class_names: tuple[str, ...]
     caption: str
@@ -50,7 +50,7 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
-    unread: str = ""  # why classes have numbers in place of names; empty where the names could be read
+    unread: str = ""  # why classes have numbers in place of names; empty if the names could be read
 
     def turned(self, view: View) -> "MapData":
         """The same from another side; a map of two dimensions stays as it is."""
@@ -279,7 +279,7 @@ def _data(
 
 
 def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
-    """Names by label, none where the data set is not known; and why they could not be read, else empty."""
+    """Names by label, none if the data set is not known; and why they could not be read, else empty."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     try:
         return () if dataset is None else workspace.dataset(dataset).class_names, ""

@@ -151,7 +151,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
 
     def _widen(self, box: Box | None) -> None:
-        """Keep all points in view while the epochs play, unless the person has zoomed in."""
+        """Keep all points in view while the epochs play, unless the user has zoomed in."""
         if box is None:
             return
         left, low, right, high = box

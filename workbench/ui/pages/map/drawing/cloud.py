@@ -1,7 +1,7 @@
 """Points drawn from arrays: one picture for all of them, whatever their number and the number of their colours.
 
 Up to CROWD points in view each is stamped; more become a picture of their density. While a crowd is moved or zoomed
-the last picture is stretched, and drawn anew when it rests.
+the last picture is stretched, and drawn again when it rests.
 """
 
 from dataclasses import replace
@@ -31,11 +31,11 @@ from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
-OPACITY = 0.7  # of points, unless the person sets another
+OPACITY = 0.7  # of points, unless the user sets another
 CROWD = 150_000  # points in view; beyond that their density is drawn
 SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
-REST = 80  # ms without a movement after which a crowd is drawn anew
+REST = 80  # ms without a movement after which a crowd is drawn again
 LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
 SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
 FAINTEST = 0.35  # times the opacity, at the back

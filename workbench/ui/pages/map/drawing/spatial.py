@@ -130,7 +130,7 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
 def box_around(points: np.ndarray, margin: float = 0.0) -> Box | None:
     """The smallest box around the finite ones of points [n, 2], wider on each side by `margin` of its longer side.
 
-    None where no point is finite.
+    None if no point is finite.
     """
     finite = points[np.isfinite(points).all(1)]
     if not len(finite):
