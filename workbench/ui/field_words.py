@@ -51,7 +51,7 @@ def wrapped(lines: Sequence[str]) -> str:
 
 
 def in_words(value: Any) -> str:
-    """A value of a field as the form says it."""
+    """A value of a field in the words of the form."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value) if value not in (None, "") else "nothing"

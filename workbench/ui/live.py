@@ -119,7 +119,7 @@ class Follower(QObject):
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """The signals to send for the news, in order; the last step schedules the next look."""
         told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
-        if isinstance(news, Gone):  # it may be put back: following goes on
+        if isinstance(news, Gone):  # it may be restored: following continues
             said = [] if told_gone else [partial(self.failed.emit, news)]
             return [*said, partial(self._rest, EVERY)]
         if isinstance(news, Problem):

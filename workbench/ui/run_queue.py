@@ -1,4 +1,4 @@
-"""Runs of this window: one at a time, or one on each device that the user gave the queue; the others wait in line."""
+"""Runs of this window: one at a time, or one on each device that the user gave the queue; the others are queued."""
 
 import logging
 from collections.abc import Callable
@@ -133,7 +133,7 @@ class RunQueue(QObject):
         return all(work.control.standing_back or work.control.paused for work in self._at_work)
 
     def withdraw_waiting(self) -> None:
-        """Take every run out of the line; those that run go on."""
+        """Remove every queued run; running ones continue."""
         for run_id in self.waiting:
             self.end(run_id)
 

@@ -217,7 +217,7 @@ class Session(Shown):
         return self.read(lambda: str(workspace.file(run_id, name)), then)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last whole checkpoint, where it worked; one that still works is said to do so."""
+        """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training."""
         run = self.run(run_id)
         if run is not None and run.placement is not None:
             self.placed.resume(run_id)

@@ -95,7 +95,7 @@ class InspectorDock(Dock):
         self.widget().setMaximumWidth(UNLIMITED)
 
     def stand_aside(self, aside: bool) -> None:
-        """Fold for a page that has the selection in a column of its own, and unfold behind it."""
+        """Fold for a page that has its own column for the selection, and unfold afterwards."""
         if aside and not self.folded:
             self._aside = True
             self.fold()

@@ -53,7 +53,7 @@ class MapData:
     unread: str = ""  # why classes have numbers in place of names; empty if the names could be read
 
     def turned(self, view: View) -> "MapData":
-        """The same from another side; a map of two dimensions stays as it is."""
+        """The same map from another side; a map of two dimensions is unchanged."""
         if self.space is None:
             return self
         space = replace(self.space, view=view)
@@ -173,7 +173,7 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
 
 
 def image_words(class_name: str, sample: int) -> str:
-    """How an image is called where it is an end of an axis: its class and its id."""
+    """The name of an image at the end of an axis: its class and its id."""
     return f"{class_name}, image {sample}"
 
 
@@ -216,7 +216,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
 
 
 def _trusted(projection: Projection) -> str:
-    """Trustworthiness and continuity, and of how many points where it was not all."""
+    """Trustworthiness and continuity, and the number of points if it was not all."""
     parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
     return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"

@@ -1,4 +1,4 @@
-"""What the Map page shows, and what the user chose on it, without a widget. The page draws it; tests speak to it."""
+"""What the Map page shows, and the user's choices on it, without widgets. The page draws it; tests use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -295,7 +295,7 @@ class MapModel:
 
     @property
     def clusters(self) -> list[Cluster]:
-        """Where the selected points stand together on the map, the largest cluster first."""
+        """Clusters of the selected points on the map, the largest first."""
         return [] if self.map is None or not self.selected.any() else named_clusters(self.map, self.selected)
 
     def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:

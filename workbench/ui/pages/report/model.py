@@ -1,4 +1,4 @@
-"""What the Report page reports, apart from its widgets: which runs, what is asked for, what was written."""
+"""The Report page without its widgets: the runs, the requested report, and the files that were written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

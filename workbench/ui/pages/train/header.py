@@ -130,7 +130,7 @@ def _after_word(run: Run) -> str:
 
 
 class TroubleBanner(QFrame):
-    """The loss went wrong and the run waits: what happened, and the three ways to go on."""
+    """The run waits because of its loss: what happened, and the three ways to continue."""
 
     go_on = Signal()
     stop_and_keep = Signal()

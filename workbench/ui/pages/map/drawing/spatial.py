@@ -39,7 +39,7 @@ class PointIndex:
         return np.concatenate([np.arange(first, last) for first, last in ranges])
 
     def all_in(self, box: Box) -> bool:
-        """Whether a box holds every point."""
+        """Whether a box contains every point."""
         return bool(
             box[0] <= self.low[0] and box[1] <= self.low[1] and box[2] >= self.high[0] and box[3] >= self.high[1]
         )
