@@ -19,7 +19,7 @@ MOST_MARKS = 12
 LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
 BEST = "#E69F00"  # of the line and star of the best epoch
 BOTTOM_PX = 34  # figures and name of the bottom axis
-LEAST_PX = 120  # height, axes and all
+LEAST_PX = 96  # height, axes and all
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
