@@ -107,7 +107,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert session.ticks.runs == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
     assert page.tabs.difference.verdict.text() == (
-        "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
+        "“<b>Bold</b>” is better: the 95% interval over seeds excludes zero (n = 3)."
     )
     page.tabs.setCurrentWidget(page.tabs.settings)
     assert cells(page.tabs.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
@@ -440,8 +440,8 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     page.tabs.setCurrentWidget(page.tabs.cost)
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
-        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
-    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30)
+        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (1_024_000_000,))
+    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 1_024_000_000)
     page.read()
     qtbot.waitUntil(lambda: "(1024, " in page.tabs.cost.memory.plot.accessibleDescription())
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory against quality"

@@ -80,7 +80,7 @@ def test_without_a_run_the_page_says_what_will_stand_there(page, session, qtbot)
 
 
 def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
-    work.say(Status("Training"), Progress(250, 1000, 1234.5, 700 * 2**20, 130.0))
+    work.say(Status("Training"), Progress(250, 1000, 1234.5, 700_000_000, 130.0))
     session.show_run(work.run_id)
     assert page.header.name.text() == "First"
     assert page.header.state.text() == "Running: Training"
@@ -360,13 +360,13 @@ def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
 
 def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     times = {"batch/feed_wait": 0.03, "system/forward": 0.02, "system/loss": 0.001, "system/backward": 0.04,
-             "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 2**30}  # fmt: skip
+             "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 1e9}  # fmt: skip
     session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
     assert page.system.verdict.text() == "The first steps are being timed."
     work.say(*(Scalar(name, 10, value) for name, value in times.items()))
     qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
     assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
-    page.views.setCurrentWidget(page.system)
     qtbot.waitUntil(lambda: len(page.system.plots) == 2)
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]

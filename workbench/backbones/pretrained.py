@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from workbench.files.tensor_files import read_tensors
 from workbench.files.unreadable import refusing
+from workbench.numerals import byte_size
 from workbench.params import Params, param
 from workbench.problem import Problem
 
@@ -119,7 +120,7 @@ def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
         raise Problem(
             f"{name} is not in torch's cache on this machine.",
             kept="Nothing was started.",
-            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {size / 1e6:,.0f} MB), '
+            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {byte_size(size)}), '
             "or choose the weights from a file.",
         )
     try:
@@ -156,7 +157,7 @@ def hub_file(title: str, repository: str, name: str, size: int, allow_download: 
     if not allow_download:
         raise Problem(
             f"{title} has no weights in this machine's cache.", kept=kept,
-            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {size / 1e6:,.0f} MB'
+            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {byte_size(size)}'
             + (f", licence {licence})." if licence else ")."),
         )  # fmt: skip
     try:

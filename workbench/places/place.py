@@ -37,7 +37,7 @@ class Place(BaseModel):
         title="Folder there",
         min_length=1,
         max_length=1000,
-        description="Folder there that holds the run folders.",
+        description="Folder there for the run folders.",
     )
     python: str = Field(
         PYTHON, title="Python there", min_length=1, max_length=1000, description="The Python there that has Workbench."

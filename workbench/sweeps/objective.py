@@ -29,7 +29,7 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     if reported(metric) and held_out:
         raise BadConfig(
             "The sweep",
-            {"metric": f"{metric} is of the half that is reported; this split holds classes out: take {HELD_OUT}."},
+            {"metric": f"{metric} is measured on the reported half; this split holds out classes: use {HELD_OUT}."},
         )
     recalls = {f"recall@{k}" for k in config.evaluation.ks}
     if metric.startswith("recall@") and metric not in recalls:

@@ -111,6 +111,7 @@ class CommandPalette(QDialog):
         self.list.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.verticalHeader().setDefaultSectionSize(self.list.fontMetrics().height() + 8)
         self.list.setShowGrid(False)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setTabKeyNavigation(False)

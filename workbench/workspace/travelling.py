@@ -102,18 +102,18 @@ def run_folders(source: Path) -> list[Path]:
             within = list(islice(entries, MOST_ENTRIES + 1))
             names = [entry.name for entry in within if entry.is_dir(follow_symlinks=False)]
     except OSError as error:
-        raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was taken in.") from None
+        raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was imported.") from None
     if len(within) > MOST_ENTRIES:
         raise Problem(
             f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is no run folder itself.",
-            kept="Nothing was taken in.",
+            kept="Nothing was imported.",
             todo="Name a run folder, or a folder of run folders.",
         )
     held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
     if not held:
         raise Problem(
             f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
-            kept="Nothing was taken in.",
+            kept="Nothing was imported.",
             todo="Run folders are made by `workbench run CONFIG --folder DIR`.",
         )
     if len(held) > MOST_FOLDERS:

@@ -67,6 +67,7 @@ class CurvePlot(QFrame):
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
+        self._grew = False  # since it was drawn
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
@@ -175,6 +176,7 @@ class CurvePlot(QFrame):
     def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
         """Add points of one series; drawn within 100 ms."""
         self.curves[name].append(steps, values)
+        self._grew = True
         self._ask_redraw()
 
     def replace(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
@@ -236,6 +238,9 @@ class CurvePlot(QFrame):
     def redraw(self) -> None:
         """Draw the current points."""
         self._timer.stop()
+        if self._grew:
+            self.canvas.grow()
+            self._grew = False
         columns = max(200, self.canvas.width())
         for series in self.series:
             curve = self.curves[series.name]

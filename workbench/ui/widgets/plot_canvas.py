@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
@@ -13,12 +13,14 @@ from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, dress_axes, number_axes
+from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
 BEST = "#E69F00"  # of the line and star of the best epoch
 BOTTOM_PX = 34  # figures and name of the bottom axis
+REST = 1000  # ms after the last new point, when the range fits exactly
 LEAST_PX = 96  # height, axes and all
 
 
@@ -31,19 +33,21 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     follows_room = False  # whether it asks for no more than its least height
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems=number_axes(WholeAxis))
+        super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
-        self.item.showGrid(x=True, y=True)
         self.item.setLabel("bottom", x_title)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+            self.item.getAxis(side).setStyle(maxTickLevel=1)  # where there may be figures: more lines take three times
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._settle)
         for entry in series:
             self.add_line(entry)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
@@ -82,8 +86,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         dress_axes(self.item, self.font(), tokens)
         self.item.getAxis("bottom").setHeight(theme.text_px(BOTTOM_PX))
         self.setMinimumHeight(theme.text_px(LEAST_PX))
-        for side in ("left", "bottom"):
-            self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
+        self.item.getAxis("left").setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
         self._best.label.setColor(BEST)
@@ -163,8 +166,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.raw.setLogMode(False, False)
                 line.smooth.setLogMode(False, False)
 
+    def grow(self) -> None:
+        """Points arrive: from the second time within a second on, ranges change seldom; then they fit exactly."""
+        for view in self._views():
+            view.steady = self._rest.isActive()
+        self._rest.start()
+
+    def _settle(self) -> None:
+        self._rest.stop()
+        for view in self._views():
+            view.settle()
+
+    def _views(self) -> list[SteadyView]:
+        return [self.item.vb] if self._right is None else [self.item.vb, self._right]
+
     def fit(self) -> None:
         """Show everything, also as points arrive."""
+        self._settle()
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
@@ -224,7 +242,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return self._right
 
     def _add_right_axis(self) -> Any:
-        view = pg.ViewBox(enableMenu=False)
+        view = SteadyView(enableMenu=False)
         view.setMouseEnabled(x=False, y=False)
         self.item.showAxis("right")
         self.item.scene().addItem(view)

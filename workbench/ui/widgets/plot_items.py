@@ -15,6 +15,7 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
+SMOOTH_PX = 2  # between two points of a smoothed curve: bold lines take longest to draw
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 
 
@@ -54,7 +55,9 @@ class Line:
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
-            self.smooth.setData(*thinned(steps, smoothed, columns), pen=pg.mkPen(colour, width=BOLD, style=style))
+            self.smooth.setData(
+                *thinned(steps, smoothed, columns // SMOOTH_PX), pen=pg.mkPen(colour, width=BOLD, style=style)
+            )
             colour = blended(colour, QColor(theme.current().plot_background))
         steps, values = thinned(steps, values, columns)
         dotted = lone_points(values) | self.series.dots

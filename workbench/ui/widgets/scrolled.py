@@ -20,12 +20,13 @@ class ScrolledPart(Scrolled):
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(content, parent)
+        self._content = content
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         content.installEventFilter(self)
 
     def sizeHint(self) -> QSize:
-        return self.widget().sizeHint()
+        return self._content.sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Asks for another height when the content does."""

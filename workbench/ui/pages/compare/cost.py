@@ -64,8 +64,8 @@ def seconds(run: Run) -> float:
 
 
 def megabytes(run: Run) -> float:
-    """Greatest memory, in units of 2**20 bytes."""
-    return run.memory_bytes / 2**20
+    """Greatest memory, in units of 10^6 bytes."""
+    return run.memory_bytes / 1e6
 
 
 def _points(summary: Summary, cost: Callable[[Run], float], unit: int) -> list[tuple[float, float]]:

@@ -172,8 +172,8 @@ class ForestPlot(PaintedPlot):
 
     def _columns(self, area: QRectF) -> tuple[float, float]:
         """Left edge of the first metric and the width of each, px."""
-        metrics = QFontMetrics(small(self.picture.font()))
-        widest = max(map(metrics.horizontalAdvance, self._names), default=0)
+        letters = QFontMetrics(small(self.picture.font()))
+        widest = max(map(letters.horizontalAdvance, self._names), default=0)
         metrics = len(self._forest.metrics) if self._forest is not None else 1
         most = max(NAMES_MOST * area.width(), area.width() - METRIC_PX * metrics)
         names = min(widest + SWATCH + 4 * GAP, most)

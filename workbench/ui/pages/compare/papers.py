@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from workbench.comparing.comparison_text import NO_VALUE, at_title, metric_name
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
+from workbench.entries import catalog as catalogs
 from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
+from workbench.workspace.run_names import short_names
 
 NOTES_LINES = 6  # below the table; beyond them they scroll
 NONE = (
@@ -71,7 +73,7 @@ class PapersPanel(QWidget):
             for row in table.rows
         ]
         ours = [
-            [f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
+            [f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(_points, row.values)]
             for row in shown.rows
         ]  # fmt: skip

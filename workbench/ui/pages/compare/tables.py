@@ -80,7 +80,6 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
     table = view or FittedTable()
     table.setModel(model)
     select_rows(table, name)
-    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.setIconSize(QSize(*SWATCH))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(ROW_PX)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
-from workbench.projection.axes import COMPONENT, PROXIES, Direction, axes
+from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
@@ -50,6 +50,7 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
+    unread: str = ""  # why classes have numbers in place of names; empty where the names could be read
 
     def turned(self, view: View) -> "MapData":
         """The same from another side; a map of two dimensions stays as it is."""
@@ -79,6 +80,11 @@ class MapData:
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
         return name_of(self.class_names, label)
+
+    def images(self, rows: np.ndarray) -> list[tuple[int, str]]:
+        """Id and words of the samples in these rows, which may be an end of an axis."""
+        return [(int(self.ids[row]), image_words(self.class_name(int(self.labels[row])), int(self.ids[row])))
+                for row in rows]  # fmt: skip
 
     @property
     def classes(self) -> list[tuple[int, str]]:
@@ -154,18 +160,29 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     vectors, stored_proxies = prepared(embeddings, metric), workspace.proxies(evaluation_id)
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
     proxy_labels = np.empty(0, np.int64) if stored_proxies is None else stored_proxies[1]
-    plane = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
-    names = _class_names(workspace, evaluation_id)
-    across, up = (_direction_words(direction, names) for direction in (x, y))
+    queries = workspace.queries(evaluation_id)
+    labels, ids = queries.labels[rows], queries.sample_ids[rows]
+    plane = axes(vectors, labels, stars, proxy_labels, x, y, ids)
+    names, _ = class_names_of(workspace, evaluation_id)
+    of_samples = dict(zip(ids.tolist(), labels.tolist(), strict=True)) if SAMPLES in (x.kind, y.kind) else {}
+    across, up = (_direction_words(direction, names, of_samples) for direction in (x, y))
     said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
     points = among(plane.transform(vectors), rows, count)
     places = None if stars is None else plane.transform(stars)
     return _data(workspace, evaluation_id, points, places, said, "axes", vectors.shape[1])
 
 
-def _direction_words(direction: Direction, names: tuple[str, ...]) -> str:
+def image_words(class_name: str, sample: int) -> str:
+    """How an image is called where it is an end of an axis: its class and its id."""
+    return f"{class_name}, image {sample}"
+
+
+def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: dict[int, int]) -> str:
     if direction.kind == COMPONENT:
         return f"principal component {direction.first + 1}"
+    if direction.kind == SAMPLES:
+        images = (image_words(name_of(names, of_samples[end]), end) for end in (direction.first, direction.second))
+        return " − ".join(images)
     ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
     return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
 
@@ -237,6 +254,7 @@ def _data(
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
     space = Space(points, proxies) if points.shape[1] > 2 else None
+    names, unread = class_names_of(workspace, evaluation_id)
     made = MapData(
         points=points,
         proxies=proxies,
@@ -245,7 +263,8 @@ def _data(
         labels=queries.labels,
         ap=queries.ap,
         right=queries.right,
-        class_names=_class_names(workspace, evaluation_id),
+        class_names=names,
+        unread=unread,
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
@@ -259,10 +278,13 @@ def _data(
     return made if space is None else made.turned(space.view)
 
 
-def _class_names(workspace: Workspace, evaluation_id: int) -> tuple[str, ...]:
-    """Names by label; none where the data set is not known."""
+def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
+    """Names by label, none where the data set is not known; and why they could not be read, else empty."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    return () if dataset is None else workspace.dataset(dataset).class_names
+    try:
+        return () if dataset is None else workspace.dataset(dataset).class_names, ""
+    except Problem as problem:
+        return (), f"{problem.what} Numbers stand for them."
 
 
 def name_of(names: tuple[str, ...], label: int) -> str:
