@@ -21,7 +21,7 @@ COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
-LEAST_WIDTH, LEAST_PX = 220, 120  # px, width of the whole and height of the plot
+LEAST_WIDTH, LEAST_PX = 220, 96  # px, width of the whole and height of the plot
 SYMBOL_PX = {"circles": 7, "boxes": 12}
 
 

@@ -73,12 +73,14 @@ class IconLabel(QLabel):
     def __init__(self, name: str = "", role: str = "muted", side: int = SIZE, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._side = side
-        self.show_icon(name, role)
+        self._name, self._role = name, role
+        self._draw()
 
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon in the colour of a role."""
-        self._name, self._role = name, role
-        self._draw()
+        if (name, role) != (self._name, self._role):
+            self._name, self._role = name, role
+            self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

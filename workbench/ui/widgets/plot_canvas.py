@@ -21,7 +21,7 @@ LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it
 BEST = "#E69F00"  # of the line and star of the best epoch
 BOTTOM_PX = 34  # figures and name of the bottom axis
 REST = 1000  # ms after the last new point, when the range fits exactly
-LEAST_PX = 120  # height, axes and all
+LEAST_PX = 96  # height, axes and all
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
