@@ -6,12 +6,13 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from workbench.names import visible
 from workbench.ui.icons import SIZE, icon
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Plain text in one of the style sheet's roles: title, section, caption, muted, right, wrong, warning, strong."""
-    widget = QLabel(text, parent)
+    widget = QLabel(visible(text), parent)
     widget.setTextFormat(Qt.TextFormat.PlainText)
     widget.setWordWrap(wrap)
     if role:
@@ -21,6 +22,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget
 
 def plain_tip(text: str) -> str:
     """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
+    text = visible(text)
     if "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text, quote=False).replace(chr(10), '<br>')}</qt>"
@@ -88,7 +90,7 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        super().setText(text)
+        super().setText(visible(text))
         self._tell_whole()
 
     def set_lines(self, lines: int) -> None:
