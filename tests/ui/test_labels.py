@@ -8,11 +8,7 @@ from workbench.ui.pages.compare.tables import WordTable
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-<<<<<<< HEAD
-from workbench.ui.widgets.labels import ElidedLabel, plain_tip, shortened
-=======
-from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
->>>>>>> 4f7996d65d0d3a917d6ef3d00792caec5ed39191
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, shortened
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -98,7 +94,6 @@ def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
     assert all(EVIL in seen(tip) for tip in tips)
 
 
-<<<<<<< HEAD
 def test_names_are_shortened_where_they_are_alike(qapp):
     metrics = QFontMetrics(QFont())
     names = [f"Omniglot, unseen characters, {loss}, seed 0" for loss in ("ArcFace", "CosFace", "AdaFace")]
@@ -111,11 +106,11 @@ def test_names_are_shortened_where_they_are_alike(qapp):
     width = metrics.horizontalAdvance("Sanskrit/ch")
     assert len({shortened(name, ends, metrics, width) for name in ends}) == 40
     assert shortened("ant", ["bee"], metrics, width) == "ant"
-=======
+
+
 def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):
     turned = "class \u202egnp.exe (3)"
     elided = ElidedLabel(turned)
     qtbot.addWidget(elided)
     for text in (elided.text(), label(turned).text(), plain_tip(turned)):
         assert text == "class \\u202egnp.exe (3)"
->>>>>>> 4f7996d65d0d3a917d6ef3d00792caec5ed39191
