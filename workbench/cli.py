@@ -91,7 +91,7 @@ def cli(debug: bool) -> None:
 @click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
-    help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
+    help="Write the run into this new folder alone, without a workspace; `workbench ingest` imports it later.",
 )  # fmt: skip
 @click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
 @click.option("--detach", is_flag=True, help="With --place: do not follow it.")
@@ -211,7 +211,7 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 @click.option(
     "--take-over", is_flag=True,
-    help="Make a workspace on a network disk this machine's, after no sign of life of the one that had it came.",
+    help="Take over a workspace on a network disk, after the machine that has it was silent for 50 seconds.",
 )  # fmt: skip
 def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""

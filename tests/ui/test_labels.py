@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from PySide6.QtGui import Qt, QTextDocumentFragment
+from PySide6.QtGui import QFont, QFontMetrics, Qt, QTextDocumentFragment
 
 from workbench.ui.pages.compare.tables import WordTable
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, shortened
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -92,6 +92,20 @@ def test_names_are_text_in_the_tooltips_of_legend_card_and_table(qtbot):
         table.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole),
     ]
     assert all(EVIL in seen(tip) for tip in tips)
+
+
+def test_names_are_shortened_where_they_are_alike(qapp):
+    metrics = QFontMetrics(QFont())
+    names = [f"Omniglot, unseen characters, {loss}, seed 0" for loss in ("ArcFace", "CosFace", "AdaFace")]
+    width = metrics.horizontalAdvance("Omniglot, unseen, seed 0")
+    shown = [shortened(name, names, metrics, width) for name in names]
+    assert len(set(shown)) == 3, "their middles differ"
+    assert all(loss in text for loss, text in zip(("ArcFace", "CosFace", "AdaFace"), shown, strict=True))
+    assert all(metrics.horizontalAdvance(text) <= width for text in shown)
+    ends = [f"Sanskrit/character{number:02}" for number in range(40)]
+    width = metrics.horizontalAdvance("Sanskrit/ch")
+    assert len({shortened(name, ends, metrics, width) for name in ends}) == 40
+    assert shortened("ant", ["bee"], metrics, width) == "ant"
 
 
 def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):

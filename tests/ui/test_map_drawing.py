@@ -441,6 +441,8 @@ def test_names_stand_at_the_centres_and_none_over_another(qtbot):
     canvas.show_look(Look())
     canvas.grab()
     names = canvas.names.drawn
+    canvas.grab()
+    assert canvas.names.drawn is names, "they were placed again although nothing changed"
     assert sorted(name.text for name in names) == sorted(canvas.groups.names)
     for name in names:
         assert not any(name.box.intersects(other.box) for other in names if other is not name)

@@ -81,3 +81,22 @@ def test_custom_axes_lay_the_points_out_between_two_classes(page, qtbot):
     settings.x.second.setCurrentIndex(settings.x.first.currentIndex())
     settings.x.second.activated.emit(0)
     qtbot.waitUntil(lambda: "two different classes" in page.problem.text())
+
+
+def test_custom_axes_lay_the_points_out_between_two_selected_images(page, session, qtbot):
+    kind, data = page.settings.x.kind, page.model.map
+    item = kind.model().item(kind.findData("samples"))
+    assert not item.isEnabled(), "nothing is selected"
+    session.select(data.ids[[3, 20]])
+    qtbot.waitUntil(item.isEnabled)
+    page.settings.method.setCurrentIndex(page.settings.method.findData("axes"))
+    kind.setCurrentIndex(kind.findData("samples"))
+    kind.activated.emit(kind.currentIndex())
+    first, second = page.settings.x.direction.first, page.settings.x.direction.second
+    assert {first, second} == set(data.ids[[3, 20]].tolist())
+    qtbot.waitUntil(lambda: f", image {first} − " in page.caption.text())
+    across = dict(zip(page.model.map.ids.tolist(), page.model.map.points[:, 0].tolist(), strict=True))
+    assert across[first] == pytest.approx(-across[second], rel=1e-3)
+    assert across[first] > 0
+    session.select(data.ids[:0])
+    assert (page.settings.x.direction.first, page.settings.x.direction.second) == (first, second), "they stay chosen"

@@ -306,10 +306,14 @@ def test_a_plot_without_values_has_neither_axes_nor_a_filled_area(plot):
     plot.canvas.shade_between("probe/ce", "probe/spce")
     fill = next(each for each in plot.canvas.item.items if isinstance(each, Shade))
     assert not plot.canvas.item.getAxis("left").isVisible()
+    plot.show_best(2)
+    star = next(each for each in plot.canvas.item.items if isinstance(each, pg.InfiniteLine) and each.value() == 2)
+    assert not star.isVisible(), "there is nothing to mark"
     for name, value in (("probe/ce", 1.0), ("probe/spce", 2.0)):
         plot.append(name, [1, 2, 3], [value] * 3)
     plot.redraw()
     assert plot.canvas.item.getAxis("left").isVisible()
+    assert star.isVisible()
     assert not fill.path().isEmpty()
     plot.clear()  # another run is shown
     plot.redraw()

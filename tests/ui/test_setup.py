@@ -292,7 +292,7 @@ def test_a_config_is_saved_and_opened(page, tmp_path, monkeypatch):
     take_preset(page, "omniglot-unseen")
     page.beside.open.click()
     assert page.config.training.lr == 0.25
-    assert page.chooser.currentText() == "Sample: Digits (opened)"
+    assert page.chooser.currentText() == "Sample: Digits, learning rate 0.25 (opened)"
     assert row(page, "training.lr").dot.text() == "", "changes are measured against the file"
 
 

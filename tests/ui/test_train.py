@@ -362,11 +362,11 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     times = {"batch/feed_wait": 0.03, "system/forward": 0.02, "system/loss": 0.001, "system/backward": 0.04,
              "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 1e9}  # fmt: skip
     session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
     assert page.system.verdict.text() == "The first steps are being timed."
     work.say(*(Scalar(name, 10, value) for name, value in times.items()))
     qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
     assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
-    page.views.setCurrentWidget(page.system)
     qtbot.waitUntil(lambda: len(page.system.plots) == 2)
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]

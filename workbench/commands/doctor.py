@@ -1,4 +1,4 @@
-"""What is installed, what it can do, and whether a workspace is whole; and its repair."""
+"""`workbench doctor`: what is installed, what it can do, and whether a workspace is intact; and its repair."""
 
 import platform
 import shlex
@@ -89,7 +89,7 @@ def _gpus() -> list[Finding]:
 
 
 def torchvision_findings() -> list[Finding]:
-    """That torchvision does not load, as where it and torch are builds for different devices; nothing where it does."""
+    """A finding if torchvision does not load, because it and torch are builds for different devices."""
     try:
         import_module("torchvision")
     except (ImportError, OSError, RuntimeError) as error:
@@ -136,7 +136,7 @@ def _workspace(folder: Path) -> list[Finding]:
 
 
 def _upgrade(folder: Path) -> list[Finding]:
-    """What opening an older workspace changes; asked before it is opened."""
+    """What opening an older workspace changes; checked before it is opened."""
     steps = steps_ahead(folder)
     said = f"it was made by an older Workbench; steps of the upgrade: {steps}"
     return [Finding("Workspace", said)] if steps else []

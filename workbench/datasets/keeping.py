@@ -1,4 +1,4 @@
-"""How the images of a set are kept: as squares of pixels, or as JPEG with their whole aspect."""
+"""How the images of a set are cached: as squares of pixels, or as JPEG with their aspect ratio."""
 
 from pathlib import Path
 from typing import Literal
@@ -20,14 +20,14 @@ Wanted = Literal["auto", "pixels", "encoded"]
 def keep(
     image_set: ImageSet, cache: Path, wanted: Wanted, whole: bool, progress: Progress
 ) -> tuple[ImageSet, np.ndarray | EncodedImages, Path]:
-    """Every image of the set, decoded now or found in the cache, in the form that is wanted; see `kept_images`.
+    """Every image of the set in the wanted form, decoded now or read from the cache; see `kept_images`.
 
     Args:
         wanted: "auto" keeps pixels, unless whole images are needed or the pixels take more than 32 GiB.
         whole: whether whole images are needed.
 
     Raises:
-        Problem: squares of pixels are wanted where whole images are needed, or as `kept_images`.
+        Problem: squares of pixels are wanted although whole images are needed, or as `kept_images`.
     """
     if whole and wanted == "pixels":
         raise Problem(
@@ -48,7 +48,7 @@ def form_of(count: int, size: int, channels: int, wanted: Wanted, whole: bool) -
 
 
 def words_of(images: np.ndarray | EncodedImages) -> str:
-    """How images are kept, for Preflight and the report."""
+    """How images are cached, in words for Preflight and the report."""
     if isinstance(images, EncodedImages):
         return f"whole JPEG of quality {QUALITY} ({byte_size(images.nbytes)})"
     return f"centre squares of pixels ({byte_size(images.nbytes)})"

@@ -22,7 +22,7 @@ HEAD = (  # of the table of methods, in the window and in reports
     "Memory",
 )  # fmt: skip
 MEANING = (
-    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
+    "Rank 1 has the highest mean MAP@R at the last epoch. The interval contains the rank in 95% of "
     f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
     "Where two intervals overlap, the order of the two methods may be chance."
 )
@@ -40,7 +40,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is said of methods that were compared fairly; `scores` are ordered by falling mean at the last epoch."""
+    """A fair comparison of methods; `scores` are ordered by descending mean at the last epoch."""
 
     plan: Plan
     scores: tuple[Scores, ...]

@@ -1,4 +1,4 @@
-"""A map by two chosen directions: where each embedding lies between two class means or two proxies, or along a PCA."""
+"""A map by two chosen directions: where each embedding lies between two classes or two images, or along a PCA."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +8,15 @@ import numpy as np
 from workbench.problem import Problem
 from workbench.projection.pca import fit_pca
 
-MEANS, PROXIES, COMPONENT = "means", "proxies", "component"
+MEANS, PROXIES, SAMPLES, COMPONENT = "means", "proxies", "samples", "component"
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One axis. `first` and `second` are labels, and the axis leads from second to first; of a component, `first` is
-    its number from 0 and `second` means nothing."""
+    """One axis. `first` and `second` are labels, or ids of samples, and the axis leads from second to first; of a
+    component, `first` is its number from 0 and `second` means nothing."""
 
-    kind: str  # MEANS, PROXIES or COMPONENT
+    kind: str  # MEANS, PROXIES, SAMPLES or COMPONENT
     first: int
     second: int = 0
 
@@ -49,23 +49,26 @@ class Axes:
 
 def axes(
     vectors: np.ndarray, labels: np.ndarray, proxies: np.ndarray | None, proxy_labels: np.ndarray, x: Direction,
-    y: Direction,
+    y: Direction, sample_ids: np.ndarray | None = None,
 ) -> Axes:  # fmt: skip
     """Two directions among embeddings [n, d] of labels [n] and proxies [p, d] of labels [p], as the metric has them.
 
-    0 lies halfway between two class means or proxies, and at the mean of all embeddings for a component. Several
-    proxies of a class count by their mean.
+    0 lies halfway between two class means, proxies or samples, and at the mean of all embeddings for a component.
+    Several proxies of a class count by their mean. `sample_ids` [n] are those of the embeddings.
 
     Raises:
-        Problem: a class without embeddings or proxies, two that are equal, a component that the embeddings do not have.
+        Problem: a class without embeddings or proxies, a sample that is not among the embeddings, two ends that are
+            equal, a component that the embeddings do not have.
     """
-    both = [_direction(vectors, labels, proxies, proxy_labels, direction) for direction in (x, y)]
+    ids = np.empty(0, np.int64) if sample_ids is None else sample_ids
+    both = [_direction(vectors, labels, proxies, proxy_labels, ids, direction) for direction in (x, y)]
     return Axes(np.stack([unit for unit, _ in both], 1), np.array([zero for _, zero in both]))
 
 
 def _direction(
-    vectors: np.ndarray, labels: np.ndarray, proxies: np.ndarray | None, proxy_labels: np.ndarray, chosen: Direction
-) -> tuple[np.ndarray, float]:
+    vectors: np.ndarray, labels: np.ndarray, proxies: np.ndarray | None, proxy_labels: np.ndarray, ids: np.ndarray,
+    chosen: Direction,
+) -> tuple[np.ndarray, float]:  # fmt: skip
     if chosen.kind == COMPONENT:
         fitted = fit_pca(vectors, chosen.first + 1)
         unit = fitted.axes[:, -1]
@@ -76,12 +79,15 @@ def _direction(
         ends = [_mean(vectors, labels, label, "embedding") for label in (chosen.first, chosen.second)]
     elif chosen.kind == PROXIES and proxies is not None:
         ends = [_mean(proxies, proxy_labels, label, "proxy") for label in (chosen.first, chosen.second)]
+    elif chosen.kind == SAMPLES:
+        ends = [_of_sample(vectors, ids, sample) for sample in (chosen.first, chosen.second)]
     else:
         raise Problem("This run has no class proxies.", todo="Choose class means.")
     apart = ends[0] - ends[1]
     length = float(np.linalg.norm(apart))
     if length == 0:
-        raise Problem("An axis needs two different classes.", todo="Choose another class for one of its ends.")
+        what, one = ("images", "image") if chosen.kind == SAMPLES else ("classes", "class")
+        raise Problem(f"An axis needs two different {what}.", todo=f"Choose another {one} for one of its ends.")
     return apart / length, float((ends[0] + ends[1]) / 2 @ (apart / length))
 
 
@@ -91,3 +97,11 @@ def _mean(vectors: np.ndarray, labels: np.ndarray, label: int, what: str) -> np.
         raise Problem(f"A class of the axes has no {what} on this map.", todo="Choose another class.")
     mean: np.ndarray = of_class.mean(0, dtype=np.float64)
     return mean
+
+
+def _of_sample(vectors: np.ndarray, ids: np.ndarray, sample: int) -> np.ndarray:
+    row = np.flatnonzero(ids == sample)
+    if not len(row):
+        raise Problem("An image of the axes is not on this map.", todo="Select two images that are, and choose them.")
+    vector: np.ndarray = vectors[row[0]].astype(np.float64)
+    return vector

@@ -1,4 +1,4 @@
-"""The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
+"""The entry to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
-    """A queued run in the workspace; returns its number. Raises Problem when the workspace cannot be written."""
+    """Queue a run in the workspace; returns its number. Raises Problem if the workspace cannot be written."""
     return workspace.create_run(config)
 
 
@@ -41,9 +41,9 @@ def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
     device: str = "",
 ) -> Job:  # fmt: skip
-    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
+    """A job that trains a prepared run; call its `start`. Its thread records every event, then passes it to `listen`.
 
-    `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
+    `device`, such as "cuda:1", overrides the config's, which is not changed; the two devices of "0,1" train together.
     """
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
@@ -58,7 +58,7 @@ def make_job(
 def make_folder_job(
     folder: Path, control: Control, listen: Emit | None = None, *, resume: bool = False, device: str = ""
 ) -> Job:
-    """As `make_job`, of the run in a folder that travels; there is no workspace. Raises Problem for no such folder."""
+    """As `make_job`, for the run in a run folder, without a workspace. Raises Problem if it is no run folder."""
     recorder = FolderRecorder(folder, control)
     recorder.device = device
 
@@ -78,11 +78,11 @@ def run(
     *,
     resume: bool = False,
 ) -> None:
-    """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
+    """Train a prepared run on this thread. With `resume` it continues from its last intact checkpoint, else restarts.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
-        Cancelled: the person discarded it.
+        Cancelled: the user discarded it.
     """
     changed = partial(changed_since, workspace, run_id)
     with _said_of(f"run {run_id}", resume=resume):
@@ -131,7 +131,7 @@ def _train(
 
 
 def _names(device: str) -> tuple[str, ...]:
-    """The devices that a run was given, by its start or its config; none where its config names one."""
+    """The devices that the start or the config of a run names; empty if its config names one."""
     if device in ("", "mps"):
         return (device,) if device else ()
     return parse_devices(device)
@@ -141,7 +141,7 @@ def _run(
     recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
     changed: "Callable[[Data], str]", *, resume: bool, devices: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Do a run as the first of its ranks, which have these devices; none where its config names one."""
+    """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
@@ -173,10 +173,10 @@ def _run(
 
 
 def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emit: Emit) -> None:
-    """Set the engine to the state of the last whole checkpoint, else to the start; later points are forgotten.
+    """Set the engine to the state of the last intact checkpoint, else to the start; later points are deleted.
 
     Raises:
-        Problem: there are checkpoints, and none is whole.
+        Problem: there are checkpoints, but none is intact.
     """
     damaged: list[str] = []
     for path in checkpoint_files(recorder.folder):
@@ -204,7 +204,7 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 
 
 def data_in_words(data: "Data") -> list[str]:
-    """Sentences on a data set before it is trained on: what was noticed of its classes, and the files left out."""
+    """Sentences about a data set before training: remarks on its classes, and the files that were left out."""
     notes, left_out = data.notes, data.images.problems
     sentences = [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
     if len(notes) > NAMED:
@@ -218,7 +218,7 @@ def data_in_words(data: "Data") -> list[str]:
 
 
 def device_named(name: str) -> str:
-    """A device by a name as a config has it: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
+    """The device of that name in a config: "cpu", "cuda:0", "mps". Raises Problem if this machine does not have it."""
     from workbench.training import device
 
     chosen = device.choose(name)
@@ -226,7 +226,7 @@ def device_named(name: str) -> str:
 
 
 def _progress(control: Control, emit: Emit) -> Progress:
-    """Emits how far work is; waits where the person asked for it."""
+    """Emit the progress of work; wait while the run is paused."""
 
     def tell(text: str, done: int, total: int) -> None:
         wait_if_asked(control, emit)

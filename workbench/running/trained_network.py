@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
-    """The run's checkpoints that are there, the one to go on from first."""
+    """The run's existing checkpoints, the one to resume from first."""
     return checkpoint_files(workspace.folder(run_id))
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
-    """As `checkpoints`, of a run's folder; a link is none."""
+    """As `checkpoints`, for a run's folder; links do not count."""
     return [folder / name for name in CHECKPOINTS.values() if is_file(folder / name)]
 
 
@@ -41,7 +41,7 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run's network as it is evaluated: squares of uint8, scaled to 0..1."""
+    """A run's network in evaluation mode: squares of uint8, scaled to 0..1."""
 
     model: "EmbeddingModel"  # on the CPU, in evaluation mode
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
@@ -73,7 +73,7 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     """A checkpoint of the run, by default its best, as a network.
 
     Raises:
-        Problem: there is no checkpoint, or it does not fit the run's config.
+        Problem: there is no checkpoint, or it does not match the run's config.
     """
     from workbench import registry
     from workbench.backbones.model import build_model

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui import theme
 from workbench.ui.commands import Commands, score
 from workbench.ui.finding import Finding
 from workbench.ui.widgets.boxes import in_column
@@ -110,6 +111,7 @@ class CommandPalette(QDialog):
         self.list.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.list.verticalHeader().setDefaultSectionSize(self.list.fontMetrics().height() + 8)
         self.list.setShowGrid(False)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setTabKeyNavigation(False)
@@ -119,7 +121,7 @@ class CommandPalette(QDialog):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
-        self.resize(WIDTH, HEIGHT)
+        self.resize(theme.text_px(WIDTH), theme.text_px(HEIGHT))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

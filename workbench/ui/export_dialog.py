@@ -80,9 +80,8 @@ class ExportDialog(QDialog):
             self.reasons[name].setText(file_format.help)
             grid.addWidget(box, row, 0)
             grid.addWidget(self.reasons[name], row, 1)
-        column = in_column(
-            ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section"), grid, on=self, margins=16, spacing=8
-        )
+        title = ElidedLabel(f"Run {self._run.id}: {self._run.name}", "section", Qt.TextElideMode.ElideMiddle)
+        column = in_column(title, grid, on=self, margins=16, spacing=8)
         column.addSpacing(8)
         column.addLayout(self._epochs())
         column.addSpacing(8)

@@ -27,7 +27,7 @@ class Rail(QToolBar):
             self.addWidget(self._button(action))
         self._dot = QLabel()
         self.evaluation = EpochChooser(session)
-        self.run = ElidedLabel("", "muted")
+        self.run = ElidedLabel("", "muted", Qt.TextElideMode.ElideMiddle)
         self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.run.setAccessibleName("Shown run")
         self.addWidget(self._make_end())

@@ -1,4 +1,4 @@
-"""What a run trained on and with, by the names that the form shows."""
+"""The names of a run's data set, backbone and loss as the form shows them."""
 
 import tomllib
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Data sets and their samples: read over a connection of the workspace, and stored with the first run that has them."""
+"""Data sets and their samples: read over a connection of the workspace, and stored by the first run on them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

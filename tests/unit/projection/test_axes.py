@@ -1,10 +1,10 @@
-"""Custom axes: where embeddings lie between two classes or proxies, or along a principal component."""
+"""Custom axes: where embeddings lie between two classes, proxies or images, or along a principal component."""
 
 import numpy as np
 import pytest
 
 from workbench.problem import Problem
-from workbench.projection.axes import COMPONENT, MEANS, PROXIES, Direction, axes
+from workbench.projection.axes import COMPONENT, MEANS, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.pca import fit_pca
 
 LABELS = np.repeat([3, 5, 8], 4)
@@ -39,6 +39,15 @@ def test_proxies_of_a_class_count_by_their_mean_and_the_angle_is_that_of_the_dir
     assert np.cos(np.radians(made.angle)) == pytest.approx(expected)
 
 
+def test_two_samples_lie_at_equal_distances_on_both_sides_of_zero():
+    ids = np.arange(100, 112)
+    made = axes(VECTORS, LABELS, None, NONE, Direction(SAMPLES, 107, 101), Direction(SAMPLES, 103, 107), ids)
+    across, up = made.transform(VECTORS).T
+    half = np.linalg.norm(VECTORS[7] - VECTORS[1]) / 2
+    assert (across[7], across[1]) == pytest.approx((half, -half), rel=1e-4)
+    assert up[3] == pytest.approx(-up[7], rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("direction", "says"),
     [
@@ -46,8 +55,10 @@ def test_proxies_of_a_class_count_by_their_mean_and_the_angle_is_that_of_the_dir
         (Direction(MEANS, 3, 4), "no embedding"),
         (Direction(PROXIES, 3, 5), "no class proxies"),
         (Direction(COMPONENT, 40), "no principal component 41"),
+        (Direction(SAMPLES, 100, 100), "two different images"),
+        (Direction(SAMPLES, 100, 7), "not on this map"),
     ],
 )
 def test_what_is_no_axis_is_refused_with_what_to_do(direction, says):
     with pytest.raises(Problem, match=says):
-        axes(VECTORS, LABELS, None, NONE, direction, Direction(COMPONENT, 0))
+        axes(VECTORS, LABELS, None, NONE, direction, Direction(COMPONENT, 0), np.arange(100, 112))

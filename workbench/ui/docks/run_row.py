@@ -8,6 +8,7 @@ from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
+from workbench.ui.widgets.labels import names_near, shortened
 from workbench.ui.words import STATES, counted, duration, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
@@ -47,7 +48,7 @@ class RunRow(QStyledItemDelegate):
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
         bottom = QRect(inner.x(), inner.y() + line, inner.width(), inner.height() - line)
-        self._paint_name(painter, option, top, run, tokens)
+        self._paint_name(painter, option, top, index, tokens)
         if fold in ("open", "folded"):
             arrow = QRect(top.right() - ICON, top.center().y() - ICON // 2, ICON, ICON)
             icon("caret-down" if fold == "open" else "caret-right", "muted").paint(painter, arrow)
@@ -59,8 +60,9 @@ class RunRow(QStyledItemDelegate):
         painter.restore()
 
     def _paint_name(
-        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, run: Run, tokens: theme.Tokens
+        self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, index: Index, tokens: theme.Tokens
     ) -> None:
+        run: Run = index.data(RUN_ROLE)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.run_colour(run.colour)))
         painter.drawRoundedRect(rect.x(), rect.center().y() - DOT // 2, DOT, DOT, 3, 3)
@@ -72,8 +74,10 @@ class RunRow(QStyledItemDelegate):
             painter.drawText(text, _LEFT, number := f"#{run.id} ")
             painter.setPen(QColor(tokens.text))
             text.setLeft(text.left() + option.fontMetrics.horizontalAdvance(number))
-        name = " ".join(run.name.split())  # one line, whatever the name holds; alike names differ at their ends
-        painter.drawText(text, _LEFT, option.fontMetrics.elidedText(name, Qt.TextElideMode.ElideMiddle, text.width()))
+        name = " ".join(run.name.split())  # one line, whatever the name holds
+        if option.fontMetrics.horizontalAdvance(name) > text.width():
+            name = shortened(name, names_near(index), option.fontMetrics, text.width())
+        painter.drawText(text, _LEFT, name)
 
     def _paint_state(
         self, painter: QPainter, option: QStyleOptionViewItem, rect: QRect, run: Run, tokens: theme.Tokens

@@ -89,7 +89,7 @@ class SweepDialog(QDialog):
         self.problem = label("", "error", wrap=True)
         self.cancel, self.start = button("Cancel"), button(START, "play", "primary")
         in_column(
-            ElidedLabel(f"Vary “{self.draft.config.name}”", "section"),
+            ElidedLabel(f"Vary “{self.draft.config.name}”", "section", Qt.TextElideMode.ElideMiddle),
             self._choices(),
             self.about,
             self.fixed,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
@@ -16,14 +16,21 @@ from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.widgets.plot_items import number_axes
+from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
-LEAST = (220, 96)  # px, width of the whole and height of the plot
+LEAST_WIDTH, LEAST_PX = 220, 96  # px, width of the whole and height of the plot
 SYMBOL_PX = {"circles": 7, "boxes": 12}
+
+
+class Drawn(pg.PlotWidget):
+    """Asks for its least height; its layout gives it more."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
 class ChartView(QFrame):
@@ -32,10 +39,9 @@ class ChartView(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumWidth(LEAST[0])
+        self.setMinimumWidth(LEAST_WIDTH)
         self._chart: Chart | None = None
-        self.plot = pg.PlotWidget(axisItems=number_axes())
-        self.plot.setMinimumHeight(LEAST[1])
+        self.plot = Drawn(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
@@ -56,10 +62,6 @@ class ChartView(QFrame):
         self.note.setProperty("role", "muted")
         in_column(head, self.legend, (self.plot, 1), self.note, on=self, margins=(8, 4, 8, 4))
         self._apply_theme()
-
-    def follow_room(self) -> None:
-        """Be no taller than there is room."""
-        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
 
     def show_chart(self, chart: Chart) -> None:
         """Draw another chart in place of the last one."""
@@ -84,7 +86,7 @@ class ChartView(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "note") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "note") and theme.look() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -110,12 +112,10 @@ class ChartView(QFrame):
             self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
 
     def _apply_theme(self) -> None:
-        self._dressed = shown = theme.current()
+        self._dressed, shown = theme.look(), theme.current()
         self.plot.setBackground(shown.plot_background)
-        for side in ("left", "bottom", "right"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(pg.mkPen(shown.plot_axis))
-            axis.setTextPen(shown.plot_axis)
+        self.plot.setMinimumHeight(theme.text_px(LEAST_PX))
+        dress_axes(self.plot.getPlotItem(), self.font(), shown)
         if self._chart is not None:
             self.show_chart(self._chart)
 

@@ -61,7 +61,7 @@ class ChoiceRow(QStyledItemDelegate):
         painter.setFont(option.font)
         painter.setPen(QColor(tokens.text))
         room = rect.width() - words.horizontalAdvance(aside) - PAD
-        shown = QFontMetrics(option.font).elidedText(title, Qt.TextElideMode.ElideRight, room)
+        shown = QFontMetrics(option.font).elidedText(title, Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(top, int(TEXT), shown)
         painter.restore()
 

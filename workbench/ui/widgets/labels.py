@@ -1,13 +1,17 @@
 """Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
+from collections.abc import Iterable
 from html import escape
+from itertools import takewhile
 
-from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from workbench.names import visible
 from workbench.ui.icons import SIZE, icon
+
+NEAR = 60  # rows
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
@@ -26,6 +30,30 @@ def plain_tip(text: str) -> str:
     if "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text, quote=False).replace(chr(10), '<br>')}</qt>"
+
+
+def shortened(name: str, others: Iterable[str], metrics: QFontMetrics, width: int) -> str:
+    """A name in a list, shortened to `width` px where it is like the others, so that it can be told from them.
+
+    Its middle goes; where another name would then read the same, what both begin with goes.
+    """
+    shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
+    if shown == name:
+        return name
+    start, _, end = shown.partition("…")
+    alike = [other for other in others if other != name and other.startswith(start) and other.endswith(end)]
+    if not alike:
+        return shown
+    ends = zip(min(name, *alike), max(name, *alike), strict=False)  # what these two begin with, all do
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    return metrics.elidedText(f"…{name[name.rfind(' ', 0, shared) + 1 :]}", Qt.TextElideMode.ElideMiddle, width)
+
+
+def names_near(index: QModelIndex | QPersistentModelIndex) -> list[str]:
+    """The names in the rows of a list around one of them: as many as are seen at a time, and more."""
+    model, row = index.model(), index.row()
+    rows = range(max(0, row - NEAR), min(model.rowCount(), row + NEAR))
+    return [" ".join(str(model.index(near, index.column()).data()).split()) for near in rows]
 
 
 def restyle(widget: QWidget) -> None:
@@ -47,12 +75,14 @@ class IconLabel(QLabel):
     def __init__(self, name: str = "", role: str = "muted", side: int = SIZE, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._side = side
-        self.show_icon(name, role)
+        self._name, self._role = name, role
+        self._draw()
 
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon in the colour of a role."""
-        self._name, self._role = name, role
-        self._draw()
+        if (name, role) != (self._name, self._role):
+            self._name, self._role = name, role
+            self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

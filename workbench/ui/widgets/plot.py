@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.ui import theme
@@ -30,7 +30,7 @@ from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
-LEAST = (220, 96)  # px, width of the whole and height of what is drawn
+LEAST_WIDTH = 220  # px
 PLOTS = count()
 
 
@@ -67,6 +67,7 @@ class CurvePlot(QFrame):
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
+        self._grew = False  # since it was drawn
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
@@ -77,9 +78,8 @@ class CurvePlot(QFrame):
 
     def _build(self, left_title: str, right_title: str) -> None:
         self.setProperty("card", "true")
-        self.setMinimumWidth(LEAST[0])
+        self.setMinimumWidth(LEAST_WIDTH)
         self.canvas = PlotCanvas(self.series, self.x_title)
-        self.canvas.setMinimumHeight(LEAST[1])
         self.canvas.name_axes(left_title, right_title)
         self.canvas.pointed.connect(self.show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
@@ -107,8 +107,9 @@ class CurvePlot(QFrame):
         self.tell("", "")
 
     def follow_room(self) -> None:
-        """Be no taller than there is room; one that scrolls is asked for only where the least height has none."""
-        self.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        """Ask for the least height below the legend's lines, and take what room there is."""
+        self.canvas.follows_room = True
+        self.canvas.updateGeometry()
 
     def tell(self, value: str, course: str) -> None:
         """Show a value at the end of the title and a line below the curves; empty words take no room."""
@@ -175,6 +176,7 @@ class CurvePlot(QFrame):
     def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
         """Add points of one series; drawn within 100 ms."""
         self.curves[name].append(steps, values)
+        self._grew = True
         self._ask_redraw()
 
     def replace(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
@@ -237,6 +239,9 @@ class CurvePlot(QFrame):
     def redraw(self) -> None:
         """Draw the current points."""
         self._timer.stop()
+        if self._grew:
+            self.canvas.grow()
+            self._grew = False
         columns = max(200, self.canvas.width())
         for series in self.series:
             curve = self.curves[series.name]
@@ -294,7 +299,7 @@ class CurvePlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "legend") and theme.look() != self._dressed:
             self._apply_theme()  # once, of the many such events that a change of the theme brings
 
     def contextMenuEvent(self, event: Any) -> None:
@@ -302,8 +307,8 @@ class CurvePlot(QFrame):
 
     def _apply_theme(self) -> None:
         """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
-        self._dressed = shown = theme.current()
-        self.canvas.apply(shown)
+        self._dressed = theme.look()
+        self.canvas.apply(theme.current())
         for series in self.series:
             self.legend[series.name].setIcon(swatch(series))
         self.redraw()

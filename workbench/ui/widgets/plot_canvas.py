@@ -5,21 +5,23 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, number_axes
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, dress_axes, number_axes
+from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
 BEST = "#E69F00"  # of the line and star of the best epoch
-AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
+REST = 1000  # ms after the last new point, when the range fits exactly
+LEAST_PX = 96  # height, axes and all
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -28,22 +30,24 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     zoomed = Signal()
     full_size_asked = Signal()  # a double-click where all is in view
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
+    follows_room = False  # whether it asks for no more than its least height
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems=number_axes(WholeAxis))
+        super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
-        self.item.showGrid(x=True, y=True)
         self.item.setLabel("bottom", x_title)
-        self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+            self.item.getAxis(side).setStyle(maxTickLevel=1)  # where there may be figures: more lines take three times
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._settle)
         for entry in series:
             self.add_line(entry)
         self._crosshair = pg.InfiniteLine(angle=90, movable=False)
@@ -51,11 +55,17 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.addItem(self._crosshair, ignoreBounds=True)
         self._best = pg.InfiniteLine(angle=90, movable=False, label="★", labelOpts={"position": 0.95})
         self._best.setVisible(False)
+        self._best_at: float | None = None
+        self._has_axes = False
         self.item.addItem(self._best, ignoreBounds=True)
         self._limit: pg.InfiniteLine | None = None  # made where there is one
         self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
+
+    def sizeHint(self) -> QSize:
+        hint: QSize = super().sizeHint()
+        return QSize(hint.width(), self.minimumHeight()) if self.follows_room else hint
 
     def add_line(self, series: Series) -> None:
         """Add a line for another series."""
@@ -73,19 +83,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.lines.clear()
 
     def apply(self, tokens: Tokens) -> None:
-        """Take the colours of the theme."""
+        """Take the colours of a theme and the text size on screen."""
         self.setBackground(tokens.plot_background)
-        font = QFont(self.font())
-        font.setPixelSize(AXIS_PX)
-        for side in ("left", "bottom", "right"):
-            axis = self.item.getAxis(side)
-            axis.setPen(pg.mkPen(tokens.plot_axis, width=1))
-            axis.setTextPen(tokens.plot_axis)
-            axis.setTickFont(font)
-            axis.label.setFont(font)
-            axis.setStyle(hideOverlappingLabels=True)
-        for side in ("left", "bottom"):
-            self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
+        dress_axes(self.item, self.font(), tokens)
+        self.item.getAxis("bottom").setHeight(theme.text_px(BOTTOM_PX))
+        self.setMinimumHeight(theme.text_px(LEAST_PX))
+        self.item.getAxis("left").setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
         self._best.label.setColor(BEST)
@@ -93,12 +96,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._style_mark(mark)
 
     def _style_mark(self, mark: pg.InfiniteLine) -> None:
-        tokens, font = theme.current(), QFont(self.font())
-        font.setPixelSize(AXIS_PX)
+        tokens = theme.current()
         mark.setPen(pg.mkPen(tokens.wrong, width=1, style=Qt.PenStyle.DashLine))
         mark.label.setColor(tokens.wrong)
         mark.label.fill = pg.mkBrush(tokens.plot_background)
-        mark.label.setFont(font)
+        mark.label.setFont(theme.caption_font(self.font()))
 
     def shade_between(self, first: str, second: str) -> None:
         """Fill the gap between two series of the left axis, faintly; hidden with either."""
@@ -126,6 +128,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
     def show_axes(self, shown: bool, right: bool) -> None:
         """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""
+        self._has_axes = shown
+        self.show_best(self._best_at)
         for side in ("left", "bottom"):
             self.item.getAxis(side).setVisible(shown)
         if self._right is not None:
@@ -153,10 +157,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 mark.label.setPosition(0.78 - 0.14 * (index % 5))  # neighbours do not cover each other
 
     def show_best(self, at: float | None) -> None:
-        """The line of the best epoch at this place of the bottom axis; None hides it."""
-        self._best.setVisible(at is not None)
+        """The line of the best epoch at this place of the bottom axis; None hides it, and so do missing values."""
+        self._best_at = at
         if at is not None:
             self._best.setValue(at)
+        self._best.setVisible(at is not None and self._has_axes)
 
     def set_log(self, on: bool) -> None:
         """Put the left axis on a logarithmic scale, or on a linear one."""
@@ -166,8 +171,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.raw.setLogMode(False, False)
                 line.smooth.setLogMode(False, False)
 
+    def grow(self) -> None:
+        """Points arrive: from the second time within a second on, ranges change seldom; then they fit exactly."""
+        for view in self._views():
+            view.steady = self._rest.isActive()
+        self._rest.start()
+
+    def _settle(self) -> None:
+        self._rest.stop()
+        for view in self._views():
+            view.settle()
+
+    def _views(self) -> list[SteadyView]:
+        return [self.item.vb] if self._right is None else [self.item.vb, self._right]
+
     def fit(self) -> None:
         """Show everything, also as points arrive."""
+        self._settle()
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
@@ -227,7 +247,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return self._right
 
     def _add_right_axis(self) -> Any:
-        view = pg.ViewBox(enableMenu=False)
+        view = SteadyView(enableMenu=False)
         view.setMouseEnabled(x=False, y=False)
         self.item.showAxis("right")
         self.item.scene().addItem(view)

@@ -7,13 +7,15 @@ from typing import Literal
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainterPath
 
 from workbench.numerals import minus
 from workbench.ui import theme
+from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import drawable, lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
+SMOOTH_PX = 2  # between two points of a smoothed curve: bold lines take longest to draw
 FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
 
 
@@ -55,7 +57,7 @@ class Line:
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
-            points = drawable(*thinned(steps, smoothed, columns), log=log)
+            points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), log=log)
             self.smooth.setData(*points, pen=pg.mkPen(colour, width=BOLD, style=style))
             colour = blended(colour, QColor(theme.current().plot_background))
         steps, values = drawable(*thinned(steps, values, columns), log=log)
@@ -137,3 +139,15 @@ class WholeAxis(NumberAxis):
 def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
     """New axes of a plot by side, as pyqtgraph takes them, which shows those that it is given."""
     return {"left": NumberAxis("left"), "bottom": bottom("bottom")}
+
+
+def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:
+    """Give every axis of a plot the colours of a theme, and this font at the size of captions on screen."""
+    small = theme.caption_font(font)
+    for side in ("left", "bottom", "right"):
+        axis = item.getAxis(side)
+        axis.setPen(pg.mkPen(tokens.plot_axis, width=1))
+        axis.setTextPen(tokens.plot_axis)
+        axis.setTickFont(small)
+        axis.label.setFont(small)
+        axis.setStyle(hideOverlappingLabels=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QStyledItemDelegate, QTableView
 
 from workbench.numerals import minus
@@ -27,5 +27,6 @@ def select_rows(table: QTableView, name: str) -> None:
     table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
     table.setTabKeyNavigation(False)
     table.setWordWrap(False)
+    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
     table.setShowGrid(False)
     table.verticalHeader().hide()

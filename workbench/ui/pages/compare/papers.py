@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title, metric_name
@@ -60,10 +60,6 @@ class PapersPanel(QWidget):
         for widget in (self.box, self.view, self.notes):
             widget.setVisible(bool(self.tables))
         self._show()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.view)
 
     def _show(self) -> None:
         if not 0 <= self.box.currentIndex() < len(self.tables):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
@@ -20,15 +20,18 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import number_axes
+from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
-AXIS_PX = 11
+LEAST = (220, 150)  # px, the height at 100% text
 CAP = 0.12  # rows: half the height of the strokes at both limits
 RUN_PX, MEAN_PX = 8, 14
 
 
 class Surface(OneByOne, pg.PlotWidget):
-    """Painted in a turn of the event loop of its own."""
+    """Painted in a turn of the event loop of its own; asks for no height beyond that of its plot."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), 0)
 
 
 class StillPlot(QFrame):
@@ -37,7 +40,6 @@ class StillPlot(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumSize(220, 150)
         self.plot = Surface(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
@@ -68,7 +70,7 @@ class StillPlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "_copy") and theme.look() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -78,17 +80,12 @@ class StillPlot(QFrame):
         QGuiApplication.clipboard().setPixmap(self.grab())
 
     def _apply_theme(self) -> None:
-        self._dressed = shown = theme.current()
-        font = QFont(self.font())
-        font.setPixelSize(AXIS_PX)
+        self._dressed, shown = theme.look(), theme.current()
+        self.setMinimumSize(LEAST[0], theme.text_px(LEAST[1]))
         self.plot.setBackground(shown.plot_background)
+        dress_axes(self.plot.getPlotItem(), self.font(), shown)
         for side in ("left", "bottom"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(pg.mkPen(shown.plot_axis))
-            axis.setTextPen(shown.plot_axis)
-            axis.setTickFont(font)
-            axis.label.setFont(font)
-            axis.setGrid(shown.plot_grid_alpha)
+            self.plot.getAxis(side).setGrid(shown.plot_grid_alpha)
         self.draw()
 
 

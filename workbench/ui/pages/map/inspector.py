@@ -109,7 +109,7 @@ class InspectorPanel(QStackedWidget):
         self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.title = ElidedLabel("", "section")
+        self.title = ElidedLabel("", "section", Qt.TextElideMode.ElideMiddle)
         self.facts = label("", wrap=True)
         self.sheet_title = label("", "caption", wrap=True)
         sheet = QWidget()

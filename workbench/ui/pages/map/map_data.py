@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from workbench.problem import Problem
-from workbench.projection.axes import COMPONENT, PROXIES, Direction, axes
+from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
@@ -80,6 +80,11 @@ class MapData:
     def class_name(self, label: int) -> str:
         """The name of a label; its number where the data set is not known."""
         return name_of(self.class_names, label)
+
+    def images(self, rows: np.ndarray) -> list[tuple[int, str]]:
+        """Id and words of the samples in these rows, which may be an end of an axis."""
+        return [(int(self.ids[row]), image_words(self.class_name(int(self.labels[row])), int(self.ids[row])))
+                for row in rows]  # fmt: skip
 
     @property
     def classes(self) -> list[tuple[int, str]]:
@@ -155,18 +160,29 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     vectors, stored_proxies = prepared(embeddings, metric), workspace.proxies(evaluation_id)
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
     proxy_labels = np.empty(0, np.int64) if stored_proxies is None else stored_proxies[1]
-    plane = axes(vectors, workspace.queries(evaluation_id).labels[rows], stars, proxy_labels, x, y)
+    queries = workspace.queries(evaluation_id)
+    labels, ids = queries.labels[rows], queries.sample_ids[rows]
+    plane = axes(vectors, labels, stars, proxy_labels, x, y, ids)
     names, _ = class_names_of(workspace, evaluation_id)
-    across, up = (_direction_words(direction, names) for direction in (x, y))
+    of_samples = dict(zip(ids.tolist(), labels.tolist(), strict=True)) if SAMPLES in (x.kind, y.kind) else {}
+    across, up = (_direction_words(direction, names, of_samples) for direction in (x, y))
     said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
     points = among(plane.transform(vectors), rows, count)
     places = None if stars is None else plane.transform(stars)
     return _data(workspace, evaluation_id, points, places, said, "axes", vectors.shape[1])
 
 
-def _direction_words(direction: Direction, names: tuple[str, ...]) -> str:
+def image_words(class_name: str, sample: int) -> str:
+    """How an image is called where it is an end of an axis: its class and its id."""
+    return f"{class_name}, image {sample}"
+
+
+def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: dict[int, int]) -> str:
     if direction.kind == COMPONENT:
         return f"principal component {direction.first + 1}"
+    if direction.kind == SAMPLES:
+        images = (image_words(name_of(names, of_samples[end]), end) for end in (direction.first, direction.second))
+        return " − ".join(images)
     ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
     return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
 

@@ -47,6 +47,7 @@ from workbench.workspace.rows import Evaluation
 
 CONTOURS = "map/contours"  # whether they are on, in the preferences
 CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
+MOST_ENDS = 50  # selected images that are offered as ends of an axis
 
 
 class MapPage(QStackedWidget):
@@ -280,6 +281,7 @@ class MapPage(QStackedWidget):
                 self.session.notify(data.unread)
             self.settings.set_width(data.width)
             self.settings.set_classes(data.classes, data.stars > 0)
+            self._offer_images()
             self._draw_colours()
         self._offer_turning(data is not None and data.space is not None)
 
@@ -327,8 +329,13 @@ class MapPage(QStackedWidget):
         self.second.show_selection()
         if self.model.map is not None:
             self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
+            self._offer_images()
         self.side.show_clusters(words_of(self.model.clusters))
         self.side.show_count(len(self.model.selection))
+
+    def _offer_images(self) -> None:
+        if self.model.map is not None:
+            self.settings.set_images(self.model.map.images(np.flatnonzero(self.model.selected)[:MOST_ENDS]))
 
     def _draw_query(self) -> None:
         self.canvas.set_query(self.model.row(self.model.query))

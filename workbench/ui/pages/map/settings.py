@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from workbench.projection.params import IN_SPACE
 from workbench.projection.subset import MOST_POINTS
-from workbench.ui.pages.map.axis_editor import AxisEditor, Classes
+from workbench.ui.pages.map.axis_editor import AxisEditor, Named
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
@@ -37,7 +37,7 @@ class MapSettings(QObject):
             "Method of the map",
             "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions. "
             "3-D: turn the map by a drag or the arrow keys. "
-            "Custom axes: where each embedding lies between two classes, or along a principal component",
+            "Custom axes: where each embedding lies between two classes or two images, or along a principal component",
         )
         self.distance = chooser(METRICS, "Distance between embeddings", "By angle, or by length of the difference")
         self.more = button("", "sliders-horizontal")
@@ -62,7 +62,7 @@ class MapSettings(QObject):
         self.max_points = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
         self.max_points.setGroupSeparatorShown(True)
         self.max_points.setToolTip(
-            "Of more images a sample is mapped, stratified by class; every class keeps one or more"
+            "With more images, a sample stratified by class is mapped; every class keeps at least one"
         )
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
         self.seed.setToolTip("Another seed gives another map of the same data")
@@ -155,10 +155,15 @@ class MapSettings(QObject):
         item.setEnabled(width in (0, 2))
         item.setToolTip("" if width in (0, 2) else f"These embeddings have {width:,} dimensions")
 
-    def set_classes(self, classes: Classes, proxies: bool) -> None:
+    def set_classes(self, classes: Named, proxies: bool) -> None:
         """Offer the classes of the map, as label and name, for custom axes; `proxies`: the map has them."""
         for axis in (self.x, self.y):
             axis.offer(classes, proxies)
+
+    def set_images(self, images: Named) -> None:
+        """Offer these images, as id and words, for custom axes."""
+        for axis in (self.x, self.y):
+            axis.offer_images(images)
 
     def _changed(self) -> None:
         self._show_rows()

@@ -31,6 +31,7 @@ class RunDialog(QDialog):
         self.search.setAccessibleName("Search runs")
         self.list = QListWidget()
         self.list.setAccessibleName("Runs of the report; tick to include")
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         for run in runs:
             data, _, loss = names_of(known, run)
             words = f"{run.id}   {run.name}, seed {run.seed}: {loss}, {data}, {state_word(run.status)}"

@@ -32,7 +32,7 @@ from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_scores import MEASURES, ORDERS, ClassListing
 from workbench.ui.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.labels import label, names_near, plain_tip, shortened
 from workbench.ui.words import counted, percent
 
 WIDTH = 236  # px at 100% text
@@ -122,7 +122,9 @@ class ClassRow(QStyledItemDelegate):
         left = area.left() + DOT + GAP
         room = number.left() - GAP - left
         name = QRect(left, line.top(), room if self.stacked else min(room, SHORT), line.height())
-        words = metrics.elidedText(index.data(), Qt.TextElideMode.ElideMiddle, name.width())
+        words = index.data()
+        if metrics.horizontalAdvance(words) > name.width():
+            words = shortened(words, names_near(index), metrics, name.width())
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), words)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if self.stacked:

@@ -201,7 +201,7 @@ class ConfusionMatrix(QWidget):
             header.setDefaultSectionSize(size)
         view.horizontalHeader().setMinimumSectionSize(CELL_PX)
         view.verticalHeader().setMaximumWidth(NAME_PX)
-        view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
+        view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         view.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
         return view
 

@@ -48,7 +48,7 @@ class Result(QWidget):
         self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.title = ElidedLabel("", "title")
+        self.title = ElidedLabel("", "title", Qt.TextElideMode.ElideMiddle)
         self.facts = label("", wrap=True)
         self.explanation = CappedText("", LINES)
         for part in (self.explanation, self.explanation.said):

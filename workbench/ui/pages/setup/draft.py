@@ -9,6 +9,7 @@ from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.settings.checks import WORDS
 from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
+from workbench.ui.pages.setup.naming import name_that_follows
 
 Values = dict[str, Any]
 State = tuple[Values, Values, dict[str, str]]  # values, base, sources
@@ -73,8 +74,13 @@ class Draft:
         return self.values[part][field] if field else self.values[part]
 
     def base_value(self, path: str) -> Any:
-        """The preset's value; where the choice differs from the preset's, the parameter's default."""
+        """The preset's value; where the choice differs from the preset's, the parameter's default.
+
+        The name that nobody gave follows the settings.
+        """
         part, _, field = path.partition(".")
+        if path == "name":
+            return self._name()
         if not field:
             return self.base[part]
         if not self._of_the_base(path):
@@ -82,12 +88,18 @@ class Draft:
         return self.base[part].get(field)
 
     def set(self, path: str, value: Any) -> None:
-        """Change one field; a new choice brings the parameters it had before, or its defaults."""
+        """Change one field; a new choice brings the parameters it had before, or its defaults.
+
+        The name follows until somebody gives one.
+        """
         if self.value(path) == value:
             return
+        follows = path != "name" and self.values["name"] == self._name()
         self._remember(path)
         self.values = deepcopy(self.values)
         self._put(path, value)
+        if follows:
+            self.values["name"] = self._name()
 
     def offered(self) -> dict[str, Values]:
         """What "published" and "measured" name for this loss and data set, by path, where it would change something."""
@@ -100,12 +112,14 @@ class Draft:
 
     def take(self, kind: str) -> None:
         """Set all that `offered` names under "published" or "measured": one step of undo."""
-        named = self.offered().get(kind, {})
+        named, follows = self.offered().get(kind, {}), self.values["name"] == self._name()
         self._remember("")
         self.values = deepcopy(self.values)
         for path in sorted(named, key=lambda path: not path.endswith(".name")):  # a choice before its parameters
             if self._lacks(path, named[path]):
                 self._put(path, named[path])
+        if follows:
+            self.values["name"] = self._name()
 
     def defaults_told(self, name_of: catalogs.NameOf) -> list[str]:
         """What is published for the loss on the data set, and what was measured here, a sentence each."""
@@ -195,6 +209,12 @@ class Draft:
     def changed(self) -> list[str]:
         """The fields that differ from the preset."""
         return [path for path in self.paths() if self.value(path) != self.base_value(path)]
+
+    def _name(self) -> str:
+        """The name that the config has unless somebody gives one."""
+        fields = {path: field for group in GROUPS for path, field in self.fields(group).items()}
+        paths = [path for path in fields if path != "name" and self.value(path) != self.base_value(path)]
+        return name_that_follows(self.base, fields, {path: self.value(path) for path in paths})
 
     def _of_the_base(self, path: str) -> bool:
         """Whether the preset has this field: a parameter of the same name of another choice is not its own."""

@@ -127,7 +127,7 @@ class PreflightCard(Card):
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": _memory(result),
-            "Speed": f"{per_step} per step, {result.steps_per_epoch:,} steps per epoch"
+            "Speed": f"{per_step} per step, {counted(result.steps_per_epoch, 'step')} per epoch"
             + (f"; limited by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
             "One epoch": duration(result.seconds_per_epoch),

@@ -29,32 +29,43 @@ class Findings(QScrollArea):
         self._card.body.addStretch(1)
         self.setWidget(self._card)
         self._shown: list[Sentence] | None = None
+        self._lines: list[_Line] = []  # those beyond the sentences are hidden
+        self._nothing = label(NOTHING_YET, "muted", wrap=True)
+        self._column.addWidget(self._nothing)
         self.show_sentences([])
 
     def show_sentences(self, sentences: list[Sentence]) -> None:
-        """Replace what is shown; the same sentences again change nothing."""
+        """Replace what is shown; lines of the same kind get their new words, the same sentences change nothing."""
         if sentences == self._shown:
             return
         self._shown = sentences
-        while (item := self._column.takeAt(0)) is not None:
-            if (line := item.widget()) is not None:
-                line.setParent(None)
-                line.deleteLater()
-        for sentence in sentences:
-            self._column.addWidget(_line(sentence))
-        if not sentences:
-            self._column.addWidget(label(NOTHING_YET, "muted", wrap=True))
+        while len(self._lines) < len(sentences):
+            self._lines.append(_Line())
+            self._column.addWidget(self._lines[-1])
+        for index, line in enumerate(self._lines):
+            line.setVisible(index < len(sentences))
+            if index < len(sentences):
+                line.show_sentence(sentences[index])
+        self._nothing.setVisible(not sentences)
 
     def text(self) -> str:
         """What is shown, a sentence a line."""
         return "\n".join(sentence.text for sentence in self._shown or [])
 
 
-def _line(sentence: Sentence) -> QWidget:
-    line = QWidget()
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(8)
-    row.addWidget(IconLabel(*ICONS[sentence.kind]), 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(label(sentence.text, wrap=True), 1)
-    return line
+class _Line(QWidget):
+    """A sentence behind the icon of its kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._icon, self._words = IconLabel(*ICONS["note"]), label("", wrap=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._words, 1)
+
+    def show_sentence(self, sentence: Sentence) -> None:
+        self._icon.show_icon(*ICONS[sentence.kind])
+        if self._words.text() != sentence.text:
+            self._words.setText(sentence.text)

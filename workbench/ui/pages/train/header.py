@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from workbench.config import IMPORTED
@@ -32,7 +32,7 @@ class RunHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.name = ElidedLabel("", "title")
+        self.name = ElidedLabel("", "title", Qt.TextElideMode.ElideMiddle)
         self.state_icon = IconLabel()
         self.state = ElidedLabel("", "muted")
         self.epoch = label("")

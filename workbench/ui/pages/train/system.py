@@ -140,17 +140,18 @@ class SystemPanel(Scrolled):
                 self._charts[chart.title].append(name, steps, chart.factor * values)
 
     def refresh(self) -> None:
-        """Read what the curves say now."""
+        """Read what the curves say now, or when the panel is shown."""
+        if not self.isVisible():
+            return
         self._cost = read_costs({name: (self.curves[name].steps, self.curves[name].values) for name in PARTS})
         self._show(self._cost)
         self._arrange()
         self._tell()
-        if self.isVisible():
-            self._next.start()
+        self._next.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._next.start()
+        self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover
-from workbench.ui.pages.map.drawing.stamps import on_screen
+from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 
-TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
+TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, beside its letters, longest at 100%
 MOST = 200  # names that are placed; of more classes, the largest
 REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
@@ -54,7 +54,7 @@ class ClassNames(pg.GraphicsObject):
         self._group = np.empty(0, np.int64)
         self._texts: list[str] = []
         self._colours: list[int] = []
-        self._covered: tuple[tuple[float, ...], Cover] | None = None  # for a view
+        self._placed: tuple[float, ...] | None = None  # the view, its size and that of the letters of `drawn`
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(11)  # over the proxies: a star may stand on a name's box, not on its letters
 
@@ -63,7 +63,7 @@ class ClassNames(pg.GraphicsObject):
         self.prepareGeometryChange()
         self._bounds = bounds
         self._centres, self._texts, self._colours = np.empty((0, 2)), [], []
-        self._covered = None
+        self._placed = None
         if data is not None and groups is not None and groups.labels is not None and self.wanted:
             centres, counts = centres_of(data.points, groups.of, len(groups.names))
             order = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group]]
@@ -82,27 +82,19 @@ class ClassNames(pg.GraphicsObject):
         return None
 
     def pixelPadding(self) -> float:
-        return WIDEST
+        return WIDEST * theme.text_scale()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         """Draw the names that have room, in pixels of the screen."""
-        self.drawn = []
         if not self._texts:
+            self.drawn = []
             return
-        centres = on_screen(painter.worldTransform(), self._centres)
         device = painter.device()
         ratio = 1.0 if isinstance(device, QWidget) else device.devicePixelRatioF()
         area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
-        font = QFont()
-        font.setPixelSize(theme.CAPTION_PX)
+        font = theme.caption_font(QFont())
         font.setBold(True)
-        metrics = QFontMetricsF(font)
-        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, WIDEST) for text in self._texts]
-        widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
-        boxes = free_boxes(centres, widths, area, self._cover(painter.worldTransform(), area))
-        for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
-            if box is not None:
-                self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
+        self._place(painter.worldTransform(), area, font)
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -111,13 +103,22 @@ class ClassNames(pg.GraphicsObject):
             self._draw(painter, name)
         painter.restore()
 
-    def _cover(self, transform: QTransform, area: QRectF) -> Cover:
-        """Where the points are on the screen, kept until they or the view move."""
-        view = (transform.m11(), transform.m22(), transform.dx(), transform.dy(), area.width(), area.height())
-        if self._covered is None or self._covered[0] != view:
-            places = on_screen(transform, self._points)
-            self._covered = view, Cover(places, self._group, (area.width(), area.height()))
-        return self._covered[1]
+    def _place(self, transform: QTransform, area: QRectF, font: QFont) -> None:
+        """Fill `drawn`; it stays until the points, the view or the size of the letters change."""
+        placed = (*values_of(transform), area.width(), area.height(), font.pixelSize())
+        if placed == self._placed:
+            return
+        self._placed, self.drawn = placed, []
+        metrics = QFontMetricsF(font)
+        widest = WIDEST * theme.text_scale()
+        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, widest) for text in self._texts]
+        widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
+        cover = Cover(on_screen(transform, self._points), self._group, (area.width(), area.height()))
+        centres = on_screen(transform, self._centres)
+        boxes = free_boxes(centres, widths, area, cover)
+        for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
+            if box is not None:
+                self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
 
     def _draw(self, painter: QPainter, name: Name) -> None:
         edge, background = QColor.fromRgba(name.colour), QColor(self.tokens.surface)

@@ -1,0 +1,50 @@
+"""The name of a run follows its settings until somebody gives one."""
+
+from workbench.entries import catalog
+from workbench.settings.changed import read_config
+from workbench.ui.pages.setup.draft import Draft
+
+
+def draft(**changes: object) -> Draft:
+    config = read_config("sample-digits")
+    return Draft(catalog.current(), config.model_copy(update=changes))
+
+
+def test_a_name_that_nobody_gave_says_what_differs():
+    made = draft()
+    assert (made.value("name"), made.changed()) == ("Sample: Digits", [])
+    made.set("training.epochs", 40)
+    assert made.value("name") == "Sample: Digits, epochs 40"
+    assert made.changed() == ["training.epochs"], "a name that follows is no change"
+    made.set("loss.name", "ice")
+    assert made.value("name") == "ICE, epochs 40"
+    made.set("split.name", "classes")
+    assert made.value("name") == "ICE, Unseen classes, epochs 40"
+    for path, value in (("embedding.dim", 32), ("training.lr", 0.5)):
+        made.set(path, value)
+    assert made.value("name").endswith(", 1 more changed")
+    while made.can_undo:
+        made.undo()
+    assert made.value("name") == "Sample: Digits"
+
+
+def test_a_given_name_stays_until_it_is_reset():
+    made = draft()
+    made.set("name", "Mine")
+    made.set("loss.name", "ice")
+    assert made.value("name") == "Mine"
+    assert "name" in made.changed()
+    made.reset("name")
+    assert made.value("name") == "ICE"
+    made.set("dataset.name", "mnist")
+    assert made.value("name") == "ICE"
+
+
+def test_of_a_run_s_name_only_what_is_still_true_stays():
+    made = draft(name="ICE, epochs 40, seed 2")
+    made.set("seed", 5)
+    assert made.value("name") == "ICE, epochs 40"
+    made.set("training.epochs", 30)
+    assert made.value("name") == "ICE, epochs 30"
+    made.set("loss.label_smoothing", 0.2)
+    assert made.value("name") == "ICE, label smoothing 0.2, epochs 30"

@@ -1,0 +1,73 @@
+"""Ranges of curves that grow: they change seldom, and fit exactly once no more points come."""
+
+import numpy as np
+import pytest
+
+from workbench.ui.widgets.plot import CurvePlot
+from workbench.ui.widgets.plot_items import Series
+from workbench.ui.widgets.steady_view import roomy
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown", "range_"),
+    [
+        (None, [0, 1], None),  # this axis is not to change
+        ([0, 90], [0, 100], None),  # all of it is in view
+        ([0, 110], [0, 100], [0, 121]),  # it grew to the right: a tenth of the width is left free there
+        ([-10, 90], [0, 100], [-20, 100]),  # to the left; the other end stays
+        ([0, 50], [0, 100], [0, 50]),  # the view is much too wide
+    ],
+)
+def test_a_range_that_holds_all_stays(wanted, shown, range_):
+    assert roomy(wanted, shown) == range_
+
+
+@pytest.fixture
+def plot(qtbot):
+    plot = CurvePlot("Loss", [Series("loss", "CE", "#0072B2"), Series("acc", "Accuracy", "#E69F00", axis="right")])
+    qtbot.addWidget(plot)
+    plot.resize(500, 300)
+    plot.show()
+    return plot
+
+
+def grow(plot, end):
+    steps = np.arange(len(plot.curves["loss"]), end)
+    plot.append("loss", steps, np.ones(len(steps)))
+    plot.redraw()
+    plot.canvas.take_range()
+
+
+def right_end(plot):
+    return plot.canvas.item.vb.viewRange()[0][1]
+
+
+def test_a_growing_curve_has_spare_room_and_at_rest_none(plot, qtbot):
+    grow(plot, 1001)
+    exact = right_end(plot)
+    assert 1000 <= exact < 1100, "the first points of a run are fitted exactly"
+    grow(plot, 1101)
+    roomy_end = right_end(plot)
+    assert roomy_end > 1260
+    grow(plot, 1151)
+    assert right_end(plot) == roomy_end, "axes were drawn anew for points that were in view"
+    qtbot.waitUntil(lambda: 1150 <= right_end(plot) < 1250)
+
+
+def test_another_curve_is_fitted_exactly_at_once(plot):
+    grow(plot, 1001)
+    grow(plot, 1101)
+    plot.clear()
+    plot.append("loss", [0, 10], [1.0, 1.0])
+    plot.redraw()
+    plot.canvas.fit()
+    assert right_end(plot) < 11
+
+
+def test_a_zoom_stays_while_points_arrive(plot):
+    grow(plot, 1001)
+    plot.canvas.item.vb.setXRange(100, 200, padding=0)
+    grow(plot, 1101)
+    assert plot.canvas.item.vb.viewRange()[0] == pytest.approx([100, 200])

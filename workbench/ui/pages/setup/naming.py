@@ -1,0 +1,66 @@
+"""The name of a run that nobody named: of what it starts from, with the settings that differ."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.ui.field_words import Field, in_words, title_of
+
+MOST = 3  # settings that are named
+LONGEST = 190  # characters; seed and fold of a run come behind
+OF_ONE_RUN = re.compile(r"(seed|fold) \d+|\d+ more changed")  # parts of the name of a run that another has not
+UNNAMED = ("name", "seed", "seeds", "device", "loss.name")  # said elsewhere, or no part of what is tried
+
+
+def short_title(field: Field, value: Any) -> str:
+    """How a choice is called in short: "ICE" of "Instance cross-entropy (ICE)"."""
+    names = dict(zip(field.get("enum", ()), field.get("titles") or field.get("enum", ()), strict=True))
+    title = str(names.get(value, value))
+    short = re.search(r"\(([^()]+)\)$", title)
+    return short.group(1) if short else title
+
+
+def name_that_follows(base: Mapping[str, Any], fields: Mapping[str, Field], changed: Mapping[str, Any]) -> str:
+    """The name of a config that nobody named.
+
+    Args:
+        base: values of the preset or config that it started from; its name holds for its loss and data set.
+        fields: descriptions by path; those of `changed` and "loss.name".
+        changed: the values that differ from `base`, by path.
+
+    Returns:
+        The name of `base` or, with another loss or data set, the loss in short; then what differs.
+    """
+    told = [path for path in changed if path not in UNNAMED and not path.startswith("dataset.")]
+    if "loss.name" in changed or "dataset.name" in changed:
+        head = short_title(fields["loss.name"], changed.get("loss.name", base["loss"]["name"]))
+    elif changed:
+        head = _still_true(str(base["name"]), [_label(path, fields[path], base) for path in told])
+    else:
+        head = str(base["name"])
+    words = [_words(path, fields[path], changed[path]) for path in told[:MOST]]
+    more = [f"{len(told) - MOST} more changed"] if len(told) > MOST else []
+    return ", ".join((head, *words, *more))[:LONGEST]
+
+
+def _still_true(name: str, labels: list[str]) -> str:
+    """A name of the same kind without the seed, the fold and what is different now."""
+    first, *parts = name.split(", ")
+    return ", ".join(
+        (first, *(part for part in parts if not OF_ONE_RUN.fullmatch(part) and not part.startswith(tuple(labels))))
+    )
+
+
+def _label(path: str, field: Field, base: Mapping[str, Any]) -> str:
+    """How `_words` of the value in `base` begins."""
+    part, _, name = path.partition(".")
+    if name == "name":
+        return short_title(field, base[part][name])
+    title = title_of(path, field)
+    return f"{title[:1].lower()}{title[1:]} " if title[1:2].islower() else f"{title} "
+
+
+def _words(path: str, field: Field, value: Any) -> str:
+    if path.endswith(".name"):
+        return short_title(field, value)
+    return f"{_label(path, field, {})}{in_words(value)}"
