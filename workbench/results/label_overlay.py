@@ -1,4 +1,4 @@
-"""The queue of label triage with what was decided about it, and decisions as a file and back."""
+"""The queue of label triage with the user's decisions, and decisions to and from files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from workbench.workspace.label_decisions import DROP, RELABEL, UNSURE, Decision,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triage:
-    """What a person works through."""
+    """The queue that the user works through."""
 
     evaluation_id: int
     dataset_id: int
@@ -28,7 +28,7 @@ class Triage:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How often the queue was right so far: relabelled or dropped among the answered, unsure ones left out."""
+    """The precision of the queue so far: relabelled or dropped among the decided, without unsure ones."""
 
     right: int
     answered: int
@@ -37,7 +37,7 @@ class Precision:
 
 
 def read_triage(workspace: Workspace, evaluation_id: int, least: float = LEAST, progress: Progress = quiet) -> Triage:
-    """The queue of an evaluation, and what was decided before. Seconds for 60,000 samples.
+    """The queue of an evaluation, and earlier decisions. Takes seconds for 60,000 samples.
 
     Raises:
         Problem: a file of the evaluation is missing or damaged, or the run has no data set.
@@ -88,10 +88,10 @@ def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple
     """Store the decisions of a CSV file, each in the place of an earlier one.
 
     Returns:
-        How many were stored, and how many are about images that the data set has not.
+        How many were stored, and how many concern images that the data set does not have.
 
     Raises:
-        Problem: a file that cannot be read, or a class that the data set has not.
+        Problem: a file that cannot be read, or a class that the data set does not have.
     """
     samples, dataset = workspace.samples(dataset_id), workspace.dataset(dataset_id)
     ids = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
