@@ -2,21 +2,26 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QPainter, QPixmap
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.ui import theme
 from workbench.ui.pages.compare.plots import IntervalPlot
+from workbench.ui.pages.compare.tables import WordTable, table_view
+from workbench.ui.pages.retrieval.deploy_plots import NEUTRAL, beside_limit
+from workbench.ui.pages.train import geometry_plots
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
-from workbench.ui.pages.train.geometry_plots import Line, LinesPlot
+from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, Line, LinesPlot
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.chart_view import ChartView
 from workbench.ui.widgets.painted_plot import LEAST
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_canvas import BOTTOM_PX, LEAST_PX
+from workbench.ui.widgets.scrolled import ScrolledPart
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 TABS = ((930, 330), (600, 250), (1100, 520))  # px of a tab of Train: 1280 x 720, beside an inspector, 1440 x 900
@@ -123,3 +128,61 @@ def test_no_legend_and_no_axis_is_cut(session, large, qtbot, kind, size, percent
         assert drawn.height() >= theme.text_px(LEAST_PX)
         assert drawn.geometry().bottom() < plot.height()
         assert axis_of(plot, "bottom").sceneBoundingRect().bottom() <= drawn.height()
+
+
+def test_words_beside_a_high_or_low_limit_are_whole(qapp):
+    metrics = QFontMetrics(QFont())
+    area = QRectF(0, 0, 160, 100)
+    for x in (2.0, 80.0, 158.0):
+        left = beside_limit(x, area, metrics)
+        ends = {words: start + metrics.horizontalAdvance(words) for words, start in left.items()}
+        assert left["different"] >= area.left()
+        assert ends["different"] < left["same"] or x == 2.0
+        assert ends["same"] <= area.right()
+
+
+@pytest.mark.parametrize(("width", "line"), [(500, 0), (170, 1)])
+def test_a_legend_that_would_meet_the_title_of_an_axis_goes_a_line_down(qapp, monkeypatch, width, line):
+    tops = []
+    monkeypatch.setattr(geometry_plots, "_paint_legend", lambda _painter, area, *_: tops.append(area.top()))
+    plot = LinesPlot("Uniformity", "uniformity", "alignment ↓")
+    plot.show_lines([Line("epochs", np.arange(3), np.arange(3.0), POSITIVE), Line("shown", [1], np.ones(1), NEGATIVE)])
+    sheet = QPixmap(width, 200)
+    painter = QPainter(sheet)
+    plot.paint(painter, QRectF(0, 0, width, 200), theme.LIGHT)
+    painter.end()
+    assert tops == [13 * line]
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colour", [POSITIVE, NEGATIVE, NEUTRAL])
+def test_painted_lines_are_seen_on_both_grounds(tokens, colour):
+    assert theme.contrast(theme.drawn(colour, tokens), tokens.plot_background) >= 3
+
+
+def test_part_of_a_column_scrolls_only_where_it_has_no_room(qtbot):
+    choices, column = QWidget(), QWidget()
+    in_column(*(QPushButton(f"Choice {number}") for number in range(12)), on=choices)
+    part = ScrolledPart(choices)
+    in_column(part, QPushButton("Export"), 1, on=column)
+    qtbot.addWidget(column)
+    column.resize(200, 800)
+    with qtbot.waitExposed(column):
+        column.show()
+    assert part.height() == choices.sizeHint().height()
+    assert part.verticalScrollBar().maximum() == 0
+    column.resize(200, 150)
+    qtbot.waitUntil(lambda: part.verticalScrollBar().maximum() > 0)
+
+
+def test_the_columns_of_a_table_follow_its_width(qtbot):
+    model = WordTable()
+    view = table_view(model, "Queries")
+    qtbot.addWidget(view)
+    model.show(["Query", "Class"], [["a/long/name.png", "bee"]])
+    view.resize(120, 100)
+    with qtbot.waitExposed(view):
+        view.show()
+    view.resize(600, 100)
+    assert view.columnWidth(0) + view.columnWidth(1) == view.viewport().width()
+    assert view.horizontalHeader().textElideMode() == Qt.TextElideMode.ElideMiddle

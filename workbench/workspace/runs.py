@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import files
 from workbench.events import RunState
 from workbench.files import parts
+from workbench.names import visible
 from workbench.workspace import ownership, placements, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection
@@ -62,6 +63,7 @@ def _run(
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
+    facts["name"] = visible(facts["name"])
     environment, missing = environment_of(row["environment"])
     doubts += missing
     metrics: list[dict[str, float]] = []

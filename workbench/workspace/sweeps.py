@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import experiments
 from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
@@ -155,6 +156,7 @@ def _trial(facts: dict[str, Any]) -> Trial:
     except Unreadable as error:
         doubts = [f"setting ({error})"]
     facts, unread = checked_row(Trial, facts)
+    facts["name"] = visible(facts["name"])
     facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
     return Trial(**facts, setting=setting)
 

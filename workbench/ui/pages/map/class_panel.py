@@ -49,11 +49,11 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Every heading is whole where there is room; the names share what is left, or what is missing."""
+        """Every heading is whole; the names share what is left, and the last one gives way where there is no room."""
         header = self.view.horizontalHeader()
         least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
         spare = self.view.viewport().width() - sum(least.values())
-        names = [title for title in SHOWN if title != MARGIN]
+        names = [title for title in SHOWN if title != MARGIN] if spare > 0 else SHOWN[-1:]
         for title, width in least.items():
             self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
 

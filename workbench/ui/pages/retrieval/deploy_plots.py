@@ -267,15 +267,19 @@ class PairsPlot(PaintedPlot):
         painter.setPen(QPen(QColor(tokens.accent), 2))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
         painter.setPen(QColor(tokens.text))
-        metrics = painter.fontMetrics()
-        same = min(x + 4, area.right() - metrics.horizontalAdvance("same") - 2)  # whole, also beside a high limit
-        different = max(area.left(), min(x - 4, same - 8) - metrics.horizontalAdvance("different"))
-        for words, left in (("different", different), ("same", same)):
+        for words, left in beside_limit(x, area, painter.fontMetrics()).items():
             painter.drawText(QRectF(left, area.top(), 80, 16), 0, words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in steps(edges[0], edges[-1]):
             text = QRectF(x_of(value) - 24, box.bottom() + 3, 48, 14)
             painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
+
+
+def beside_limit(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str, float]:
+    """Left edges, px, of the words at both sides of a limit at `x`: whole, also where it is near an edge of `area`."""
+    same = min(x + 4, area.right() - metrics.horizontalAdvance("same") - 2)
+    different = max(area.left(), min(x - 4, same - 8) - metrics.horizontalAdvance("different"))
+    return {"different": different, "same": same}
 
 
 def steps(low: float, high: float, most: int = 6) -> list[float]:
