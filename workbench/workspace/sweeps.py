@@ -156,7 +156,6 @@ def _trial(facts: dict[str, Any]) -> Trial:
     except Unreadable as error:
         doubts = [f"setting ({error})"]
     facts, unread = checked_row(Trial, facts)
-    facts["name"] = visible(facts["name"])
     facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
     return Trial(**facts, setting=setting)
 
@@ -257,6 +256,7 @@ def _sweep(row: list[Any]) -> Sweep:
         parameters, doubts = (), [f"parameters ({error})"]
     reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
     facts, unread = checked_row(Sweep, facts)
+    facts["name"] = visible(facts["name"])
     alive = worker.alive
     # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""
