@@ -77,7 +77,7 @@ def test_held_out_classes_choose_the_objective(place, started):
     said = sweep(place, "start", "sample-digits", *held, "--how", "bayes", "--trials", 5, "--detach")
     assert "by validation/MAP@R." in said
     assert "Optimistic" not in said
-    assert "is of the half that is reported" in sweep(
+    assert "is measured on the reported half" in sweep(
         place, "start", "sample-digits", *held, "--metric", "MAP@R", "--how", "random", fails=2
     )
 
