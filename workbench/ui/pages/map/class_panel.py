@@ -28,7 +28,6 @@ class ClassPanel(QWidget):
         select_rows(self.view, "Classes with margin and nearest class")
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(TITLES.index(MARGIN), Qt.SortOrder.AscendingOrder)
