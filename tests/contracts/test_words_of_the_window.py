@@ -1,10 +1,17 @@
-"""The strings of the program hold none of the words that docs/words.md gives up."""
+"""No string of the program has a word that docs/words.md gives up; labels of numbers say their unit."""
 
 import ast
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from source_rules import ROOT
+
+from workbench.config import sections
+from workbench.entries import catalog
+from workbench.ui.field_words import title_of
+from workbench.ui.pages.setup.fields import RUN_FIELDS
 
 GIVEN_UP = (
     "nothing is being worked on", "no run is shown", "share that trains", "least distance", "points at most",
@@ -19,6 +26,34 @@ GIVEN_UP = (
     "has in excess", "were loaded", "points it had told", "drown", "gave no thread", "goes with neither",
     "goes with none",
 )  # fmt: skip
+
+SHARES = (  # fractions, factors and strengths: numbers without a unit
+    "crop", "smallest_area", "aspect", "jitter", "hue", "grey", "blur", "erased", "drop_path", "dropout", "ratio",
+    "train_fraction", "validation", "momentum", "weight_decay", "clip_norm", "base", "width", "positive_margin",
+    "negative_margin", "cosine_margin", "triplet_margin",
+)  # fmt: skip
+COUNTS = ("projections", "in_batch", "folds", "fold", "views", "epochs", "seed")  # what is counted is their label
+UNITS = re.compile(r", (nats|%|own scale|GB|MB/s|W|°C|ms)\b|, %|, °C")
+CHARTS = ("CurvePlot", "LoadChart")
+
+
+def without_unit(fields: dict[str, dict[str, Any]]) -> list[str]:
+    """The numbers among the fields, by dotted name, that have neither unit nor symbol of a paper and are not pure."""
+    return [
+        f"{path}: {title_of(path, field)}"
+        for path, field in fields.items()
+        if field.get("type") in ("integer", "number")
+        and not field.get("unit")
+        and not field.get("symbol")
+        and path.rpartition(".")[2] not in (*SHARES, *COUNTS)
+    ]
+
+
+def titles_of_charts(path: Path) -> list[str]:
+    """The titles that a module writes for its charts."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and node.args]
+    made = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in CHARTS]
+    return [title.value for title in made if isinstance(title, ast.Constant)]
 
 
 def strings(path: Path) -> list[tuple[int, str]]:
@@ -57,3 +92,25 @@ def test_a_planted_word_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_no_string_holds_a_word_that_was_given_up():
     assert breaches(sorted((ROOT / "workbench").rglob("*.py"))) == []
+
+
+def test_a_planted_number_without_its_unit_is_found():
+    plain, lasting = {"type": "number"}, {"type": "number", "unit": "s"}
+    assert without_unit({"loss.margin": plain | {"symbol": "m"}, "training.patience": plain, "x.pause": lasting}) == [
+        "training.patience: Patience"
+    ]
+    assert not UNITS.search("Speed")
+
+
+def test_every_label_of_a_number_has_its_unit():
+    fields = dict(RUN_FIELDS)
+    for part, described in sections().items():
+        fields |= {f"{part}.{name}": field for name, field in described.items()}
+    for entry, facts in catalog.current().items():
+        fields |= {f"{entry}.{name}": field for name, field in facts.get("params", {}).items()}
+    assert len(fields) > 250
+    assert without_unit(fields) == []
+    charts = sorted((ROOT / "workbench" / "ui" / "pages" / "train").glob("*.py"))
+    titles = [title for path in charts for title in titles_of_charts(path)]
+    assert len(titles) > 12
+    assert [title for title in titles if not UNITS.search(title)] == []

@@ -9,6 +9,7 @@ import platform
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -26,7 +27,7 @@ HERE = "a bundle"
 DEBIAN = "a bundle, and root on a Debian"
 ROOM = 17e9  # bytes
 SYSTEMS = {"Linux": "Linux", "Windows": "Windows", "macOS": "Darwin"}  # as the page's comments say -> as Python does
-SOURCES = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"
+SOURCES = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(SITE) $(RELEASE) $(COMPONENT)"
 PICTURES = ("1-set-up", "2-train", "3-map", "4-retrieval", "5-report", "6-exported")
 
 
@@ -98,13 +99,14 @@ def test_an_appdir_is_made_where_there_is_no_runtime(made: Reader, patient: None
 def test_an_appimage_is_made_with_a_runtime_of_debian(made: Reader, patient: None) -> None:
     """apt has lists and sources of its own here; those of the machine are left alone."""
     skip_without("apt-get", "mksquashfs", "fusermount")
-    facts = platform.freedesktop_os_release()
-    if facts["ID"] != "debian" or platform.machine() != "x86_64":
+    if platform.freedesktop_os_release()["ID"] != "debian" or platform.machine() != "x86_64":
         pytest.skip("the source package is Debian's, and its AppImages are for x86-64")
     apt = made.checkout.parent / "apt"
     for name in ("state", "cache"):
         (apt / name).mkdir(parents=True)
-    (apt / "sources.list").write_text(SOURCES.format(facts["VERSION_CODENAME"]), "utf-8")
+    asked = ["apt-get", "indextargets", "--format", SOURCES, "Origin: Debian", "Identifier: Packages"]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    (apt / "sources.list").write_text(listed, "utf-8")
     options = {"Dir::State": apt / "state", "Dir::Cache": apt / "cache", "Dir::Etc::sourcelist": apt / "sources.list"}
     options |= {"Dir::Etc::sourceparts": "/dev/null", "Dir::State::status": "/var/lib/dpkg/status"}
     (apt / "apt.conf").write_text("".join(f'{name} "{value}";\n' for name, value in options.items()), "utf-8")

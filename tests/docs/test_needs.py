@@ -235,7 +235,8 @@ def test_a_run_at_a_place_is_steered_by_the_commands_of_the_page(reader: Path, m
     run, wait, stop, resume, fetch = example.commands
     for command in (run, stop, wait, resume, wait, fetch):
         otherwise = {"CONFIG": "sample-digits", "7": "1"}
-        call(example, command, in_own_process=False, otherwise=otherwise, shorter=("--set", "device=cpu"))
+        shorter = ("--set", "device=cpu") if command == run else ()
+        call(example, command, in_own_process=False, otherwise=otherwise, shorter=shorter)
     with Workspace(reader / "workspace") as workspace:
         assert workspace.run(1).status == "done"
         assert workspace.artefacts(1, "checkpoint")

@@ -1,4 +1,4 @@
-"""Weights from a file or from torch's cache: looked at before they are used, and never half loaded."""
+"""Weights from a file or from torch's cache: checked before they are used, and never partly loaded."""
 
 import os
 from functools import partial
@@ -54,7 +54,7 @@ class PretrainedParams(Params):
 
 
 def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
-    """Copy weights, the classifier left out; batch-norm that was folded into them is frozen.
+    """Copy weights without the classifier; batch-norm that was folded into them is frozen.
 
     Raises:
         Problem: names what is missing, unknown or of another shape.

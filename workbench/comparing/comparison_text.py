@@ -122,7 +122,7 @@ def comparison_table(comparison: Comparison) -> str:
 
 
 def queries_told(comparison: Comparison) -> str:
-    """How many queries win and lose; empty where the metric has no values of queries."""
+    """How many queries win and lose, in words; empty if the metric has no values of queries."""
     if comparison.queries is None:
         return ""
     better, equal, worse = comparison.queries.count()

@@ -1,4 +1,4 @@
-"""Two groups against each other: the difference seed by seed over the same queries, and over all seeds."""
+"""Compares two groups: the difference of each seed over the same queries, and over all seeds."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """One sentence that claims no more than the interval does."""
+        """One sentence that claims no more than the interval allows."""
         n = self.over_seeds.n
         if n < FEWEST_SEEDS:
             return f"Not enough seeds (n = {n}): {FEWEST_SEEDS} or more are needed to say which is better."

@@ -41,11 +41,11 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
-    losses: tuple[str, ...] = ()  # entries here: an ablation stands beside their runs only; empty for any
+    losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
-        """What no row of the table shares with the run: a sentence each."""
+        """Sentences on what differs between the run and every row of the table."""
         network, dim = _network(config), config.embedding.dim
         own = NAMES.get(network, network)
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """What all folds of an experiment say together, in the columns of a paper's table."""
+    """The joint result of an experiment's folds, in the columns of a paper's table."""
 
     title: str  # names the experiment and how its folds are put together
     backbone: str

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
 from workbench.files.spreadsheet import csv_text, plain_cell
+from workbench.names import visible
 from workbench.problem import Problem
 
 COLUMNS = ("path", "class", "decision", "new_class")
@@ -63,7 +64,7 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
         Problem: a new class that the data set does not have, or no decision concerns one of its images.
     """
     rows = {path: row for row, path in enumerate(image_set.paths)}
-    numbers = {name: number for number, name in enumerate(image_set.class_names)}
+    numbers = {visible(name): number for number, name in enumerate(image_set.class_names)}  # as a workspace has them
     labels = image_set.labels.copy()
     known = 0
     for decision in decisions:
@@ -74,11 +75,11 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
         if decision.decision == "drop":
             labels[row] = DROPPED
         elif decision.decision == "relabel":
-            if decision.new_class not in numbers:
+            if visible(decision.new_class) not in numbers:
                 raise Problem(
                     f"{image_set.name} has no class named {decision.new_class!r}.", kept="Nothing was started."
                 )
-            labels[row] = numbers[decision.new_class]
+            labels[row] = numbers[visible(decision.new_class)]
     if decisions and not known:
         raise Problem(
             f"None of the {len(decisions):,} label decisions is about an image of {image_set.name}.",

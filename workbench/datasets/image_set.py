@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.datasets.images import Picture, on_disk
+from workbench.names import visible
 from workbench.problem import Problem
 
 NAMED = 5  # classes that a remark names
@@ -175,7 +176,7 @@ def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> l
     """("3 classes", "have ... (a, b, c)") for some classes, as indices into `names`; nothing if there are none."""
     if not len(which):
         return []
-    listed = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
+    listed = ", ".join(visible(names[label]) for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
     return [
         (
             "1 class" if len(which) == 1 else f"{len(which):,} classes",

@@ -67,7 +67,7 @@ class Deployed(nn.Module):
 
 
 class Cells(nn.Module):
-    """What nn.AdaptiveMaxPool2d gives, out of operations that ONNX has: [n, C, H, W] -> [n, C, side, side]."""
+    """nn.AdaptiveMaxPool2d by operations that ONNX has: [n, C, H, W] -> [n, C, side, side]."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class Cells(nn.Module):
 
 
 def with_cells(network: nn.Module) -> None:
-    """Put Cells in the place of every adaptive maximum with a fixed square of positions."""
+    """Replace every adaptive maximum with a fixed square of positions by Cells."""
     for parent in list(network.modules()):
         for name, part in parent.named_children():
             if isinstance(part, nn.AdaptiveMaxPool2d) and isinstance(part.output_size, int):
@@ -152,7 +152,7 @@ def _followed(network: Deployed, images: Tensor) -> torch.export.ExportedProgram
 
 
 def _compare(wanted: Tensor, output: Tensor, name: str) -> None:
-    """Refuse a file whose embeddings are not the network's."""
+    """Raise Problem for a file whose embeddings differ from the network's."""
     difference = float((wanted - output).abs().max())
     if not difference <= ALLOWED:
         raise Problem(

@@ -40,7 +40,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is said of methods that were compared fairly; `scores` are ordered by falling mean at the last epoch."""
+    """A fair comparison of methods; `scores` are ordered by descending mean at the last epoch."""
 
     plan: Plan
     scores: tuple[Scores, ...]

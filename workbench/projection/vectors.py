@@ -1,4 +1,4 @@
-"""What every map does first: checks embeddings and proxies, and brings them to the metric."""
+"""The first step of every map: check embeddings and proxies, and normalise them for the metric."""
 
 from collections.abc import Iterator
 

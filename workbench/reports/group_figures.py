@@ -112,13 +112,16 @@ def _limits(summary: Summary) -> tuple[Any, Any]:
 
 
 def apart(titles: list[str]) -> list[str]:
-    """Titles without the words with which all of them begin; the last word of each stays."""
+    """Titles without the words with which all of them begin; the last word of each stays, and what a number is of."""
     words = [title.split() for title in titles]
     shared = 0
     while len(words) > 1 and all(
         len(title_words) > shared + 1 and title_words[shared] == words[0][shared] for title_words in words
     ):
         shared += 1
+    if any(title_words[shared][:1].isdigit() for title_words in words if title_words):
+        while shared and not words[0][shared - 1].endswith((":", ",")):
+            shared -= 1
     return [_closed(" ".join(title_words[shared:])) for title_words in words]
 
 

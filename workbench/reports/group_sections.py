@@ -1,12 +1,13 @@
 """The sections of a report about several runs, as blocks, in the words of the Compare page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from workbench.comparing import comparison_text as words
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.pairing import Comparison
-from workbench.comparing.settings import written
+from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.content import points
@@ -36,12 +37,12 @@ def group_blocks(section: str, content: GroupContent, drawn: dict[str, Drawing])
                 return [said("There is one group of runs, so no settings differ.", muted=True)]
             if not compared.differences:
                 return [said("The settings are the same but for seed and fold.", muted=True)]
-            fields = [(row.field, list(map(written, row.values))) for row in compared.differences]
-            return _across("changed-settings", "Settings in which the groups differ", compared.groups, fields)
+            named = {row.field: row.values for row in compared.differences}
+            return _across("changed-settings", "Settings in which the groups differ", compared.groups, named)
         case "all-settings":
             names = dict.fromkeys(name for group in compared.groups for name in group.settings)
-            fields = [(name, [written(group.settings.get(name)) for group in compared.groups]) for name in names]
-            return _across("all-settings", "Every setting", compared.groups, fields)
+            every = {name: [group.settings.get(name) for group in compared.groups] for name in names}
+            return _across("all-settings", "Every setting", compared.groups, every)
         case "fair":
             return fair_blocks(content.fair)
         case "runs":
@@ -153,13 +154,18 @@ def _pair(pair: Comparison, number: int) -> list[Block]:
     ]
 
 
-def _across(key: str, caption: str, groups: Sequence[Group], fields: list[tuple[str, list[str]]]) -> list[Block]:
-    """Groups as columns, a few in each table."""
+def _across(key: str, caption: str, groups: Sequence[Group], fields: Mapping[str, Sequence[Any]]) -> list[Block]:
+    """Groups as columns, a few in each table; settings and their values are named as in the form."""
+    known, chosen = catalogs.current(), [group.settings for group in groups]
+    named = [
+        (field_title(field, chosen, known), [value_title(field, value, known) for value in values])
+        for field, values in fields.items()
+    ]
     shown = min(len(groups), MOST_SET)
     blocks: list[Block] = []
     for start in range(0, shown, ACROSS):
         part = groups[start : min(start + ACROSS, shown)]
-        rows = tuple((name, *values[start : start + len(part)]) for name, values in fields)
+        rows = tuple((name, *values[start : start + len(part)]) for name, values in named)
         head = ("Setting", *(group.title for group in part))
         which = "." if shown <= ACROSS else f": groups {start + 1} to {start + len(part)}."
         blocks.append(Table(f"{key}-{start // ACROSS + 1}", caption + which, head, rows))

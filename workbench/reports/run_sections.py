@@ -1,6 +1,7 @@
 """The sections of a report about one run, as blocks."""
 
 from workbench.comparing.comparison_text import metric_name
+from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
 from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, MetricRow, percent, points
@@ -66,11 +67,17 @@ def default_settings(content: Content) -> Table | None:
 
 
 def _setting_rows(content: Content, *, changed: bool) -> tuple[tuple[str, str, str], ...]:
-    return tuple(
-        (setting.section, setting.name.replace("_", " "), setting.value)
-        for setting in content.settings
-        if setting.changed == changed
-    )
+    """Part, field and value, as the form calls them."""
+    known = catalogs.current()
+    chosen = {f"{setting.section}.{setting.name}": setting.value for setting in content.settings}
+    rows = []
+    for setting in content.settings:
+        if setting.changed == changed:
+            path = setting.name if setting.section == "run" else f"{setting.section}.{setting.name}"
+            part, _, field = field_title(path, [chosen], known).partition(": ")
+            row = ("Run", part) if setting.section == "run" else (part, field or "Name")
+            rows.append((*row, value_title(path, setting.value, known)))
+    return tuple(rows)
 
 
 def _metrics(content: Content) -> list[Block]:

@@ -11,6 +11,7 @@ from workbench.control import Control, wait_if_asked
 from workbench.entries import catalog as catalogs
 from workbench.events import Emit, Event, Noted, Remarked, Status
 from workbench.jobs import Job, repeating
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
@@ -205,14 +206,14 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 def data_in_words(data: "Data") -> list[str]:
     """Sentences about a data set before training: remarks on its classes, and the files that were left out."""
     notes, left_out = data.notes, data.images.problems
-    sentences = [f"{what} {worth_knowing}." for what, worth_knowing in notes[:NAMED]]
+    sentences = [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
     if len(notes) > NAMED:
         sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
     if left_out:
         path, reason = left_out[0]
         files = "1 file was" if len(left_out) == 1 else f"{len(left_out):,} files were"
         rest = "" if len(left_out) == 1 else f", and {len(left_out) - 1:,} more; the run's report names them"
-        sentences.append(f"{files} left out: {path} {reason}{rest}.")
+        sentences.append(f"{files} left out: {visible(path)} {reason}{rest}.")
     return sentences
 
 

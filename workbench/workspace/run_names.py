@@ -1,4 +1,4 @@
-"""What a run trained on and with, by the names that the form shows."""
+"""The names of a run's data set, backbone and loss as the form shows them."""
 
 import tomllib
 from functools import lru_cache
@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
+from workbench.names import visible
 from workbench.workspace.rows import Dataset, Run
 
 
@@ -51,6 +52,6 @@ def _own_name(known: Catalog, run: Run, kind: str) -> str:
 def _last_part(config: str, kind: str, parameter: str) -> str:
     """The last part of a path in that section of a config as TOML; empty where it has none."""
     try:
-        return PurePath(str(tomllib.loads(config)[kind].get(parameter, ""))).name
+        return visible(PurePath(str(tomllib.loads(config)[kind].get(parameter, ""))).name)
     except (ValueError, LookupError, AttributeError):
         return ""

@@ -75,7 +75,7 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     found = made(workspace, runs)
     every = tables(found)
     assert every["difference-1"].rows[-1][0] == "All seeds"
-    assert every["changed-settings-1"].rows == (("training.lr", "0.001", "0.5"),)
+    assert every["changed-settings-1"].rows == (("Training: Learning rate", "0.001", "0.5"),)
     assert [row[0] for row in every["runs"].rows] == ["1", "3", "5", "2", "4", "6"]
     assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
     assert "is better: the 95% interval over seeds excludes zero" in sentences(found)
@@ -273,4 +273,5 @@ def test_names_in_figures_leave_out_what_all_begin_with():
     assert apart(["omniglot ce, fixed", "omniglot spce"]) == ["ce, fixed", "spce"]
     assert apart(["omniglot ce", "omniglot"]) == ["omniglot ce", "omniglot"], "a name never becomes empty"
     assert apart(["only one"]) == ["only one"]
+    assert apart(["Digits: epochs 8", "Digits: epochs 30"]) == ["epochs 8", "epochs 30"], "a number of something"
     assert apart(["same", "same"]) == ["same", "same"]

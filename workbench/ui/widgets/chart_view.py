@@ -13,6 +13,7 @@ from workbench.colours import OKABE_ITO
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.plot_items import dress_axes, number_axes
@@ -121,23 +122,28 @@ class ChartView(QFrame):
 
 def _items(marks: Marks, colour: QColor) -> list[Any]:
     x, y = np.asarray(marks.x, np.float64), np.asarray(marks.y, np.float64)
+    seen = np.isfinite(x) if marks.look == "vertical" else np.isfinite(x) & np.isfinite(y)
     match marks.look:
         case "line" | "dashed":
             style = Qt.PenStyle.DashLine if marks.look == "dashed" else Qt.PenStyle.SolidLine
-            return [pg.PlotDataItem(x, y, pen=pg.mkPen(colour, width=2, style=style), connect="finite")]
+            return [pg.PlotDataItem(*drawable(x, y), pen=pg.mkPen(colour, width=2, style=style), connect="finite")]
         case "bars":
             filled = QColor(colour)
             filled.setAlpha(SEE_THROUGH)
             width = float(x[1] - x[0]) if len(x) > 1 else 1.0
-            return [pg.BarGraphItem(x=x, height=y, width=width, brush=filled, pen=pg.mkPen(colour))]
+            return [pg.BarGraphItem(x=x[seen], height=y[seen], width=width, brush=filled, pen=pg.mkPen(colour))]
         case "vertical":
-            return [pg.InfiniteLine(pos=at, angle=90, pen=pg.mkPen(colour, width=2)) for at in x]
+            return [pg.InfiniteLine(pos=at, angle=90, pen=pg.mkPen(colour, width=2)) for at in x[seen]]
     brushes = [
-        pg.mkBrush(QColor(OKABE_ITO[class_index % len(OKABE_ITO)])) for class_index in marks.classes
+        pg.mkBrush(QColor(OKABE_ITO[class_index % len(OKABE_ITO)]))
+        for class_index, drawn in zip(marks.classes, seen.tolist(), strict=False)
+        if drawn
     ] or pg.mkBrush(colour)
     outline = pg.mkPen(theme.current().text if marks.look == "boxes" else theme.current().plot_background)
     return [
-        pg.ScatterPlotItem(x, y, symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline)
+        pg.ScatterPlotItem(
+            x[seen], y[seen], symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline
+        )
     ]
 
 

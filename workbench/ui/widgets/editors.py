@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
+from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
 from workbench.ui.words import ARCHIVES
 
@@ -168,6 +169,7 @@ class PathEditor(QWidget):
         self._kind = kind  # "folder", "file" or "place": either
         words = "folder or archive" if kind == "place" else kind
         self._paths = QComboBox(editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
+        self._paths.setLineEdit(PathLine())
         self._paths.addItems(list(recents))
         self._paths.setMinimumContentsLength(8)
         self._paths.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -223,6 +223,7 @@ class CurvePlot(QFrame):
         self.log = on
         self.log_action.setChecked(on)
         self.canvas.set_log(on)
+        self._ask_redraw()
 
     def set_smoothing(self, weight: float) -> None:
         """The debiased exponential mean with this weight of the past, bold over the faint raw curve; 0 is none."""
@@ -248,7 +249,8 @@ class CurvePlot(QFrame):
             seen = slice(*np.searchsorted(places, self.canvas.span()))
             smoothed = self.smoothing > 0 and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
-            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns)
+            log = self.log and series.axis == "left"
+            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, log)
         on_right = [self._places(self.curves[series.name]) for series in self.shown() if series.axis == "right"]
         self.canvas.reach_over(on_right)
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])

@@ -55,6 +55,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.addItem(self._crosshair, ignoreBounds=True)
         self._best = pg.InfiniteLine(angle=90, movable=False, label="★", labelOpts={"position": 0.95})
         self._best.setVisible(False)
+        self._best_at: float | None = None
+        self._has_axes = False
         self.item.addItem(self._best, ignoreBounds=True)
         self._limit: pg.InfiniteLine | None = None  # made where there is one
         self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
@@ -126,6 +128,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
     def show_axes(self, shown: bool, right: bool) -> None:
         """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""
+        self._has_axes = shown
+        self.show_best(self._best_at)
         for side in ("left", "bottom"):
             self.item.getAxis(side).setVisible(shown)
         if self._right is not None:
@@ -153,10 +157,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 mark.label.setPosition(0.78 - 0.14 * (index % 5))  # neighbours do not cover each other
 
     def show_best(self, at: float | None) -> None:
-        """The line of the best epoch at this place of the bottom axis; None hides it."""
-        self._best.setVisible(at is not None)
+        """The line of the best epoch at this place of the bottom axis; None hides it, and so do missing values."""
+        self._best_at = at
         if at is not None:
             self._best.setValue(at)
+        self._best.setVisible(at is not None and self._has_axes)
 
     def set_log(self, on: bool) -> None:
         """Put the left axis on a logarithmic scale, or on a linear one."""

@@ -18,6 +18,7 @@ from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_items import blended
@@ -111,7 +112,7 @@ class SeedCurves(QWidget):
         items: list[pg.GraphicsObject] = []
         faint = blended(QColor(style.colour), QColor(theme.current().plot_background))
         if len(curve.runs) > 1:
-            x, y = _joined(curve)
+            x, y = drawable(*_joined(curve))
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():

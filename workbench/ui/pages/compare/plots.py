@@ -6,6 +6,7 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QEvent, QSize, Qt
@@ -17,6 +18,7 @@ from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
@@ -119,12 +121,10 @@ class IntervalPlot(StillPlot):
             (slice(-1, None), shown.text, 3, "d", 15),
         ):
             rows, heights = self._rows[part], places[part]
-            xs, ys = _strokes([interval for _, interval in rows], heights)
+            xs, ys = drawable(*map(np.array, _strokes([interval for _, interval in rows], heights)))
             self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
-            means = [interval.mean for _, interval in rows]
-            self.plot.addItem(
-                pg.ScatterPlotItem(means, heights, symbol=mark, size=size, brush=QColor(colour), pen=None)
-            )
+            means = drawable(np.array([interval.mean for _, interval in rows]), np.array(heights))
+            self.plot.addItem(pg.ScatterPlotItem(*means, symbol=mark, size=size, brush=QColor(colour), pen=None))
         ticks = [(float(last - row), name) for row, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
         self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)

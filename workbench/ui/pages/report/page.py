@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QWidget
 
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
@@ -26,6 +26,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import label, plain_tip
+from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
@@ -64,7 +65,7 @@ class ReportPage(QStackedWidget):
         self.numbers = NumberChoices()
         self.preview = Preview()
         self.formats = FormatChoices(self.session.preferences)
-        self.folder = QLineEdit()
+        self.folder = PathLine()
         self.folder.setAccessibleName("Folder for the report")
         self.browse = button("Browse…")
         self.export_button = button("Export", "export", "primary")

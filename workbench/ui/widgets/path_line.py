@@ -1,0 +1,43 @@
+"""A line for a path: while nobody edits it, a path that has no room is shortened at its start."""
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionFrame, QToolTip
+
+from workbench.ui.widgets.labels import plain_tip
+
+SIDES = 4  # px between the frame and the text, as Qt has them, both sides together
+
+
+class PathLine(QLineEdit):
+    """The end of a path says more than its start; all of it is there to be edited, and in the tooltip."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        written = self.written()
+        if written == self.text():
+            super().paintEvent(event)
+            return
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        style, painter = self.style(), QPainter(self)
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelLineEdit, option, painter, self)
+        room = style.subElementRect(QStyle.SubElement.SE_LineEditContents, option, self)
+        room.adjust(SIDES // 2, 0, -SIDES // 2, 0)
+        painter.setPen(self.palette().text().color())
+        painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), written)
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the whole path over one that is shortened."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.written() != self.text():
+            QToolTip.showText(event.globalPos(), plain_tip(self.text()), self)
+            return True
+        return super().event(event)
+
+    def written(self) -> str:
+        """What is seen: the whole text while it is edited."""
+        if self.hasFocus():
+            return self.text()
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width() - SIDES
+        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideLeft, room)
