@@ -48,11 +48,11 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Every heading is whole; the names share what is left, and the last one gives way where there is no room."""
+        """Every heading is whole; the names share what is left."""
         header = self.view.horizontalHeader()
         least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
-        spare = self.view.viewport().width() - sum(least.values())
-        names = [title for title in SHOWN if title != MARGIN] if spare > 0 else SHOWN[-1:]
+        spare = max(0, self.view.viewport().width() - sum(least.values()))
+        names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():
             self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
 
