@@ -1,4 +1,4 @@
-"""The strings of the program hold none of the words that docs/words.md gives up, and labels of numbers say their unit."""
+"""Strings of the program hold no word that docs/words.md gives up; labels of numbers say their unit."""
 
 import ast
 import re
