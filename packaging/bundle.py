@@ -120,17 +120,14 @@ def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zst
     """The AppImage: the runtime, and behind it the AppDir as a squashfs. Needs mksquashfs."""
     appdir = make_appdir(folder, to)
     image = to / f"{contents.NAME}-{contents.VERSION}-{platform.machine()}.AppImage"
-    packed = to / "packed.squashfs"
-    packed.unlink(missing_ok=True)
-    words = ["-root-owned", "-noappend", "-no-progress", "-b", BLOCK, "-comp", compression]
+    image.unlink(missing_ok=True)
+    start = runtime.read_bytes()
+    words = ["-root-owned", "-noappend", "-no-progress", "-b", BLOCK, "-comp", compression, "-offset", str(len(start))]
     words += ["-Xcompression-level", LEVELS[compression], "-noI", "-noId", *kept_as_they_are()]
-    subprocess.run(["mksquashfs", str(appdir), str(packed), *words], check=True, stdout=subprocess.DEVNULL)
-    with image.open("wb") as whole:
-        for part in (runtime, packed):
-            with part.open("rb") as file:
-                shutil.copyfileobj(file, whole, 1 << 22)
+    subprocess.run(["mksquashfs", str(appdir), str(image), *words], check=True, stdout=subprocess.DEVNULL)
+    with image.open("r+b") as whole:
+        whole.write(start)
     image.chmod(0o755)
-    packed.unlink()
     shutil.rmtree(appdir)
     return image
 
@@ -165,8 +162,8 @@ def told(path: Path) -> str:
     return f"{path}: {(size(path) if path.is_dir() else path.stat().st_size) / 1e6:,.0f} MB"
 
 
-def main(words: list[str]) -> int:
-    """Make what is asked for; returns the exit status."""
+def arguments(words: list[str]) -> argparse.Namespace:
+    """What is asked for."""
     parser = argparse.ArgumentParser(prog="packaging/bundle.py", description="Make a bundle of Workbench.")
     parser.add_argument("what", choices=("folder", "appimage", "installer", "dmg"))
     parser.add_argument("--to", type=Path, default=contents.ROOT / "dist")
@@ -175,7 +172,12 @@ def main(words: list[str]) -> int:
     known = contents.RUNTIME_SHA256.get(platform.machine(), "")
     parser.add_argument("--sha256", default=known, help=f"of the runtime; by default of its release {contents.RUNTIME}")
     parser.add_argument("--compression", choices=tuple(LEVELS), default="zstd", help="of an AppImage")
-    options = parser.parse_args(words)
+    return parser.parse_args(words)
+
+
+def main(words: list[str]) -> int:
+    """Make what is asked for; returns the exit status."""
+    options = arguments(words)
     if options.runtime is not None:
         check_runtime(options.runtime, options.sha256)
     folder = options.to / contents.NAME

@@ -337,7 +337,8 @@ def main(words: list[str]) -> int:
     with tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
         display = stack.enter_context(x_server()) if options.how == "window" else ""
         variables = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config", "XDG_CACHE_HOME": f"{home}/.cache"}
-        os.environ.update(variables | ({"DISPLAY": display} if display else {"QT_QPA_PLATFORM": "offscreen"}))
+        screen = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"} if display else {"QT_QPA_PLATFORM": "offscreen"}
+        os.environ.update(variables | screen)
         try_all(Place((), str(options.program.resolve()), home, Path("/")), display, options)
     return 0
 

@@ -37,6 +37,7 @@ from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import short_names
 
 KINDS = {
     "losses": "loss", "backbones": "backbone", "datasets": "dataset", "splits": "split", "samplers": "sampler",
@@ -90,7 +91,7 @@ def cli(debug: bool) -> None:
 @click.option("--at-once", is_flag=True, help="Seeds and folds train at once, one on each of the --devices.")
 @click.option(
     "--folder", "alone", type=click.Path(path_type=Path, file_okay=False), default=None,
-    help="Write the run into this new folder alone, without a workspace; `workbench ingest` takes it in later.",
+    help="Write the run into this new folder alone, without a workspace; `workbench ingest` imports it later.",
 )  # fmt: skip
 @click.option("--place", "elsewhere", default="", metavar="NAME", help="Run it at a place (`workbench place list`).")
 @click.option("--detach", is_flag=True, help="With --place: do not follow it.")
@@ -210,7 +211,7 @@ def list_entries(what: str, folder: Path | None) -> None:
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 @click.option(
     "--take-over", is_flag=True,
-    help="Make a workspace on a network disk this machine's, after no sign of life of the one that had it came.",
+    help="Take over a workspace on a network disk, after the machine that has it was silent for 50 seconds.",
 )  # fmt: skip
 def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_over: bool) -> None:
     """Check versions, device, Qt and, with --workspace, a workspace."""
@@ -276,7 +277,8 @@ def _range(facts: dict[str, Any]) -> str:
 
 def _run_line(run: Run) -> str:
     best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
-    line = f"{run.id:>4}  {run.status:11}  {run.dataset:10} {run.backbone:14} {run.loss:14} {best}  {run.name}"
+    data, backbone = short_names(catalogs.current(), run)
+    line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {run.name}"
     return f"{one_line(line)}\n      {one_line(run.unread)}" if run.unread else one_line(line)
 
 

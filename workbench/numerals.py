@@ -6,6 +6,24 @@ MINUS = "−"
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
 
 
+def byte_size(count: float, space: str = " ") -> str:
+    """Bytes as "0.12 MB", "412 MB" or "1.3 GB", where MB is 10^6 and GB 10^9 of them: the unit of the whole program.
+
+    `space` separates the number from its unit. A limit that is a power of two is said in MiB or GiB instead.
+    """
+    millions = count / 1e6
+    if 0 < millions < 0.01:
+        return f"under 0.01{space}MB"
+    if millions >= 999.5:
+        return f"{millions / 1e3:.1f}{space}GB"
+    return f"{millions:.0f}{space}MB" if millions >= 9.95 or not millions else f"{millions:.2g}{space}MB"
+
+
+def megabytes(count: float) -> str:
+    """Bytes for a column of MB: "1,074"."""
+    return f"{count / 1e6:,.0f}"
+
+
 def minus(text: str) -> str:
     """The text with the sign of minus before its negative numbers: "[−13.36, −11.38]"; "class-1" stays."""
     return _HYPHEN.sub(MINUS, text)

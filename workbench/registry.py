@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from threading import RLock
 from traceback import extract_tb
@@ -100,16 +101,27 @@ def discover(package: str) -> None:
 
     Raises:
         Problem: a library that one needs does not load, as torchvision beside a torch of another device.
+        ImportError, OSError, RuntimeError: the same of a file of the package itself, which is a defect of it.
     """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
         try:
             import_module(module.name)
         except (ImportError, OSError, RuntimeError) as error:
+            if _is_of(package.partition(".")[0], error):
+                raise
             why = f"{type(error).__name__}: {error}".partition("\n")[0]
             raise Problem(
                 f"A library that {module.name} needs does not load ({why}).", kept="Nothing was started.",
                 todo="Run `workbench doctor`: it says what to install.",
             ) from error  # fmt: skip
+
+
+def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:
+    """Whether code of the package is at fault: it names something that the package lacks, or raised the error."""
+    if isinstance(error, ImportError) and error.name:
+        return error.name.partition(".")[0] == package
+    raised_in = Path(extract_tb(error.__traceback__)[-1].filename)
+    return any(raised_in.is_relative_to(folder) for folder in import_module(package).__path__)
 
 
 def discover_all() -> None:

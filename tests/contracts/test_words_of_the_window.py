@@ -1,4 +1,4 @@
-"""Strings of the program hold no word that docs/words.md gives up; labels of numbers say their unit."""
+"""No string of the program has a word that docs/words.md gives up; labels of numbers say their unit."""
 
 import ast
 import re

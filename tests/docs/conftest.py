@@ -8,11 +8,22 @@ import pytest
 from following import LONGEST
 
 
+def wait_patiently() -> None:
+    """The test that runs is held to hang after LONGEST alone, in place of pytest's own limit."""
+    faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
+
+
+@pytest.fixture
+def patient() -> None:
+    """For slow tests that need no reader's folder."""
+    wait_patiently()
+
+
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
     """A person's folder: nothing outside it is written. A slow test is held to hang after LONGEST alone."""
     if request.node.get_closest_marker("slow"):
-        faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)  # in place of pytest's
+        wait_patiently()
     monkeypatch.setenv("WORKBENCH_WORKSPACE", str(tmp_path / "workspace"))
     monkeypatch.setenv("WORKBENCH_PLUGINS", str(tmp_path / "plugins" / "folders.txt"))
     for name in ("DATA", "CACHE", "CONFIG"):

@@ -75,7 +75,8 @@ def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch, *, installed: b
 
     Where it is not `installed`, the home folder has nothing but the settings that pip has here by its environment.
 
-    OpenSSH reads the person's own config wherever HOME is, so an `ssh` in front of it names another one.
+    OpenSSH reads the person's own config wherever HOME is, so an `ssh` in front of it takes another one, also in place
+    of the one that Workbench names, which includes the person's.
     """
     config = Path(there("ssh")["CONFIG"]).read_text("utf-8")
     there("slurm")
@@ -90,8 +91,10 @@ def give_machines(folder: Path, monkeypatch: pytest.MonkeyPatch, *, installed: b
     asked = f'cd "{folder}/home"; HOME="{folder}/home"; export HOME; '
     lines = [
         "#!/bin/sh",
-        "count=$# number=0",
-        'for word; do shift; number=$((number + 1)); [ $number = $count ] || set -- "$@" "$word"; done',
+        "count=$# number=0 before=",
+        "for word; do shift; number=$((number + 1))",
+        'case "$before|$word" in -F\\|*|*\\|-F) ;; *) [ $number = $count ] || set -- "$@" "$word" ;; esac',
+        "before=$word; done",
         f'exec {shutil.which("ssh")} -F "{folder}/config" "$@" \'{asked}\'"$word"',
     ]
     (folder / "bin").mkdir()

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-NOT_RUN, NEEDS, NO_EXAMPLE = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("not run", "needs", "no example"))
+NEEDS, NO_EXAMPLE = (re.compile(rf"<!-- {word}: (.+?) -->") for word in ("needs", "no example"))
 FENCE = re.compile(r"^ *```(\w*)$")
 INDENTED = "    "
-PROGRAMS = "workbench", "pytest", "torchrun", "srun", "python"  # others are not run: they install, or open a window
+PROGRAMS = "workbench", "pytest", "torchrun", "srun", "python", "sqlite3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,6 @@ class Example:
     line: int  # of the page, from 1
     is_python: bool
     text: str
-    not_run: str  # the reason that the marker above it gives; empty where there is none
     needs: str = ""  # what the reader has to have, as the marker above it says
 
     @property
@@ -41,21 +40,31 @@ class Example:
 def examples(page: Path) -> list[Example]:
     """All examples of a page in order. A marker on the page's first line is for all of them.
 
-    A marker is a comment of HTML, which readers do not see: `<!-- not run: REASON -->` or `<!-- needs: NAME -->`, in
-    the line before its block or with one empty line between. A page whose first line is `<!-- no example: WHY -->`
-    has signatures or a synopsis, and no examples.
+    A marker is a comment of HTML, which readers do not see: `<!-- needs: NAME -->`, in the line before its block or
+    with one empty line between. A page whose first line is `<!-- no example: WHY -->` has signatures or a synopsis,
+    and no examples.
     """
-    lines = page.read_text("utf-8").splitlines()
+    lines = _lines(page)
     if NO_EXAMPLE.match(lines[0]):
         return []
     found = []
     for number, is_python, text in _blocks(lines):
         above = " ".join(lines[max(number - 3, 0) : number - 1])
-        marker, needs = (kind.match(lines[0]) or kind.search(above) for kind in (NOT_RUN, NEEDS))
-        example = Example(page.name, number, is_python, text, marker[1] if marker else "", needs[1] if needs else "")
+        needs = NEEDS.match(lines[0]) or NEEDS.search(above)
+        example = Example(page.name, number, is_python, text, needs[1] if needs else "")
         if is_python or example.commands:
             found.append(example)
     return found
+
+
+def other_blocks(page: Path) -> list[str]:
+    """The blocks without a command of PROGRAMS: drawings, formulas, and what installs something."""
+    blocks = [(text, Example("", 0, is_python, text)) for _, is_python, text in _blocks(_lines(page))]
+    return [text for text, block in blocks if not (block.is_python or block.commands)]
+
+
+def _lines(page: Path) -> list[str]:
+    return page.read_text("utf-8").splitlines()
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[int, bool, str]]:

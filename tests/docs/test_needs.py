@@ -19,6 +19,7 @@ import pytest
 from following import DOCS, EPOCH, EXAMPLES, call, environment, follow, started
 from having import give_arrow, give_checkout, give_cub, give_machines, give_products, give_weights
 from page_blocks import Example
+from test_bundling import DEBIAN, HERE, IMAGE, MAKING
 
 from tests.clusters.there import there
 from tests.clusters.training import python
@@ -85,17 +86,6 @@ def products(folder: Path, request: pytest.FixtureRequest) -> Given:
     give_products(folder / "Stanford_Online_Products")
     emptied(folder, request)
     return {}
-
-
-def installation(folder: Path, request: pytest.FixtureRequest) -> Given:
-    """The programs of an installation, which have this checkout, and a checkout."""
-    for name in ("Xvfb", "xdotool", "import"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed")
-    give_checkout(folder)
-    for name in ("workbench", "workbench-gui"):
-        program(folder / name)
-    return {"dist/Workbench/workbench": str(folder / "workbench")}
 
 
 def program(path: Path) -> str:
@@ -169,11 +159,20 @@ def embeddings(folder: Path, request: pytest.FixtureRequest) -> Given:
     return {"RUN": "1"}
 
 
+def own_folder(folder: Path, request: pytest.FixtureRequest) -> Given:
+    """The reader is in the folder of a workspace."""
+    if shutil.which("sqlite3") is None:
+        pytest.skip("sqlite3 is not installed")
+    Workspace(folder, create=True).close()
+    return {}
+
+
 NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "the four MNIST files": mnist,
     "the data of the benches": benches,
     "a data set of Arrow files": arrow,
     "a workspace of an older version": older,
+    "the folder of a workspace": own_folder,
     "a workspace that another machine holds": another_machine,
     "embeddings of yours": embeddings,
     "four GPUs": four_gpus,
@@ -181,13 +180,13 @@ NEEDS: dict[str, Callable[[Path, pytest.FixtureRequest], Given]] = {
     "Stanford Online Products, and weights of a BN-Inception": products,
     "a Ray cluster": ray,
     "a cluster with Slurm": slurm,
-    "a bundle or an installation": installation,
     "hours": hours,
     "hours, and the data of the benches": hours_and_data,
 }
 IMAGES = {"train": 3000, "t10k": 500}
-QUICK = {older, another_machine, embeddings}
+QUICK = {older, own_folder, another_machine, embeddings}
 STEERED, MACHINES, ROOM = "a run at a place", "several machines", "room for an installation"
+BUNDLING = {MAKING, IMAGE, HERE, DEBIAN}  # test_bundling.py
 BLOCKS = [block for blocks in EXAMPLES.values() for block in blocks if block.needs in NEEDS]
 
 
@@ -203,7 +202,7 @@ def marks_of(need: str) -> tuple[pytest.MarkDecorator, ...]:
 
 def test_every_need_is_one_that_the_tests_have() -> None:
     named = {block.needs for blocks in EXAMPLES.values() for block in blocks if block.needs}
-    assert named == {*NEEDS, STEERED, MACHINES, ROOM}
+    assert named == {*NEEDS, *BUNDLING, STEERED, MACHINES, ROOM}
 
 
 @pytest.mark.parametrize(
@@ -231,12 +230,13 @@ def test_a_run_at_a_place_is_steered_by_the_commands_of_the_page(reader: Path, m
     """The page lists them side by side; here they come in the order in which one run can need them."""
     (example,) = blocks_that_need(STEERED)
     give_machines(reader, monkeypatch)
-    added = Example(example.page, example.line, False, "workbench place add lab2 --ssh lab2 --no-check\n", "")
+    added = Example(example.page, example.line, False, "workbench place add lab2 --ssh lab2 --no-check\n")
     follow(added, {}, in_own_process=False)
     run, wait, stop, resume, fetch = example.commands
     for command in (run, stop, wait, resume, wait, fetch):
         otherwise = {"CONFIG": "sample-digits", "7": "1"}
-        call(example, command, in_own_process=False, otherwise=otherwise, shorter=("--set", "device=cpu"))
+        shorter = ("--set", "device=cpu") if command == run else ()
+        call(example, command, in_own_process=False, otherwise=otherwise, shorter=shorter)
     with Workspace(reader / "workspace") as workspace:
         assert workspace.run(1).status == "done"
         assert workspace.artefacts(1, "checkpoint")
@@ -275,7 +275,7 @@ def test_torchrun_starts_the_ranks_of_two_machines(reader: Path) -> None:
 
 def assert_trained(folder: Path) -> None:
     """The run of a folder has ended well, as a workspace that takes it in knows it."""
-    follow(Example("", 0, False, f"workbench ingest {folder}\n", ""), {}, in_own_process=False)
+    follow(Example("", 0, False, f"workbench ingest {folder}\n"), {}, in_own_process=False)
     with Workspace(folder.parent / "workspace") as workspace:
         assert workspace.run(1).status == "done"
 
@@ -293,7 +293,7 @@ def test_workbench_is_installed_at_a_place_and_trains_there(
     kinds = {"lab1": {"kind": "ssh", "host": "lab1"}, "cluster": {"kind": "slurm", "host": "login1"}}
     records.store(records.made({"name": place, **kinds[place]}))
     follow(example, {}, in_own_process=False, otherwise={".": str(DOCS.parent)})
-    trained = Example(example.page, example.line, False, f"workbench run sample-digits --place {place}\n", "")
+    trained = Example(example.page, example.line, False, f"workbench run sample-digits --place {place}\n")
     follow(trained, {}, in_own_process=False)
     with Workspace(reader / "workspace") as workspace:
         assert workspace.run(1).status == "done"

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from time import sleep
@@ -82,6 +83,14 @@ def session(qapp, workspace):
     made = Session(workspace)
     yield made
     made.close()
+
+
+@pytest.fixture
+def large(session: Session) -> Iterator[Session]:
+    """The session with text at 150 %."""
+    session.theme.set_text_size(150)
+    yield session
+    session.theme.set_text_size(100)
 
 
 @pytest.fixture

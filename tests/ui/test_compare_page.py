@@ -107,7 +107,7 @@ def test_two_groups_over_seeds_have_a_winner(qtbot, session, workspace):
     assert session.ticks.runs == {1, 2, 3, 4, 5, 6}
     assert found.winner is found.second
     assert page.tabs.difference.verdict.text() == (
-        "“<b>Bold</b>” is better: the 95% interval over seeds leaves zero out (n = 3)."
+        "“<b>Bold</b>” is better: the 95% interval over seeds excludes zero (n = 3)."
     )
     page.tabs.setCurrentWidget(page.tabs.settings)
     assert cells(page.tabs.settings.model) == [["Training: Learning rate", "0.001", "0.5"]]
@@ -440,11 +440,34 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
     page.tabs.setCurrentWidget(page.tabs.cost)
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory: not known"
     with workspace.writing() as db:
-        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (2**30,))
-    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 2**30)
+        db.execute("update runs set memory_bytes = ?, seconds = 3.0", (1_024_000_000,))
+    qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 1_024_000_000)
     page.read()
     qtbot.waitUntil(lambda: "(1024, " in page.tabs.cost.memory.plot.accessibleDescription())
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory against quality"
+    assert page.tabs.cost.memory.plot.getAxis("left").labelText == "MAP@R % ↑"
+
+
+def test_groups_are_named_without_what_all_have_in_common(qtbot, session, workspace):
+    for name in ("Sample: Digits: loss Cross-entropy (CE)", "Sample: Digits: loss Normalised CE"):
+        store(workspace, {1: np.full(6, 0.5)}, name=name, training=OTHER if "Norm" in name else TrainingParams())
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    short = ["loss Cross-entropy (CE)", "loss Normalised CE"]
+    box, other = page.head.baseline_box, page.tabs.difference.other
+    assert [box.itemText(row) for row in (0, 1)] == [other.itemText(row) for row in (0, 1)] == short
+    assert box.toolTip() == "Sample: Digits: loss Cross-entropy (CE)"
+    assert other.toolTip() == "Sample: Digits: loss Normalised CE"
+    page.tabs.setCurrentWidget(page.tabs.curves)
+    qtbot.waitUntil(lambda: len(page.tabs.curves.seeds.plot.series) == 2)
+    assert [series.title for series in page.tabs.curves.seeds.plot.series] == [f"{name} (n = 1)" for name in short]
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    head = page.tabs.settings.model
+    assert [head.headerData(section, Qt.Orientation.Horizontal) for section in (1, 2)] == short
+    box.setCurrentIndex(1)
+    box.activated.emit(1)
+    assert page.model.baseline.title == "Sample: Digits: loss Normalised CE"
 
 
 def test_long_titles_lose_their_middle():

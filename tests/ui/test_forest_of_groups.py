@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QScrollArea, QToolTip
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
@@ -85,6 +85,29 @@ def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):
     spy = QSignalSpy(panel.forest.plot.chosen)
     qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=row_of(picture, 0))
     assert spy.count() == 0, "it is chosen already"
+
+
+def test_larger_text_enlarges_rows_and_words(qtbot, page):
+    """Rows are chosen where they are drawn; the words need no scrolling, and stand below where there is no room."""
+    panel, forest = page.tabs.difference, page.tabs.difference.forest
+    picture, before = forest.plot.picture, forest.plot.picture.minimumHeight()
+    assert forest.words.x() > forest.plot.width()
+    page.session.theme.set_text_size(150)
+    try:
+        assert picture.minimumHeight() == 1.5 * before
+        qtbot.waitUntil(lambda: picture.height() >= 1.5 * before)
+        for row, name in ((1, "<b>Few</b>"), (0, "ICE")):
+            height = (picture.height() / 1.5 - HEAD_PX - AXIS_PX) / 2
+            place = QPoint(60, int(1.5 * (HEAD_PX + height * row + 3)))
+            qtbot.mouseClick(picture, Qt.MouseButton.LeftButton, pos=place)
+            assert panel.other.currentText() == name
+        scrolled = forest.words.findChild(QScrollArea)
+        qtbot.waitUntil(lambda: scrolled.verticalScrollBar().maximum() == 0)
+        page.resize(800, 700)
+        qtbot.waitUntil(lambda: forest.words.y() > forest.plot.height())
+        qtbot.waitUntil(lambda: scrolled.verticalScrollBar().maximum() == 0)
+    finally:
+        page.session.theme.set_text_size(100)
 
 
 def test_another_baseline_and_other_metrics_are_drawn(qtbot, page):

@@ -8,7 +8,7 @@ from workbench.ui.pages.compare.tables import WordTable
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-from workbench.ui.widgets.labels import ElidedLabel, plain_tip, shortened
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, shortened
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -106,3 +106,11 @@ def test_names_are_shortened_where_they_are_alike(qapp):
     width = metrics.horizontalAdvance("Sanskrit/ch")
     assert len({shortened(name, ends, metrics, width) for name in ends}) == 40
     assert shortened("ant", ["bee"], metrics, width) == "ant"
+
+
+def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):
+    turned = "class \u202egnp.exe (3)"
+    elided = ElidedLabel(turned)
+    qtbot.addWidget(elided)
+    for text in (elided.text(), label(turned).text(), plain_tip(turned)):
+        assert text == "class \\u202egnp.exe (3)"

@@ -11,17 +11,10 @@ from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.retrieval.triage_columns import TriageColumns
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
-from workbench.ui.widgets.plot import LEAST
+from workbench.ui.widgets.plot_canvas import LEAST_PX
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list
-
-
-@pytest.fixture
-def large(session):
-    session.theme.set_text_size(150)
-    yield session
-    session.theme.set_text_size(100)
 
 
 def cut(widget: QWidget) -> list[str]:
@@ -92,7 +85,7 @@ def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
     panel.resize(700, 180)
     with qtbot.waitExposed(panel):
         panel.show()
-    assert min(plot.canvas.height() for plot in panel.plots) >= LEAST[1]
+    assert min(plot.canvas.height() for plot in panel.plots) >= LEAST_PX
     rows = [plot.geometry() for plot in panel.plots]
     assert rows[0].bottom() < rows[2].top()
     assert panel.verticalScrollBar().maximum() > 0

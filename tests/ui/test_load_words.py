@@ -18,7 +18,7 @@ BY_TITLE = {chart.title: chart for chart in CHARTS}
         ("Power, W", [[200, np.nan, 212.4]], ("212 W", "mean 206, highest 212")),
         ("Disk, MB/s read", [[63e6, 4e5]], ("0.4 MB/s", "mean 32, highest 63")),
         (
-            "Memory, GB", [[2**30, 3 * 2**29], [2**33, 2**33]],
+            "Memory, GB", [[1e9, 1.5e9], [8e9, 8e9]],
             ("1.5 GB", "This run mean 1.2, highest 1.5; Machine mean 8.0, highest 8.0"),
         ),
         ("Temperature, °C", [[]], ("", "")),

@@ -171,3 +171,23 @@ def test_a_database_cut_short_is_told_by_map_and_retrieval(qtbot, uncaught, both
     retrieval.browsing.show_evaluation(workspace, first)
     qtbot.waitUntil(lambda: any("damaged" in each for each in told))
     assert all("damaged" in str(problem) for problem in uncaught)  # none is told as a defect of ours
+
+
+@pytest.mark.parametrize("names", ["{}", "[1]", "no list"])
+def test_class_names_that_cannot_be_read_are_told_and_numbers_stand_for_them(
+    qtbot, session, workspace, tmp_path, monkeypatch, names
+):
+    monkeypatch.setattr(session.analysis, "request", lambda *args: pytest.fail("no UMAP is asked for here"))
+    run_id, said = trained_run(workspace, tmp_path / "cache"), []
+    with workspace.writing() as db:
+        db.execute("update datasets set class_names = ?", (names,))
+    session.noticed.connect(lambda what: said.append(str(what)))
+    page = open_page(qtbot, session, run_id, "pca")
+    assert any("The names of the classes" in words and "Numbers stand for them." in words for words in said)
+    assert [name for _, name in page.model.map.classes] == [str(label) for label, _ in page.model.map.classes]
+    assert page.canvas.data is not None, "the map itself is whole"
+    page.session.select(page.model.map.ids[:3])
+    inspector = InspectorPanel(session)
+    qtbot.addWidget(inspector)
+    inspector.show()
+    qtbot.waitUntil(lambda: "3" in inspector.title.text())

@@ -55,6 +55,22 @@ def test_steps_that_come_again_replace_what_was_known():
     assert curve.values.tolist() == [10, 20, 31, 42, 52]
 
 
+@pytest.mark.parametrize(
+    ("values", "log", "count"),
+    [([NAN], False, 0), ([NAN, INF, -INF], False, 0), ([], False, 0), ([NAN, 1.0], False, 2), ([0.0, -1.0], True, 0),
+     ([0.0, 2.0], True, 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("dots", [False, True])
+def test_a_curve_without_a_value_that_can_be_drawn_is_not_given_to_pyqtgraph(qtbot, values, log, count, dots):
+    made = CurvePlot("λ", [Series("lambda", "λ", "#0072B2", dots=dots)], smoothing=0.5)
+    qtbot.addWidget(made)
+    made.set_log(log)
+    made.append("lambda", range(len(values)), values)
+    made.redraw()
+    assert len(drawn(made, "lambda")[0]) == count
+    assert made.canvas.lines["lambda"].raw.dataBounds(1) == (None, None) or count
+
+
 def drawn_marks(plot):
     """The vertical lines with words, without the star of the best epoch."""
     lines = [item for item in plot.canvas.item.items if isinstance(item, pg.InfiniteLine) and hasattr(item, "label")]

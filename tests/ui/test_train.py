@@ -80,7 +80,7 @@ def test_without_a_run_the_page_says_what_will_stand_there(page, session, qtbot)
 
 
 def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
-    work.say(Status("Training"), Progress(250, 1000, 1234.5, 700 * 2**20, 130.0))
+    work.say(Status("Training"), Progress(250, 1000, 1234.5, 700_000_000, 130.0))
     session.show_run(work.run_id)
     assert page.header.name.text() == "First"
     assert page.header.state.text() == "Running: Training"
@@ -360,7 +360,7 @@ def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
 
 def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     times = {"batch/feed_wait": 0.03, "system/forward": 0.02, "system/loss": 0.001, "system/backward": 0.04,
-             "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 2**30}  # fmt: skip
+             "system/optimiser": 0.005, "system/probe": 0.004, "system/memory": 1e9}  # fmt: skip
     session.show_run(work.run_id)
     page.views.setCurrentWidget(page.system)
     assert page.system.verdict.text() == "The first steps are being timed."

@@ -61,7 +61,7 @@ def test_a_bound_that_fails_and_why_it_may(lam, why):
 def test_the_part_that_moves_most():
     curves = {"anatomy/ce/tightness": [0, -1], "anatomy/ce/contrastive": [5, 1.5], "anatomy/snca/tightness": [0, 9]}
     assert texts(curves) == [
-        ("note", "Of CE the contrastive part moves most: from 5 to 1.5 nats (tightness part from 0 to −1).")
+        ("note", "In CE, the contrastive part moves most: from 5 to 1.5 nats (tightness part from 0 to −1).")
     ]
     curves["anatomy/ce/tightness"] = [0, -8]
     assert "the tightness part moves most: from 0 to −8" in texts(curves)[0][1]

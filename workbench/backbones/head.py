@@ -36,12 +36,12 @@ class EmbeddingHead(nn.Module):
         return self.of_all(self.of_each(features))
 
     def of_each(self, features: Tensor) -> Tensor:
-        """The linear part [n, d], which looks at each image alone: ranks of a run share it."""
+        """The linear part [n, d], which treats each image separately: the ranks of a run divide it."""
         linear: Tensor = self.linear(features)
         return linear
 
     def of_all(self, linear: Tensor) -> Tensor:
-        """What follows the linear part; with batch-norm it looks at all images together."""
+        """The rest after the linear part; with batch-norm it uses all images together."""
         embeddings = self.dropout(linear)
         with torch.autocast(embeddings.device.type, enabled=False):
             embeddings = self.norm(embeddings.float())

@@ -1,4 +1,4 @@
-"""What is trained: pixels normalised, a backbone, an embedding head."""
+"""The trained model: normalisation of pixels, a backbone, an embedding head."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ class EmbeddingModel(nn.Module):
         self.register_buffer("std", torch.tensor(std).view(1, -1, 1, 1))
 
     def features(self, images: Tensor) -> Tensor:
-        """Features [n, f] before the embedding head; what is features already stays as it is."""
+        """Features [n, f] before the embedding head; inputs that are features already are returned unchanged."""
         if images.ndim == 2:
             return images
         features: Tensor = self.backbone((images - self.mean) / self.std)

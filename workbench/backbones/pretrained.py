@@ -1,4 +1,4 @@
-"""Weights from a file or from torch's cache: looked at before they are used, and never half loaded."""
+"""Weights from a file or from torch's cache: checked before they are used, and never partly loaded."""
 
 import os
 from functools import partial
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from workbench.files.tensor_files import read_tensors
 from workbench.files.unreadable import refusing
+from workbench.numerals import byte_size
 from workbench.params import Params, param
 from workbench.problem import Problem
 
@@ -53,7 +54,7 @@ class PretrainedParams(Params):
 
 
 def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
-    """Copy weights, the classifier left out; batch-norm that was folded into them is frozen.
+    """Copy weights without the classifier; batch-norm that was folded into them is frozen.
 
     Raises:
         Problem: names what is missing, unknown or of another shape.
@@ -119,7 +120,7 @@ def from_cache(url: str, size: int, allow_download: bool) -> dict[str, Tensor]:
         raise Problem(
             f"{name} is not in torch's cache on this machine.",
             kept="Nothing was started.",
-            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {size / 1e6:,.0f} MB), '
+            todo=f'Tick "Allow download" to fetch them from {urlsplit(url).hostname} (about {byte_size(size)}), '
             "or choose the weights from a file.",
         )
     try:
@@ -156,7 +157,7 @@ def hub_file(title: str, repository: str, name: str, size: int, allow_download: 
     if not allow_download:
         raise Problem(
             f"{title} has no weights in this machine's cache.", kept=kept,
-            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {size / 1e6:,.0f} MB'
+            todo=f'Tick "Allow download" to fetch {repository} from the Hugging Face hub (about {byte_size(size)}'
             + (f", licence {licence})." if licence else ")."),
         )  # fmt: skip
     try:

@@ -142,7 +142,10 @@ class TimmBackbone(nn.Module):
         self._fits.add((height, width))
 
 
-@register("backbone", "timm", title="timm", params=TimmParams, pretrained=True, source="Wightman 2019, timm")
+@register(
+    "backbone", "timm", title="timm", params=TimmParams, pretrained=True, source="Wightman 2019, timm",
+    named_by="model",
+)  # fmt: skip
 def timm_model(params: TimmParams, channels: int) -> TimmBackbone:
     """Any model of timm by name: vision transformers, ConvNeXt, Swin and hundreds of others."""
     model = _made(params)

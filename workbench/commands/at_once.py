@@ -25,7 +25,7 @@ class AtWork:
 
 
 class Lanes:
-    """Gives the first run in line to each device that is free, until none is left or one has failed.
+    """Gives the first queued run to each device that is free, until none is left or one has failed.
 
     A device is locked while it trains, against sweeps and windows of this machine; where another has it, its runs wait.
 
@@ -43,7 +43,7 @@ class Lanes:
         self.interrupted = False
 
     def train(self, numbers: Sequence[int], *, resume: bool) -> list[str]:
-        """Train prepared runs, or go on with them; returns a sentence for each that failed.
+        """Train or resume prepared runs; returns a sentence for each that failed.
 
         Ctrl+C ends those at work with a checkpoint, a second one without a new one.
         """
@@ -78,7 +78,7 @@ class Lanes:
         return AtWork(run_id, job, control)
 
     def _finish_ended(self) -> None:
-        """Wait a moment for runs that end, and say how they did."""
+        """Wait a moment for runs that end, and report their ends."""
         if not self._at_work:
             sleep(POLL)  # another program has the devices
         for lane, work in list(self._at_work.items()):

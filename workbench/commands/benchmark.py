@@ -14,6 +14,7 @@ from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.fair.benches import BENCHES, with_batches
 from workbench.jobs import AnalysisProcess
+from workbench.numerals import megabytes
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.launch import make_job, prepare_run
@@ -94,7 +95,7 @@ def table(rows: list[Row]) -> str:
         cells = [
             row.method, _spread(row.recall_at_1, 100, 2), _spread(row.map_at_r, 100, 2), _spread(row.nmi, 1, 3),
             f"{mean(row.seconds_per_epoch):.1f}" if trained else "",
-            f"{row.memory_bytes / 2**20:,.0f} MB" if trained else "",
+            f"{megabytes(row.memory_bytes)} MB" if trained else "",
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""`workbench deploy`: what a model keeps and costs once its embeddings are stored smaller or behind an index."""
+"""`workbench deploy`: recall, bytes and time of embeddings that are stored compressed or in an index."""
 
 import json
 from collections.abc import Callable

@@ -46,7 +46,7 @@ def data_folder() -> Path:
 
 
 def program() -> list[str]:
-    """What starts the window: an AppImage, `workbench-gui` beside this program, or this Python (a checkout)."""
+    """The program that starts the window: an AppImage, `workbench-gui` beside this one, or this Python (a checkout)."""
     if getattr(sys, "frozen", False):  # set by PyInstaller
         return [os.environ.get("APPIMAGE") or str(Path(sys.executable).with_name("workbench-gui"))]
     script = Path(sysconfig.get_path("scripts")) / "workbench-gui"
@@ -83,7 +83,7 @@ def take_away(data: Path) -> list[Path]:
 
 
 def refresh(data: Path) -> list[str]:
-    """Tell the desktop what has changed; the tools that are not installed or failed."""
+    """Notify the desktop; returns the tools that are not installed or failed."""
     calls = (["update-mime-database", str(data / "mime")], ["update-desktop-database", str(data / "applications")])
     return [words[0] for words in calls if not call_tool(words)]
 

@@ -1,4 +1,4 @@
-"""What is installed, what it can do, and whether a workspace is whole; and its repair."""
+"""`workbench doctor`: what is installed, what it can do, and whether a workspace is intact; and its repair."""
 
 import platform
 import shlex
@@ -13,6 +13,7 @@ from workbench.commands.machine import REINSTALL, Finding, display_findings, dri
 from workbench.commands.terminal import ProgressLine
 from workbench.config import KINDS
 from workbench.events import Ended, Status
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.running.gpus import gpus
 from workbench.workspace.connection import sqlite3
@@ -72,9 +73,8 @@ def _device() -> Finding:
     from workbench.training.device import choose, describe
 
     facts = describe(choose("auto"))
-    return Finding(
-        "Device", f"{facts['device']}, {facts['threads']} threads, {facts['memory_gib']} GiB, torch {torch.__version__}"
-    )
+    memory = byte_size(float(facts["memory_gib"]) * 2**30)
+    return Finding("Device", f"{facts['device']}, {facts['threads']} threads, {memory}, torch {torch.__version__}")
 
 
 def _gpus() -> list[Finding]:
@@ -89,7 +89,7 @@ def _gpus() -> list[Finding]:
 
 
 def torchvision_findings() -> list[Finding]:
-    """That torchvision does not load, as where it and torch are builds for different devices; nothing where it does."""
+    """A finding if torchvision does not load, because it and torch are builds for different devices."""
     try:
         import_module("torchvision")
     except (ImportError, OSError, RuntimeError) as error:
@@ -136,7 +136,7 @@ def _workspace(folder: Path) -> list[Finding]:
 
 
 def _upgrade(folder: Path) -> list[Finding]:
-    """What opening an older workspace changes; asked before it is opened."""
+    """What opening an older workspace changes; checked before it is opened."""
     steps = steps_ahead(folder)
     said = f"it was made by an older Workbench; steps of the upgrade: {steps}"
     return [Finding("Workspace", said)] if steps else []
@@ -146,9 +146,9 @@ def _copies(folder: Path) -> list[Finding]:
     kept = copies(folder)
     if not kept:
         return []
-    size = sum(path.stat().st_size for path in kept) / 2**20
+    room = byte_size(sum(path.stat().st_size for path in kept))
     said = (
-        f"databases from before an upgrade: {len(kept)}, {size:.0f} MiB, the newest is {kept[-1].name}; "
+        f"databases from before an upgrade: {len(kept)}, {room}, the newest is {kept[-1].name}; "
         f"`workbench doctor --workspace {shlex.quote(str(folder))} --go-back` puts it back"
     )
     return [Finding("Workspace", said)]

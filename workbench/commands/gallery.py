@@ -1,4 +1,4 @@
-"""`workbench index`: the index of embeddings that are only searched, with its measured recall."""
+"""`workbench index`: the index of search-only embeddings, with its measured recall."""
 
 from collections.abc import Callable
 from pathlib import Path

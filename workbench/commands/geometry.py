@@ -1,4 +1,4 @@
-"""`workbench geometry`: what the embeddings of a run became, epoch by epoch, with alarms in words."""
+"""`workbench geometry`: the geometry of a run's embeddings over its epochs, with alarms in words."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @workspace_option
     @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
     def geometry(run_id: int, folder: Path | None, as_json: bool) -> None:
-        """Look at the embeddings of run RUN over its epochs: collapse, dead dimensions, hubs, classes that fall."""
+        """Check the embeddings of run RUN over its epochs: collapse, dead dimensions, hubs, classes that get worse."""
         from workbench.results.geometry_watch import watch
 
         with Workspace(folder or default_workspace()) as workspace:

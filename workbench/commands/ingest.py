@@ -1,4 +1,4 @@
-"""`workbench ingest`: runs of folders that travelled, into a workspace."""
+"""`workbench ingest`: imports run folders into a workspace."""
 
 import socket
 import sys
@@ -28,16 +28,16 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @workspace_option
     @click.option("--follow", is_flag=True, help="Continue while runs in DIR grow; stop with Ctrl+C.")
     def take_in(source: Path, folder: Path | None, follow: bool) -> None:
-        """Take the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
+        """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 
-        What is there already is not taken in twice, and a folder may be taken in while its run works.
+        Nothing is imported twice, and a folder may be imported while its run trains.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(take_in_all(workspace, source, follow=follow))
 
 
 def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
-    """Take in every run folder below `source`, again and again with `follow`; returns the exit status."""
+    """Import every run folder below `source`, repeatedly with `follow`; returns the exit status."""
     said: set[str] = set()
     grown: dict[Path, tuple[int, float]] = {}  # bytes of journals, and when they last grew
     while True:
@@ -62,7 +62,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
 
 
 def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, float]]) -> bool:
-    """Whether a run of another machine whose journal tells no end may still work: it grew a moment ago.
+    """Whether a run of another machine whose journal has no end may still be training: it grew recently.
 
     By this machine's own watch: where the clock there is hours behind, its last sign of life looks as old.
     """
@@ -87,7 +87,7 @@ def _report(taken: Taken, said: set[str]) -> None:
 
 
 def _conclude(workspace: Workspace) -> None:
-    """Give each experiment whose runs are all done its result."""
+    """Store the result of each experiment whose runs are all done."""
     for experiment in experiments.every(workspace):
         if not experiment.result:
             folds_and_seeds.conclude(workspace, experiment.id)

@@ -1,4 +1,4 @@
-"""Whether the machine goes with what is installed: driver and PyTorch, system libraries of the window, display."""
+"""Whether the machine suits what is installed: driver and PyTorch, system libraries of the window, display."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ REINSTALL = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check: what was looked at, what is said of it, and whether it is well."""
+    """The result of a check: its subject, a sentence, and whether it is good."""
 
     what: str
     said: str
@@ -139,7 +139,7 @@ def _driver() -> tuple[int | None, tuple[int, int]]:
 
 
 def _has_nvidia_gpu() -> bool:
-    """On Linux by the list of PCI devices; elsewhere False, and a driver tells."""
+    """Whether there is a GPU: on Linux by the list of PCI devices; False on other systems, where the driver tells."""
     for device in Path("/sys/bus/pci/devices").glob("*"):
         with suppress(OSError):
             is_display = (device / "class").read_text().startswith("0x03")
@@ -165,7 +165,7 @@ def display_findings() -> list[Finding]:
 
 
 def judge_display(variables: Mapping[str, str]) -> tuple[list[Finding], str]:
-    """What the environment says of the display, and the name of the Qt plug-in that it leads to ("" for none)."""
+    """A description of the display by the environment, and the name of its Qt plug-in ("" for none)."""
     if chosen := variables.get("QT_QPA_PLATFORM", "").partition(";")[0].partition(":")[0]:
         return [Finding("Display", f"Qt uses {chosen} (QT_QPA_PLATFORM)")], chosen
     if wayland := variables.get("WAYLAND_DISPLAY"):
@@ -220,7 +220,7 @@ def _lacking(said: str, command: str) -> Finding:
 
 
 def _why_not_loaded(library: Path | str) -> str:
-    """What the loader says, which begins with the library that it lacks; empty when all is there."""
+    """The loader's message, which begins with the missing library; empty if none is missing."""
     try:
         ctypes.CDLL(str(library))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`workbench place`: machines where runs may work, and what is asked of runs there."""
+"""`workbench place`: other machines where runs can train, and commands for runs there."""
 
 import sys
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
     @cli.group("place")
     def group() -> None:
-        """Machines where runs may work, beside this one."""
+        """Other machines where runs can train."""
 
     _add_records(group)
 
@@ -39,7 +39,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.argument("name")
     @workspace_option
     def follow(name: str, folder: Path | None) -> None:
-        """Bring home what the runs at a place have written, until all have ended; Ctrl+C ends the following alone."""
+        """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
         with Workspace(folder or default_workspace()) as workspace:
             sys.exit(_follow(workspace, name, None))
 
@@ -61,7 +61,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @workspace_option
     @click.option("--detach", is_flag=True, help="Do not follow it.")
     def resume(run: int, folder: Path | None, detach: bool) -> None:
-        """Have an ended run go on at its place, from its last checkpoint there."""
+        """Resume an ended run at its place, from its last checkpoint there."""
         with Workspace(folder or default_workspace()) as workspace:
             working.resume(workspace, run)
             sys.exit(0 if detach else _follow(workspace, _place_of(workspace, run), [run]))
@@ -70,7 +70,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.argument("run", type=int)
     @workspace_option
     def fetch(run: int, folder: Path | None) -> None:
-        """Bring the checkpoints of a run that has ended."""
+        """Fetch the checkpoints of a run that has ended."""
         with Workspace(folder or default_workspace()) as workspace:
             working.fetch_checkpoints(workspace, run)
             status = _follow(workspace, _place_of(workspace, run), [run])
@@ -80,7 +80,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
 
 def run_at(config: RunConfig, workspace: Workspace, name: str, *, detach: bool, quiet: bool) -> int:
-    """Have all runs of a config work at a place, and follow them there; returns the exit status."""
+    """Train all runs of a config at a place, and follow them; returns the exit status."""
     place = records.named(name)
     numbers = sending.prepare(workspace, config, place)
     sending.submit(workspace, numbers, place, launcher_of(place))
@@ -109,7 +109,7 @@ def _add_records(group: click.Group) -> None:
         name: str, host: str | None, login: str | None, url: str | None, folder: str, python: str,
         fields: tuple[str, ...], no_check: bool,
     ) -> None:  # fmt: skip
-        """Write down a place, or change one, and check it."""
+        """Add a place, or change one, and check it."""
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
         if len(kinds) != 1:
@@ -135,13 +135,13 @@ def _add_records(group: click.Group) -> None:
     @group.command("check")
     @click.argument("name")
     def check(name: str) -> None:
-        """Say what is there and what is missing, a sentence each."""
+        """Check what is there and what is missing; prints a sentence on each."""
         sys.exit(_check(name))
 
     @group.command("remove")
     @click.argument("name")
     def remove(name: str) -> None:
-        """Forget a place. Nothing is changed there; runs there go on, and are followed no longer."""
+        """Remove a place from the list. Its runs continue there, but are no longer followed."""
         records.remove(name)
         click.echo(f"The place {name} is removed.")
 
@@ -150,7 +150,7 @@ def _add_records(group: click.Group) -> None:
     @click.argument("here")
     @click.argument("there")
     def data(name: str, here: str, there: str) -> None:
-        """Say that the folder or file HERE, of this machine, is THERE at the place."""
+        """Tell that the folder or file HERE, on this machine, is THERE at the place."""
         place = records.named(name)
         records.store(place.model_copy(update={"data": {**place.data, here: there}}))
         click.echo(f"{here} is {there} at {name}.")
@@ -161,7 +161,7 @@ def _add_records(group: click.Group) -> None:
     @click.option("--python", "base", default="python3", show_default=True, help="The Python there to begin with.")
     @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
     def install(name: str, wheel: Path | None, base: str, yes: bool) -> None:
-        """Show, then do, what puts Workbench into a folder of yours at a place. Nothing else is installed there."""
+        """Install Workbench in a folder of yours at a place; shows the steps first. Nothing else is installed there."""
         place = records.named(name)
         plan = installing.plan(place, base, wheel)
         click.echo(f"At {name}, in your home folder:")

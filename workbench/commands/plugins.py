@@ -44,13 +44,13 @@ def add_to(cli: click.Group) -> None:
     @plugins.command()
     @click.argument("folder", type=FOLDER)
     def remove(folder: Path) -> None:
-        """Load nothing from FOLDER any more. Its files stay."""
+        """Stop loading FOLDER. Its files stay."""
         known_plugins.remove(folder)
         click.echo(f"Removed {folder.resolve()}. Its files stay.")
 
     @cli.group()
     def new() -> None:
-        """Write a file to begin with."""
+        """Write a template of a plug-in."""
 
     @new.command("loss")
     @click.argument("name")

@@ -30,7 +30,7 @@ def run_here(
     config: RunConfig, workspace: Workspace, *, resume: bool, report: bool, quiet: bool, devices: str = "",
     at_once: bool = False,
 ) -> int:  # fmt: skip
-    """Do all runs of the config, one after another, each on all `devices` ("0,1") together; returns the exit status.
+    """Train all runs of the config, one after another, each on all `devices` ("0,1"); returns the exit status.
 
     Where they go `at_once`, each has one of the devices, and a single one the first.
     """
@@ -65,7 +65,7 @@ def run_here(
 def _at_once(
     workspace: Workspace, numbers: list[int], devices: tuple[str, ...], *, resume: bool, quiet: bool
 ) -> int:  # fmt: skip
-    """Do runs at once, one on each device; returns the exit status. Raises Problem where one failed."""
+    """Train runs at once, one on each device; returns the exit status. Raises Problem if one failed."""
     from workbench.commands.at_once import Lanes
 
     lanes = Lanes(workspace, devices, (lambda line: None) if quiet else (lambda line: click.echo(line, err=True)))
@@ -79,7 +79,7 @@ def _at_once(
 
 
 def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str = "") -> int:
-    """Do all runs of the config in folders that travel, one after another; returns the exit status.
+    """Train all runs of the config in run folders, one after another; returns the exit status.
 
     One run has `folder` itself; several have folders 1, 2, ... in it, all made before the first one begins.
     """
@@ -206,7 +206,7 @@ def _run_one(
 
 
 def _unfinished(workspace: Workspace, config: RunConfig) -> int:
-    """The newest run of a config that is not done; a cancelled one counts where it has a checkpoint to go on from."""
+    """The newest run of a config that is not done; a cancelled one counts if it has a checkpoint."""
     from workbench.running.trained_network import checkpoints
 
     for run in workspace.runs():

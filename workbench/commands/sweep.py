@@ -91,7 +91,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def run(
         number: int, quiet: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
     ) -> None:
-        """Work on a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the run at work."""
+        """Train the runs of a sweep in this terminal until it is done; Ctrl+C keeps a checkpoint of the current run."""
         with Workspace(folder or default_workspace()) as workspace:
             _work_here(workspace, number, quiet, names, workers or 0, place)
 
@@ -129,7 +129,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.argument("number", metavar="SWEEP", type=int)
     @workspace_option
     def pause(number: int, folder: Path | None) -> None:
-        """Keep a checkpoint of the run at work, and stop."""
+        """Stop after a checkpoint of the current run."""
         from workbench.sweeps import starting
 
         with Workspace(folder or default_workspace()) as workspace:
@@ -146,7 +146,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def resume(
         number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
     ) -> None:
-        """Go on with a sweep that was paused or lost its worker."""
+        """Continue a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
         with Workspace(folder or default_workspace()) as workspace:
@@ -159,7 +159,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @click.option("--here", is_flag=True, help="Work in this terminal, not in a process of its own.")
     @workspace_option
     def retry(number: int, trial: int | None, here: bool, folder: Path | None) -> None:
-        """Put failed and cancelled runs back into the queue and go on."""
+        """Put failed and cancelled runs back into the queue and continue."""
         with Workspace(folder or default_workspace()) as workspace:
             stored.one(workspace, number)
             chosen = _trial_of(workspace, number, trial)
@@ -259,7 +259,7 @@ def _refuse_both(names: tuple[str, ...], place: str) -> None:
 def _work_here(
     workspace: Workspace, number: int, quiet: bool, names: tuple[str, ...] = (), workers: int = 0, place: str = ""
 ) -> None:
-    """Be the sweep's worker. Ctrl+C and the end of the session keep a checkpoint, and runs at a place go on."""
+    """Act as the sweep's worker. Ctrl+C and the end of the session keep a checkpoint; runs at a place continue."""
     from workbench.places import records
     from workbench.places.launching import launcher_of
     from workbench.sweeps.at_place import PlaceWorker, place_of

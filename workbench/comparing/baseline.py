@@ -11,7 +11,7 @@ from workbench.comparing.overview import Overview
 
 NO_DIFFERENCE = Interval(nan, nan, nan, 0)
 FIRST_METRICS = ("MAP@R", "recall@1", "P@R", "NMI")
-MOST_METRICS = 4  # in the table unless a person ticks more
+MOST_METRICS = 4  # in the table unless the user ticks more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,7 @@ class Cell:
     metric: str
     summary: Summary
     difference: Interval | None  # from the baseline, over seeds; None for the baseline itself
-    best: bool  # the greatest mean of all groups in a metric of which more is better
+    best: bool  # whether it has the greatest mean of all groups in a metric of which more is better
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +38,7 @@ class BaselineRow:
 
 
 def usual_metrics(overview: Overview) -> list[str]:
-    """The metric that is looked at, then the usual ones that any run has: `MOST_METRICS` at most."""
+    """The chosen metric, then the usual ones that any run has: at most `MOST_METRICS`."""
     usual = [name for name in FIRST_METRICS if name in overview.metrics and name != overview.metric]
     return [overview.metric, *usual][:MOST_METRICS]
 

@@ -8,6 +8,7 @@ from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.settings import written
+from workbench.numerals import megabytes
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
@@ -63,7 +64,7 @@ def over_seeds(interval: Interval, metric: str, signed: bool = False) -> str:
 def cost(summary: Summary) -> tuple[str, str]:
     """Seconds and megabytes; dashes where they are not known."""
     seconds = NO_VALUE if summary.seconds is None else f"{summary.seconds:,.1f}"
-    return seconds, NO_VALUE if summary.memory is None else f"{summary.memory / 2**20:,.0f}"
+    return seconds, NO_VALUE if summary.memory is None else megabytes(summary.memory)
 
 
 def metrics_table(overview: Overview) -> str:
@@ -121,7 +122,7 @@ def comparison_table(comparison: Comparison) -> str:
 
 
 def queries_told(comparison: Comparison) -> str:
-    """How many queries win and lose; empty where the metric has no values of queries."""
+    """How many queries win and lose, in words; empty if the metric has no values of queries."""
     if comparison.queries is None:
         return ""
     better, equal, worse = comparison.queries.count()

@@ -41,7 +41,7 @@ def counterparts(workspace: Workspace, run: Run, runs: Iterable[Run]) -> list[Co
 
 
 def _samples(db: Connection, measured: Measured) -> tuple[int, int | None] | None:
-    """What identifies the samples of the test half; None where there is nothing."""
+    """What identifies the samples of the test half; None if it has none."""
     last = measured.at(LAST)
     if last is None:
         return None

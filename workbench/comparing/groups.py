@@ -26,7 +26,7 @@ class Group:
 
     @property
     def colour(self) -> int:
-        """Index into the palette of runs: that of the oldest run, so that it stays as runs are added."""
+        """Index into the palette of runs: that of the oldest run, so that it does not change when runs are added."""
         return self.runs[0].colour
 
     @property
@@ -73,13 +73,13 @@ def _settings_of(run: Run, known: Catalog) -> Settings:
 
 
 def group_of(run_id: int, runs: Sequence[Run], known: Catalog) -> tuple[Run, ...]:
-    """The runs of one group with this run, oldest first; none where it is not among `runs`. `known` as above."""
+    """The runs of one group with this run, oldest first; none if it is not among `runs`. `known` as above."""
     groups = (group.runs for group in grouped(runs, known))
     return next((members for members in groups if any(run.id == run_id for run in members)), ())
 
 
 def _told_apart(groups: list[Group], known: Catalog) -> list[Group]:
-    """Groups of one name take the settings in which they differ into their title, or their run numbers."""
+    """Distinguish groups of one name by the settings in which they differ, or by their run numbers, in their titles."""
     named: dict[str, list[Group]] = {}
     for group in groups:
         named.setdefault(group.title, []).append(group)

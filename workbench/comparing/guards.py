@@ -19,11 +19,11 @@ UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("spli
 def guards(
     workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
 ) -> list[str]:
-    """Sentences on unequal data, backbone, embedding size, split or distance, and on runs that are not whole.
+    """Sentences on unequal data, backbone, embedding size, split or distance, and on runs that are not complete.
 
     Args:
         groups: what is compared. measured: of all their runs.
-        metric, at: the number that is asked for.
+        metric, at: the number that is compared.
     """
     if not groups:
         return []

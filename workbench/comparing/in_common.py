@@ -1,4 +1,4 @@
-"""What compared runs lack in common: data set, metric or epoch, as sentences that name the runs."""
+"""What compared runs do not share: data set, metric or epoch, as sentences that name the runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

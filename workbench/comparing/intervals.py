@@ -9,7 +9,7 @@ import numpy as np
 from workbench.evaluation.intervals import bootstrap_interval
 
 LEVEL = 0.95
-FEWEST_SEEDS = 3  # under this an interval over seeds says nothing that can be relied on
+FEWEST_SEEDS = 3  # with fewer an interval over seeds is unreliable
 RESAMPLES = 1000
 
 
@@ -38,7 +38,7 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
 
     Args:
         values: [n] finite numbers, one for each seed.
-        level: share of such intervals that hold the true mean, in 0..1.
+        level: fraction of such intervals that contain the true mean, in 0..1.
 
     Returns:
         Interval; NaN limits for fewer than `FEWEST_SEEDS` values, a NaN mean for none.

@@ -29,7 +29,7 @@ class Measured:
     evaluations: tuple[Evaluation, ...]
 
     def at(self, at: At) -> Evaluation | None:
-        """The evaluation that is meant; None when the run has none there."""
+        """The evaluation at "best", "last" or an epoch; None if the run has none there."""
         if at == LAST:
             return self.evaluations[-1] if self.evaluations else None
         epoch = self.run.best_epoch if at == BEST else at
@@ -51,8 +51,8 @@ class Summary:
     by_seed: dict[int, float]
     interval: Interval  # over seeds
     spread: float | None  # standard deviation over seeds; None for fewer than two
-    seconds: float | None  # of work, mean over runs; None when no run has worked
-    memory: int | None  # bytes, the greatest of the runs
+    seconds: float | None  # of training, mean over runs; None if no run has trained
+    memory: int | None  # bytes, the maximum of the runs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ def common_epochs(measured: Iterable[Measured]) -> list[int]:
 def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At) -> list[Run]:
     """The runs of a group that have the metric there: of one seed and fold the newest.
 
-    An unfinished run has not reached its best or last epoch: it counts only where no run of the group is done.
+    An unfinished run has not reached its best or last epoch: it counts only if no run of the group is done.
     """
     newest: dict[tuple[int, int], Run] = {}
     for run in group.runs if isinstance(at, int) else counting(group.runs) or group.runs:

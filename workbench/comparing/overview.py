@@ -1,4 +1,4 @@
-"""All that is said of chosen runs before two groups are set against each other."""
+"""Everything about the chosen runs except the comparison of two groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Overview:
         return sentences
 
     def require(self) -> None:
-        """Raises Problem when no run has the metric there; it names the runs and says what there is."""
+        """Raises Problem if no run has the metric there; it names the runs and what they have."""
         if not self.metrics:
             raise Problem(f"{self._none_has('evaluation', 'an ')} yet.", todo="Wait for one, or choose other runs.")
         if self.metric not in self.metrics:

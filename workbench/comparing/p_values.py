@@ -1,4 +1,4 @@
-"""How surprising a difference over seeds is: two-sided p of Student's and Welch's t-tests, and Holm's correction."""
+"""p-values of differences over seeds: two-sided Student's and Welch's t-tests, and Holm's correction."""
 
 from collections.abc import Sequence
 from math import inf, sqrt

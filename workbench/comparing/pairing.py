@@ -1,4 +1,4 @@
-"""Two groups against each other: the difference seed by seed over the same queries, and over all seeds."""
+"""Compares two groups: the difference of each seed over the same queries, and over all seeds."""
 
 from contextlib import closing
 from dataclasses import dataclass
@@ -78,23 +78,23 @@ class Comparison:
 
     @property
     def winner(self) -> Group | None:
-        """The better group; None with too few seeds, an interval that holds zero, or a metric without a better."""
+        """The better group; None with too few seeds, an interval with zero in it, or a metric without a direction."""
         if self.over_seeds.holds_zero or not is_share(self.metric):
             return None
         return self.second if self.over_seeds.mean > 0 else self.first
 
     @property
     def verdict(self) -> str:
-        """One sentence that claims no more than the interval does."""
+        """One sentence that claims no more than the interval allows."""
         n = self.over_seeds.n
         if n < FEWEST_SEEDS:
             return f"Not enough seeds (n = {n}): {FEWEST_SEEDS} or more are needed to say which is better."
         if self.over_seeds.holds_zero:
-            return f"No winner: the 95% interval over seeds holds zero (n = {n})."
+            return f"No winner: the 95% interval over seeds contains zero (n = {n})."
         if self.winner is None:
             higher = self.second if self.over_seeds.mean > 0 else self.first
-            return f"“{higher.title}” is higher: the 95% interval over seeds leaves zero out (n = {n})."
-        return f"“{self.winner.title}” is better: the 95% interval over seeds leaves zero out (n = {n})."
+            return f"“{higher.title}” is higher: the 95% interval over seeds excludes zero (n = {n})."
+        return f"“{self.winner.title}” is better: the 95% interval over seeds excludes zero (n = {n})."
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The papers' tables beside groups of runs: same data set, protocol and metric, and what is not the same."""
+"""The papers' tables beside groups of runs: same data set, protocol and metric, and the differences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -41,12 +41,12 @@ class Table:
     metrics: tuple[str, ...]  # as in an evaluation
     rows: tuple[Published, ...]
     note: str = ""  # "separated", "concatenated", "long-tailed 100"
-    losses: tuple[str, ...] = ()  # entries here: an ablation stands beside their runs only; empty for any
+    losses: tuple[str, ...] = ()  # entries here: an ablation is shown beside their runs only; empty for any
     classes: int = 0  # where only their number identifies the data set, such as ImageNet-1K; else 0
 
     def differences(self, config: RunConfig) -> list[str]:
-        """What no row of the table shares with the run: a sentence each."""
-        network, dim = config.backbone.params.get("model", config.backbone.name), config.embedding.dim
+        """Sentences on what differs between the run and every row of the table."""
+        network, dim = _network(config), config.embedding.dim
         own = NAMES.get(network, network)
         backbones = sorted({row.backbone for row in self.rows if row.backbone})
         dims = sorted({row.dim for row in self.rows if row.dim})
@@ -65,7 +65,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """What all folds of an experiment say together, in the columns of a paper's table."""
+    """The joint result of an experiment's folds, in the columns of a paper's table."""
 
     title: str  # names the experiment and how its folds are put together
     backbone: str
@@ -102,8 +102,13 @@ def experiment_rows(table: Table, title: str, config: RunConfig, result: dict[st
         lists = [columns.get("recall@1" if name == "P@1" else name, []) for name in table.metrics]
         values = tuple(100 * sum(fractions) / len(fractions) if fractions else nan for fractions in lists)
         dim = times * config.embedding.dim
-        new_rows.append(ExperimentRow(f"{title}: folds {word}", config.backbone.name, dim, values, n))
+        new_rows.append(ExperimentRow(f"{title}: folds {word}", _network(config), dim, values, n))
     return new_rows
+
+
+def _network(config: RunConfig) -> str:
+    """The network by its own name where the backbone's entry has many."""
+    return str(config.backbone.params.get("model", config.backbone.name))
 
 
 @cache

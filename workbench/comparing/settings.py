@@ -1,4 +1,4 @@
-"""What a run was asked to do as flat fields, and in which of them several runs differ."""
+"""The config of a run as flat fields, and the fields in which several runs differ."""
 
 import tomllib
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def settings_of(config: str, known: Catalog) -> Settings:
     """Every field of a config by dotted name, defaults written out, without name, seed and fold.
 
     Args:
-        config: TOML text. What an older Workbench wrote and this one does not know is taken unchanged.
+        config: TOML text. Unknown fields of an older Workbench are kept.
         known: the catalog; without an entry in it, its parameters are those that were given.
 
     Raises:
@@ -61,7 +61,7 @@ def differing(settings: Sequence[Settings]) -> list[Difference]:
 
 
 def written(value: Any) -> str:
-    """A setting as a person writes it; a dash for None."""
+    """A setting in its written form; a dash for None."""
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -12,7 +12,7 @@ from workbench.comparing.overview import Overview
 from workbench.comparing.settings import written
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
-LOG_FROM = 30.0  # times that the greatest value of a setting is its least, from where its axis is logarithmic
+LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
 FOOT = 0.2  # of an axis of numbers, below them, where some run has none
 TICKS = 5  # of an axis of numbers
 METRICS = ("MAP@R", "recall@1", "P@R")
@@ -39,7 +39,7 @@ class HeatMap:
 
     @property
     def pooled(self) -> bool:
-        """Whether a cell holds groups that differ in other settings."""
+        """Whether a cell contains groups that differ in other settings."""
         return any(cell.groups > 1 for cell in self.cells.values())
 
 
@@ -133,7 +133,7 @@ def _settings_of(overview: Overview) -> list[Any]:
 
 
 def _places_of(values: Sequence[Any]) -> list[int]:
-    """Which values are the same: the number of the first that equals each."""
+    """For each value the number of the first equal one."""
     known: dict[str, int] = {}
     return [known.setdefault(written(value), len(known)) for value in values]
 

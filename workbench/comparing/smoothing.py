@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BATCH_LOSS = 0.9  # weight for the loss of single batches where nobody can choose one
+BATCH_LOSS = 0.9  # weight for the loss of single batches where no weight can be chosen
 AT_FIRST = 0.6  # weight in the window
 NEGLIGIBLE = 1e-12
 

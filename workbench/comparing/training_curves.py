@@ -1,4 +1,4 @@
-"""Curves of training over steps: any logged scalar of each run, thinned as it is read, with a mean over seeds."""
+"""Curves of training over steps: any logged scalar of each run, thinned while reading, with a mean over seeds."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The image and label columns of Arrow and Parquet files, read where they lie; nothing of them is executed.
+"""The image and label columns of Arrow and Parquet files, read in place; nothing in them is executed.
 
 An image is a struct of `bytes` and `path`, as the library `datasets` stores it, or plain bytes.
 """
@@ -24,7 +24,7 @@ Features = dict[str, dict[str, Any]]
 
 
 class Images:
-    """The encoded images of many files by one running number; for several threads at once."""
+    """The encoded images of many files under consecutive numbers; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -33,7 +33,7 @@ class Images:
         self._first_rows = np.empty(0, np.int64)
 
     def add(self, count: int, load_column: Callable[[], Any]) -> int:
-        """Room for the next `count` images, which `load_column` gives as an Arrow array; the number of the first."""
+        """Add `count` images, which `load_column` returns as an Arrow array; returns the number of the first."""
         start = self._count
         self._starts.append(start)
         self._loads.append(load_column)
@@ -41,7 +41,7 @@ class Images:
         return start
 
     def encoded(self, row: int) -> bytes:
-        """The bytes of an image file. Raises BadImage where the record holds none."""
+        """The bytes of an image file. Raises BadImage if the record has none."""
         if len(self._first_rows) != len(self._starts):
             self._first_rows = np.array(self._starts, np.int64)
         chunk = int(np.searchsorted(self._first_rows, row, "right")) - 1
@@ -75,14 +75,14 @@ class Column:
         return self.file.suffix == PARQUET
 
     def features(self) -> Features:
-        """What `datasets` says of each column: {"_type": "ClassLabel", "names": [...]} and others; {} without."""
+        """The metadata of `datasets` for each column: {"_type": "ClassLabel", "names": [...]} and others; may be {}."""
         with refusing(self._refused):
             said = json.loads((self.schema.metadata or {}).get(b"huggingface", b"{}"))
             features = said.get("info", {}).get("features", {})
             return {name: of for name, of in features.items() if isinstance(of, dict)}
 
     def parts(self, image: str, label: str) -> Iterator[tuple[Callable[[], Any], list[str], list[Any]]]:
-        """For each part of the file: what loads its images, their stored names ("" without), and their labels."""
+        """For each part of the file: a loader of its images, their stored names (or ""), and their labels."""
         with refusing(self._refused):
             parts = list(self._row_groups(image, label) if self._packed else self._batches(image, label))
         yield from parts
@@ -154,14 +154,14 @@ def bytes_of(column: Any) -> Any:
 
 
 def is_image(kind: Any) -> bool:
-    """Whether an Arrow type may hold images: bytes, or a struct with such a field."""
+    """Whether an Arrow type can store images: bytes, or a struct with such a field."""
     if _is_struct(kind):
         return "bytes" in _fields(kind) and str(kind.field("bytes").type) in ("binary", "large_binary")
     return str(kind) in ("binary", "large_binary")
 
 
 def is_label(kind: Any) -> bool:
-    """Whether an Arrow type may hold classes: whole numbers, text or yes and no."""
+    """Whether an Arrow type can store classes: integers, text or booleans."""
     return str(kind).startswith(("int", "uint", "string", "large_string", "bool"))
 
 

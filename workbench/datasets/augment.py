@@ -19,13 +19,13 @@ TRIES = 10  # draws of a crop until one fits
 
 @register("augmentation", "none", title="None", params=NoParams, source="Workbench 2026", changes=False)
 class Unchanged:
-    """Images as they are, in training and in evaluation."""
+    """No change to images, in training and in evaluation."""
 
     each_alone = True
     own_draws = True
 
     def __init__(self, params: NoParams) -> None:
-        """Nothing to set."""
+        """It has no parameters."""
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         return images
@@ -97,7 +97,7 @@ class CropFlipParams(Params):
     source="Boudiaf et al. 2020, Section 6.3; area scale 0.16 to 1: the authors' published settings",
 )  # fmt: skip
 class CropFlip:
-    """A random part of each image at the size of the crop, perhaps mirrored; evaluation takes the centre crop."""
+    """A random crop of each image, resized and perhaps mirrored; evaluation takes the centre crop."""
 
     each_alone = True
     own_draws = True
@@ -127,7 +127,7 @@ class CropFlip:
         return turned(cropped, draw(-1, 1) * self._params.hue) if self._params.hue and channels == 3 else cropped
 
     def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
-        """What training crops show of whole images: left, top, right, bottom in px, float64 [n, 4].
+        """Boxes of training crops in whole images: left, top, right, bottom in px, float64 [n, 4].
 
         Args:
             sizes: [n, 2] height and width, px.
@@ -161,7 +161,7 @@ class CropFlip:
         return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
 
     def _fixed(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
-        """Crops whose pixels are those of the image."""
+        """Crops without resizing."""
         side = self.side(images.shape[-1])
         left, top = (
             (draw(0, 1) * (length - side + 1)).long().clamp(max=length - side)
@@ -197,7 +197,7 @@ class CropFlip:
 
 @cache
 def colour_turn(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The matrices from RGB to YIQ and back on the device, [3, 3] each: copied once, since a copy makes a GPU wait."""
+    """The matrices from RGB to YIQ and back on the device, [3, 3] each: copied once, because a copy stalls the GPU."""
     to_yiq = torch.tensor(TO_YIQ, dtype=dtype)
     return to_yiq.to(device), torch.linalg.inv(to_yiq).to(device)
 

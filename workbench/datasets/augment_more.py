@@ -12,7 +12,7 @@ BLUR = (0.1, 2.0)  # px, standard deviation
 
 
 class StrongParams(CropFlipParams):
-    """As random crop and flip, and what is done to its crops."""
+    """The parameters of random crop and flip, and of the augmentations of its crops."""
 
     operations: int = param(
         2, ge=0, le=10, symbol="N", help="RandAugment's operations for each image, drawn again each time; 0 is off."
@@ -45,7 +45,7 @@ class Strong(CropFlip):
             self._steps.append(v2.RandomErasing(params.erased))
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """The images [n, C, H, W] of a training batch in 0..1, each changed by itself; the same for the same seed."""
+        """The images [n, C, H, W] of a training batch in 0..1, each changed separately; repeatable by the seed."""
         cropped = super().__call__(images, generator)
         if not self._steps:
             return cropped

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 as published: the Python version, read without running what it says, or the binary one."""
+"""CIFAR-10 and CIFAR-100 as published: the Python version, read without executing its pickle, or the binary one."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -33,7 +33,7 @@ class CifarParams(Params):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where one of the two sets keeps what."""
+    """The file layout of one of the two sets."""
 
     name: str
     train: tuple[str, ...]

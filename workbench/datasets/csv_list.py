@@ -75,7 +75,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
 
 
 def _list(chosen: str, progress: Progress) -> Path:
-    """The CSV file that is chosen, or the one in the archive that is. Raises Problem where there is not just one."""
+    """The chosen CSV file, or the only one in the chosen archive. Raises Problem if there is not exactly one."""
     list_path = Path(chosen).expanduser()
     if not is_archive(list_path):
         return list_path
@@ -98,12 +98,12 @@ class Line:
     number: int  # in the file, from 1
     path: str  # relative, posix
     label: str
-    half: str  # the person's word; empty in every line or in none
+    half: str  # the word in the file; empty in every line or in none
     above: tuple[str, ...] = ()  # wider labels
 
 
 def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
-    """Every line with an image, and its wider labels of the columns `above`. Raises Problem naming file and line."""
+    """Every line with an image, and its wider labels in the columns `above`. Raises Problem naming file and line."""
 
     def refused(why: str) -> Problem:
         said = f"{source} cannot be read as CSV ({why})."

@@ -1,4 +1,4 @@
-"""Where a data set is stored: in the chosen folder, in one below it, or in an archive that is unpacked once."""
+"""Finds a data set: in the chosen folder, in one below it, or in an archive that is unpacked once."""
 
 import os
 from pathlib import Path
@@ -13,10 +13,10 @@ DEEPEST = 3  # folders between the chosen place and the marker
 
 
 def open_place(chosen: str, name: str, progress: Progress) -> Path:
-    """The chosen folder; an archive is unpacked into the cache, an unchanged one only once.
+    """The chosen folder; an archive is unpacked into the cache, once unless it changes.
 
     Raises:
-        Problem: nothing chosen, no such place, or a bad archive. Whatever `progress` raises.
+        Problem: nothing chosen, no such path, or a bad archive. Also anything that `progress` raises.
     """
     if not chosen:
         raise Problem(f"No folder or archive is chosen for {name}.", kept="Nothing was started.", todo="Choose one.")
@@ -35,11 +35,11 @@ def open_place(chosen: str, name: str, progress: Progress) -> Path:
 
 
 def find_place(chosen: str, markers: tuple[str, ...], name: str, progress: Progress) -> Path:
-    """The folder that holds one of the files `markers` (relative paths): the chosen one, or one up to three below.
+    """The folder with one of the files `markers` (relative paths): the chosen one, or one up to three levels below.
 
     Args:
         chosen: a folder or an archive, as in `open_place`.
-        markers: what must be there, such as "images.txt"; the first two name what is missing.
+        markers: files of which one must exist, such as "images.txt"; the message names the first two.
         name: of the data set, for sentences.
 
     Raises:
@@ -73,7 +73,7 @@ def with_folder(parent: Path, folder: str, progress: Progress) -> Path:
 
 
 def without_wrapping(folder: Path) -> Path:
-    """Below folders that hold one folder and nothing else, as archives have them around their content.
+    """Skip folders that contain only one folder, as archives often do.
 
     The last folder is never entered: it is the class where there is one class.
     """

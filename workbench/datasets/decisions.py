@@ -1,4 +1,4 @@
-"""A person's decisions about labels as a CSV file, and what they make of a data set; images are never changed."""
+"""The user's decisions about labels as a CSV file, and their effect on a data set; images are never changed."""
 
 import csv
 import io
@@ -11,16 +11,17 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
 from workbench.files.spreadsheet import csv_text, plain_cell
+from workbench.names import visible
 from workbench.problem import Problem
 
 COLUMNS = ("path", "class", "decision", "new_class")
 WORDS = ("keep", "relabel", "drop", "unsure")
-DROPPED = -1  # in the place of a label
+DROPPED = -1  # instead of a label
 
 
 @dataclass(frozen=True, slots=True)
 class PathDecision:
-    """About one image, by its path in the data set."""
+    """A decision about one image, by its path in the data set."""
 
     path: str
     class_name: str  # that the data set gives it
@@ -34,7 +35,7 @@ def decisions_text(decisions: Iterable[PathDecision]) -> str:
 
 
 def read_decisions(path: Path) -> list[PathDecision]:
-    """Decisions of a CSV file. Raises Problem that names the first line that is none."""
+    """Decisions of a CSV file. Raises a Problem that names the first invalid line."""
     refused = f"The label decisions in {path} cannot be read ({{}})."
     with unreadable.refusing(lambda why: Problem(refused.format(why), kept="Nothing was changed.")):
         text = path.read_text("utf-8-sig")
@@ -57,13 +58,13 @@ def read_decisions(path: Path) -> list[PathDecision]:
 
 
 def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np.ndarray:
-    """Labels [n] int64 of a data set after the decisions, DROPPED for what is left out; others as they are.
+    """Labels [n] int64 of a data set after the decisions; DROPPED for images that are left out.
 
     Raises:
-        Problem: a new class that the data set has not, or no decision is about an image of it.
+        Problem: a new class that the data set does not have, or no decision concerns one of its images.
     """
     rows = {path: row for row, path in enumerate(image_set.paths)}
-    numbers = {name: number for number, name in enumerate(image_set.class_names)}
+    numbers = {visible(name): number for number, name in enumerate(image_set.class_names)}  # as a workspace has them
     labels = image_set.labels.copy()
     known = 0
     for decision in decisions:
@@ -74,11 +75,11 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
         if decision.decision == "drop":
             labels[row] = DROPPED
         elif decision.decision == "relabel":
-            if decision.new_class not in numbers:
+            if visible(decision.new_class) not in numbers:
                 raise Problem(
                     f"{image_set.name} has no class named {decision.new_class!r}.", kept="Nothing was started."
                 )
-            labels[row] = numbers[decision.new_class]
+            labels[row] = numbers[visible(decision.new_class)]
     if decisions and not known:
         raise Problem(
             f"None of the {len(decisions):,} label decisions is about an image of {image_set.name}.",

@@ -1,4 +1,4 @@
-"""Images kept as JPEG with their whole aspect, in one indexed file: large sets, and crops of whole images."""
+"""Images stored as JPEG with their aspect ratio, in one indexed file: for large sets, and for crops of whole images."""
 
 import io
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from workbench import jobs
 from workbench.datasets.images import BadImage, Picture, as_picture, decode_picture, square
 from workbench.datasets.unfinished import Facts
 
-QUALITY = 90  # of JPEG, colours at half the resolution: 2.4 bits per pixel of photographs, ImageNet at 256 px in 34 GB
-BITS = 4  # per pixel, of what may be needed
-LONGEST = 32  # times the short side: the ends of a longer image are cut off, equally
-HEAD = 64  # bytes: what it is, then S and C
+QUALITY = 90  # JPEG quality, chroma subsampled: 2.4 bits per pixel of photographs, ImageNet at 256 px in 34 GB
+BITS = 4  # per pixel, for the estimate of the room that is needed
+LONGEST = 32  # times the short side: both ends of a longer image are cut off
+HEAD = 64  # bytes: the format, then S and C
 WORDS = b"Workbench images 1"
 ENDING = ".jpegs"
 Box = tuple[float, float, float, float]  # left, top, right, bottom in px
@@ -30,7 +30,7 @@ class EncodedImages:
         place: the file.
 
     Raises:
-        OSError, ValueError: no such file, or none of these.
+        OSError, ValueError: no such file, or a file of another format.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,11 +76,11 @@ class EncodedImages:
         return squares
 
     def span(self, row: int) -> tuple[int, int]:
-        """First byte of an image in the file, and the one behind its last."""
+        """The first byte of an image in the file, and the byte after its last."""
         return int(self._starts[row]), int(self._ends[row])
 
     def encoded(self, row: int, last: int | None = None) -> bytes:
-        """One image as it is stored in the file, JPEG; or its last bytes alone."""
+        """The stored JPEG of one image, or its last bytes only."""
         start, end = self.span(row)
         return self._bytes[start if last is None else max(start, end - last) : end].tobytes()
 
@@ -95,14 +95,13 @@ class EncodedImages:
             raise ValueError(f"image {row} of the cache {reason}") from None
 
     def crop(self, row: int, box: Box, side: int) -> np.ndarray:
-        """What the box shows of one image, smoothly resized: uint8 [side, side, C]."""
-        shown = self._picture(row).resize((side, side), Image.Resampling.BILINEAR, box=box)
-        return np.asarray(shown).reshape(side, side, self._channels)
+        """The part of one image in the box, smoothly resized: uint8 [side, side, C]."""
+        return cut(self._picture(row), box, side)
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """JPEG of quality 90: the short side at most S px, the whole of the image up to 32 times as long as wide."""
+    """JPEG of quality 90: the short side at most S px, the whole image if at most 32 times as long as wide."""
 
     size: int
     channels: int
@@ -134,11 +133,16 @@ class Encoded:
         file.write(facts.astype("<i8").tobytes() + np.array([len(facts)], "<i8").tobytes())
 
     def opened(self, path: Path, count: int) -> EncodedImages:
-        """The images of a finished file. Raises ValueError where it does not hold `count` images of this size."""
+        """The images of a finished file. Raises ValueError if it does not have `count` images of this size."""
         images = EncodedImages(path)
         if images.shape != (count, self.size, self.size, self.channels):
             raise ValueError(f"it holds images {list(images.shape)}")
         return images
+
+
+def cut(image: Image.Image, box: Box, side: int) -> np.ndarray:
+    """What the box shows of an image, smoothly resized: uint8 [side, side, C]."""
+    return np.asarray(image.resize((side, side), Image.Resampling.BILINEAR, box=box)).reshape(side, side, -1)
 
 
 def _smaller(image: Picture, size: int) -> Image.Image:

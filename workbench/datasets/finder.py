@@ -1,4 +1,4 @@
-"""Published data sets below the folders in which a person keeps data."""
+"""Finds published data sets below the user's data folders."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,10 @@ DEPTH = 3  # folders between a data folder and a marker
 
 
 def find_data(folders: list[Path], markers: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Places to choose, by data set, nearest first: the folder of a marker, or the marker itself if it is an archive.
+    """Paths to choose, by data set, nearest first: the folder of a marker, or the marker itself if it is an archive.
 
     Args:
-        folders: where to look; those that are gone are passed over.
+        folders: where to look; missing ones are skipped.
         markers: by data set, patterns of files in its folder, such as "images.txt" or "cifar-10-*/batches.meta*".
     """
     folders_of: dict[str, list[str]] = {}

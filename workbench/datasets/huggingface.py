@@ -1,4 +1,4 @@
-"""Data sets of Hugging Face's library `datasets` on this disk: Arrow or Parquet, read as they are.
+"""Data sets of Hugging Face's library `datasets` on this disk: Arrow or Parquet, read in place.
 
 Layouts: what `save_to_disk` writes (dataset_dict.json with a folder per split, or state.json beside its files), the
 library's own cache, and folders of Parquet files as data sets are published. Nothing is downloaded, and no script of a
@@ -29,8 +29,8 @@ from workbench.progress import Progress
 from workbench.registry import register
 
 WHOLE, ONE_SPLIT = "dataset_dict.json", "state.json"
-PASSED_OVER = ("cache-", "indices", "tmp", ".")  # beginnings of files that hold no rows of the data set
-LONGEST = 64 << 20  # letters of one of its JSON files
+PASSED_OVER = ("cache-", "indices", "tmp", ".")  # prefixes of files without rows of the data set
+LONGEST = 64 << 20  # characters of one of its JSON files
 KEPT = "Nothing was started."
 
 
@@ -41,8 +41,8 @@ class HuggingFaceParams(PackedParams):
         "", label="Folder or archive", path="place",
         help="As save_to_disk wrote it, the library's cache of one data set, or a folder of Parquet files.",
     )  # fmt: skip
-    image: str = param("", label="Image column", help="Its name; empty where only one column holds images.")
-    label: str = param("", label="Label column", help="Its name; empty where only one column holds classes.")
+    image: str = param("", label="Image column", help="Its name; may be empty if only one column has images.")
+    label: str = param("", label="Label column", help="Its name; may be empty if only one column has classes.")
     split: str = param(
         "", label="Split of the data set", help="One alone, such as train; empty for all, as the official split."
     )
@@ -83,7 +83,7 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
 
 
 def _columns(first: Column, params: HuggingFaceParams) -> tuple[str, str, list[str] | None]:
-    """The image column, the label column, and the names of the classes where the data set has some."""
+    """The image column, the label column, and the names of the classes, if the data set has them."""
     features: Features = first.features()
     kinds = {field.name: field.type for field in first.schema}
     images = [name for name, kind in kinds.items() if is_image(kind)]
@@ -109,7 +109,7 @@ def _checked_names(names: list[Any]) -> list[str]:
 
 
 def _same_columns(column: Column, first: Column, image: str, label: str) -> Column:
-    """The file, if it has the columns that the first one has. Raises Problem."""
+    """The file, if it has the columns of the first one. Raises Problem."""
     for name in (image, label):
         if name not in column.schema.names or column.schema.field(name).type != first.schema.field(name).type:
             said = f"The column {name} of {column.file} has another type than in {first.file.name}, or is missing."
@@ -134,7 +134,7 @@ def _add(records: Records, column: Column, image: str, label: str, names: list[s
 
 
 def _complain(records: Records) -> None:
-    """One line for all rows of a split that have no label: test splits are published so."""
+    """One remark for all rows of a split without a label, as in published test splits."""
     if many := len(records.problems):
         rows = "1 row" if many == 1 else f"{many:,} rows"
         records.problems[:] = [(f"split {records.split or 'of all'}", f"has {rows} without a label")]
@@ -185,7 +185,7 @@ def _saved(folder: Path) -> tuple[str, list[Path]]:
 
 
 def _by_names(root: Path) -> dict[str, list[Path]]:
-    """Files of the cache or of a published folder; the split is the word for a half in a file's or folder's name."""
+    """Files of the cache or of a published folder; the split is named in the file's or folder's name."""
     files = sorted(_found(root))
     folders = sorted({file.parent for file in files})
     if len(folders) > 1 and not all(folder.name.lower() in WORDS for folder in folders):
@@ -211,7 +211,7 @@ def _found(root: Path) -> Iterator[Path]:
 
 
 def _below(folder: Path, name: str) -> Path:
-    """The file or folder of that name in the folder. Raises Problem for a name that leads elsewhere."""
+    """The file or folder of that name in the folder. Raises Problem for a name that leads out of it."""
     if not name or name in (".", "..") or any(letter in name for letter in "/\\:\0"):
         raise Problem(
             f"{folder} lists {name[:60]!r}, which is not a file name.", kept=KEPT, todo="Get the data set again."

@@ -1,4 +1,4 @@
-"""A data set as it is found on disk: paths, labels, and how to read one image."""
+"""A data set on disk: paths, labels, and a function that reads one image."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from workbench.datasets.images import Picture, on_disk
+from workbench.names import visible
 from workbench.problem import Problem
 
-NAMED = 5  # classes of a note
+NAMED = 5  # classes that a remark names
 ID_BITS = 52  # an id is exact in JSON and JavaScript, too
 
 
@@ -31,21 +32,21 @@ class ImageSet:
 
     Args:
         name: the entry's name.
-        root: the folder that `paths` start from; None when images live in one file or in the program.
+        root: the folder that `paths` start from; None if the images are in one file or in the program.
         paths: relative, posix, unique, sorted, as `images.display_name` shows them; `images.on_disk` finds the file.
         labels: [n] int64, index into `class_names`.
         class_names: K names.
         channels: 1 (grey) or 3 (colour), of the decoded images.
         image_size: side in px of the decoded square images.
-        read: `read(index)` gives uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster; for
-            several threads at once; raises BadImage. `numpy.asarray` makes an array of both.
-        official: "train", "test", "query", "gallery" or "" (neither half) per sample, where there is an official split.
+        read: `read(index)` returns uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB, which is faster;
+            several threads use it at once; raises BadImage. `numpy.asarray` makes an array of both.
+        official: "train", "test", "query", "gallery" or "" (neither half) per sample, if there is an official split.
         problems: (path, reason) of what was left out.
-        remarks: (what, what is worth knowing) of what was found; nothing is left out for it. See `notes`.
-        unlike_published: (name, what differs) where counts are not the published ones; nothing is left out for it.
-        content: hash of the images where `root` is None, so that other images never meet an old cache.
+        remarks: (subject, remark) on the data; nothing is left out because of them. See `notes`.
+        unlike_published: (name, difference) if counts are not the published ones; nothing is left out because of it.
+        content: hash of the images if `root` is None, so that other images never use an old cache.
         levels: labels above the classes, from the widest to the narrowest; scored beside the classes.
-        packed_in: the files that hold the images where `root` is None and they are read one by one.
+        packed_in: the files with the images if `root` is None and images are read one by one.
 
     Raises:
         Problem: no images at all, or two paths with the same id.
@@ -87,7 +88,7 @@ class ImageSet:
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """(what, what is worth knowing): the remarks, and what is to be said of the classes. Nothing is left out."""
+        """(subject, remark): the remarks, and those on the classes. Nothing is left out because of them."""
         return [*self.remarks, *uneven_classes(self.labels, self.class_names)]
 
     @property
@@ -97,12 +98,12 @@ class ImageSet:
 
     @property
     def stamp(self) -> str:
-        """Hash of times and modes of the files: changes when one is written again. Empty without files."""
+        """Hash of times and modes of the files, which changes when one is written again. Empty without files."""
         return self._hashes[1]
 
     @cached_property
     def _hashes(self) -> tuple[str, str]:
-        """Fingerprint and stamp, with one look at each file."""
+        """Fingerprint and stamp; each file is examined once."""
         whole, state = blake2b(digest_size=16), blake2b(digest_size=8)
 
         def look_at(file: Path | str) -> None:
@@ -125,7 +126,7 @@ class ImageSet:
         return whole.hexdigest(), state.hexdigest() if self.root is not None or self.packed_in else ""
 
     def without(self, bad: dict[int, str]) -> "ImageSet":
-        """The same set without some rows; each is named in `problems` with its reason."""
+        """The same set without some rows; `problems` names each with its reason."""
         if not bad:
             return self
         kept = np.array([row for row in range(len(self.paths)) if row not in bad], np.int64)
@@ -158,7 +159,7 @@ def numbered(classes: Iterable[str]) -> tuple[np.ndarray, list[str]]:
 
 
 def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]]:
-    """What is to be said of classes with one image (kept, but nothing can match it) or with none that can be read."""
+    """Remarks on classes with one image (kept, but nothing can match it) or with none that can be read."""
     counts = np.bincount(labels, minlength=len(names))
     return [
         *of_classes(
@@ -172,10 +173,10 @@ def uneven_classes(labels: np.ndarray, names: list[str]) -> list[tuple[str, str]
 
 
 def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> list[tuple[str, str]]:
-    """("3 classes", "have ... (a, b, c)") for some classes, given as indices into `names`; nothing for none."""
+    """("3 classes", "have ... (a, b, c)") for some classes, as indices into `names`; nothing if there are none."""
     if not len(which):
         return []
-    listed = ", ".join(names[label] for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
+    listed = ", ".join(visible(names[label]) for label in which[:NAMED]) + (", ..." if len(which) > NAMED else "")
     return [
         (
             "1 class" if len(which) == 1 else f"{len(which):,} classes",
@@ -186,7 +187,7 @@ def of_classes(which: np.ndarray, names: list[str], one: str, several: str) -> l
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the preflight reports about a data set."""
+    """What Preflight reports about a data set."""
 
     images: int
     classes: int

@@ -1,4 +1,4 @@
-"""The one image loader: safe with what is found in the wild, the same for training and for the window."""
+"""The only image loader: safe with arbitrary files, the same for training and for the window."""
 
 import os
 import re
@@ -18,43 +18,43 @@ ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 256 << 20
 READ_ONLY = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would hand the interpreter on each time
+READ_AT_ONCE = 16 << 20  # bytes of a file; Pillow's many small reads would each release the interpreter lock
 BAND = 4 << 20  # pixels that are converted at once
 ORIENTATION = 0x0112  # EXIF
 Picture = np.ndarray | Image.Image
 """uint8 [h, w] or [h, w, 3], or a Pillow image of mode L or RGB: what is resized next is spared two copies, during
 which no other thread could decode."""
 Made = TypeVar("Made")
-Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn up to twice its limit; `decode` refuses before any pixel is read
+Image.MAX_IMAGE_PIXELS = None  # Pillow only warns up to twice its limit; `decode` refuses earlier
 
 
 class BadImage(Exception):  # noqa: N818 - the word the person reads
-    """One file that is left out; its reason reads on after the file's name: "is empty (0 bytes)"."""
+    """A file that is left out; its reason continues a sentence that begins with its name: "is empty (0 bytes)"."""
 
 
 def load(path: Path | str | bytes, channels: int = 3, size: int = 0) -> np.ndarray:
     """A file as uint8 [h, w, 3], or [h, w] for one channel.
 
-    Turned as EXIF says; transparency on white; 16 bits scaled to 8; the first frame of an animation.
+    Rotated by EXIF; transparency on white; 16 bits scaled to 8; the first frame of an animation.
 
     Args:
         path: the file.
         channels: 1 or 3.
-        size: px; when set, a JPEG may come smaller, as long as its short side is twice this or more (much faster).
+        size: px; if set, a JPEG may be decoded smaller, with a short side of at least twice this (much faster).
 
     Raises:
-        BadImage: not a regular file, empty, too large, cut short, of an unknown format, or without a value range.
+        BadImage: not a regular file, empty, too large, truncated, of an unknown format, or without a value range.
     """
     return _loaded(path, channels, size, _in_bands)
 
 
 def picture(path: Path | str | bytes, channels: int = 3, size: int = 0) -> Image.Image:
-    """As `load`, for whoever resizes it: a Pillow image of mode L or RGB."""
+    """As `load`, but a Pillow image of mode L or RGB, for resizing."""
     return _loaded(path, channels, size, _in_one)
 
 
 def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
-    """The image of a file, whose bytes are read by as few calls as can be: in each another thread may go before."""
+    """The image of a file, which is read by few calls, because each may switch to another thread."""
     try:
         descriptor = os.open(path, READ_ONLY)
     except OSError as error:
@@ -71,7 +71,7 @@ def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[
             file: BinaryIO = BytesIO(content)
         else:
             os.lseek(descriptor, 0, os.SEEK_SET)
-            file = os.fdopen(descriptor, "rb", closefd=False)  # our own handle: Pillow leaks it on errors
+            file = os.fdopen(descriptor, "rb", closefd=False)  # Pillow leaks its own handle on errors
         return _decoded(file, channels, size, made)
     except OSError as error:
         raise BadImage(f"cannot be read ({error.strerror or error})") from None
@@ -80,7 +80,7 @@ def _loaded(path: Path | str | bytes, channels: int, size: int, made: Callable[[
 
 
 def _why_closed(path: Path | str | bytes, error: OSError) -> str:
-    """Why a file could not be opened: a folder and a pipe are told apart from what is missing."""
+    """Why a file could not be opened: it is a folder or a pipe, or missing."""
     try:
         regular = stat.S_ISREG(os.stat(path).st_mode)
     except OSError as gone:
@@ -94,12 +94,12 @@ def decode(file: BinaryIO, channels: int = 3, size: int = 0) -> np.ndarray:
 
 
 def decode_picture(file: BinaryIO, channels: int = 3) -> Image.Image:
-    """As `picture`, from an open file, as large as it is."""
+    """As `picture`, from an open file, at its own size."""
     return _decoded(file, channels, 0, _in_one)
 
 
 def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Image, str], Made]) -> Made:
-    """What `made` gives for the image of the file and the mode that is wanted."""
+    """The result of `made` for the image of the file and the wanted mode."""
     try:
         image = Image.open(file, formats=FORMATS)
         width, height = image.size
@@ -123,7 +123,7 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
 
 
 def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
-    """The pixels in that mode, some lines at a time: a large image is not held in three modes at once."""
+    """The pixels in that mode, some lines at a time: a large image is not in memory in three modes at once."""
     width, height = image.size
     lines = max(1, BAND // width)
     if lines >= height:
@@ -179,19 +179,19 @@ def square(image: Picture, size: int, channels: int) -> np.ndarray:
 
 
 def as_picture(image: Picture) -> Image.Image:
-    """An array, also [h, w, 1], as a Pillow image; one that is a Pillow image already as it is."""
+    """An array, also [h, w, 1], as a Pillow image; a Pillow image is returned unchanged."""
     if isinstance(image, Image.Image):
         return image
     return Image.fromarray(image.reshape(image.shape[:2]) if image.shape[2:] == (1,) else image)
 
 
 def display_name(path: str | bytes | Path) -> str:
-    """A path as text for labels and the database; a byte that is no UTF-8 is shown as \\xNN, so that two stay two."""
+    """A path as text for labels and the database; a byte that is not UTF-8 becomes \\xNN: names stay different."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def on_disk(root: Path | str, path: str) -> str:
-    """The file that `display_name` shows as `path` below `root`."""
+    """The file below `root` whose `display_name` is `path`."""
     full = os.path.join(root, path)
     if "\\x" not in path or os.path.exists(full):
         return full
@@ -200,5 +200,5 @@ def on_disk(root: Path | str, path: str) -> str:
 
 
 def stretched(image: Picture, size: int) -> np.ndarray:
-    """The whole colour image in a square of `size` px [size, size, 3], its sides no longer in proportion."""
+    """The whole colour image squeezed into a square of `size` px [size, size, 3]."""
     return np.asarray(as_picture(image).resize((size, size), Image.Resampling.BICUBIC))

@@ -18,7 +18,7 @@ COUNTS = Counts(classes=8_142, images=461_939)  # 437,513 of train2018 and 24,42
 ANNOTATIONS = {"train": "train2018.json", "test": "val2018.json"}
 LISTS = {"train": "Inaturalist_train_set1.txt", "test": "Inaturalist_test_set1.txt"}
 LIST_FOLDERS = ("Inat_dataset_splits", ".")
-LARGEST = 1 << 30  # letters of one file of annotations
+LARGEST = 1 << 30  # characters of one file of annotations
 
 
 @register(

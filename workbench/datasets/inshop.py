@@ -14,7 +14,7 @@ from workbench.registry import register
 COUNTS = Counts(classes=7_982, images=52_712)
 LIST = "list_eval_partition.txt"
 STATUS = ("train", "query", "gallery")
-IMAGES = ("", "Img", "..", "../Img")  # where img/ lies, seen from the list
+IMAGES = ("", "Img", "..", "../Img")  # where img/ may be, relative to the list
 
 
 @register(

@@ -1,4 +1,4 @@
-"""A look at a data set before anything is trained on it: what is in it, what is wrong with it, what is in it twice."""
+"""Inspects a data set before training: its images and classes, its faults, and its copies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from workbench.progress import Progress
 SHOWN = 60  # images of the sample sheet
 MEASURED = 2000  # files whose size is read
 TELL_EVERY = 500  # images
-LAST = 512  # bytes of an encoded image that are compared first
+LAST = 512  # last bytes of an encoded image, which are compared first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,9 +32,9 @@ class Inspection:
     sheet: list[tuple[str, str, np.ndarray]]  # (path, class, uint8 [h, w, 3])
     sizes: np.ndarray  # [m, 2] width and height of some original files; empty for sets without files
     problems: list[tuple[str, str]]
-    unlike_published: list[tuple[str, str]]  # (name, what differs) of counts
+    unlike_published: list[tuple[str, str]]  # (name, difference) of counts
     copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
-    notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
+    notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
 
     @property
     def shared(self) -> int:
@@ -49,7 +49,7 @@ class Inspection:
 def inspect(
     image_set: ImageSet, pixels: np.ndarray | EncodedImages, split: Split, seed: int, progress: Progress
 ) -> Inspection:
-    """Look at every decoded image once; `progress` may raise to give up.
+    """Read every decoded image once; `progress` may raise to cancel.
 
     Args:
         image_set: the decoded set. pixels: its images, as squares or encoded, in its order. split: of its rows.
@@ -85,8 +85,7 @@ def inspect(
 def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[int]]:
     """Groups of rows that are equal byte for byte, of squares [n, S, S, C] or of encoded images, largest first.
 
-    Only images whose middle lines, or last bytes, are equal are read whole: a large cache need not come off the disk
-    for this.
+    Only images whose middle lines, or last bytes, are equal are read completely, so a large cache need not be read.
     """
     alike = _equal(np.arange(len(images)), partial(_part, images), "Looking for copies", progress)
     suspects = np.array(sorted(row for rows in alike for row in rows), np.int64)
@@ -105,7 +104,7 @@ def _all(images: np.ndarray | EncodedImages, row: int) -> bytes:
 
 
 def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: Progress) -> list[list[int]]:
-    """Groups of two and more of the rows [n] int64 whose parts are equal, in the order of their first."""
+    """Groups of two or more of the rows [n] int64 whose parts are equal, in the order of their first row."""
     hashes = np.empty(len(rows), "V16")  # 16 bytes for each image, of which there may be millions
     for done, row in enumerate(rows):
         if done % TELL_EVERY == 0:
@@ -114,7 +113,7 @@ def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: 
     halves = hashes.view("<u8").reshape(-1, 2)
     order = np.argsort(halves[:, 0], kind="stable")
     first = halves[order, 0]
-    alike = np.flatnonzero(first[1:] == first[:-1])  # half of a hash may be equal by chance: the whole decides
+    alike = np.flatnonzero(first[1:] == first[:-1])  # half of a hash may be equal by chance: the whole hash decides
     by_hash: dict[bytes, list[int]] = {}
     for at in sorted({*order[alike].tolist(), *order[alike + 1].tolist()}):
         by_hash.setdefault(hashes[at].tobytes(), []).append(int(rows[at]))
@@ -148,7 +147,7 @@ def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:
             with Image.open(on_disk(image_set.root, image_set.paths[row])) as image:
                 sizes.append(image.size)
         except OSError:
-            continue  # it was decoded before and is gone now: the left-out list tells of it at the next look
+            continue  # it was decoded before and is missing now: the next inspection lists it as left out
     return np.array(sizes, np.int64).reshape(-1, 2)
 
 

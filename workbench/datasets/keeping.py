@@ -1,4 +1,4 @@
-"""How the images of a set are kept: as squares of pixels, or as JPEG with their whole aspect."""
+"""How the images of a set are cached: as squares of pixels, or as JPEG with their aspect ratio."""
 
 from pathlib import Path
 from typing import Literal
@@ -9,6 +9,7 @@ from workbench.datasets.encoded_images import QUALITY, Encoded, EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.kept_images import kept_images
 from workbench.datasets.pixels import Squares
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -19,14 +20,14 @@ Wanted = Literal["auto", "pixels", "encoded"]
 def keep(
     image_set: ImageSet, cache: Path, wanted: Wanted, whole: bool, progress: Progress
 ) -> tuple[ImageSet, np.ndarray | EncodedImages, Path]:
-    """Every image of the set, decoded now or found in the cache, in the form that is wanted; see `kept_images`.
+    """Every image of the set in the wanted form, decoded now or read from the cache; see `kept_images`.
 
     Args:
         wanted: "auto" keeps pixels, unless whole images are needed or the pixels take more than 32 GiB.
         whole: whether whole images are needed.
 
     Raises:
-        Problem: squares of pixels are wanted where whole images are needed, or as `kept_images`.
+        Problem: squares of pixels are wanted although whole images are needed, or as `kept_images`.
     """
     if whole and wanted == "pixels":
         raise Problem(
@@ -34,15 +35,20 @@ def keep(
             kept="Nothing was started.",
             todo='Set "Keep images" to auto or encoded, or take crops of the square.',
         )
-    squares = Squares(image_set.image_size, image_set.channels)
-    if wanted == "encoded" or whole or (wanted == "auto" and squares.room(len(image_set.paths)) > LARGE):
-        return kept_images(image_set, cache, Encoded(image_set.image_size, image_set.channels), progress)
-    return kept_images(image_set, cache, squares, progress)
+    form = form_of(len(image_set.paths), image_set.image_size, image_set.channels, wanted, whole)
+    return kept_images(image_set, cache, form, progress)
+
+
+def form_of(count: int, size: int, channels: int, wanted: Wanted, whole: bool) -> Squares | Encoded:
+    """How `keep` keeps so many images of `size` px."""
+    squares = Squares(size, channels)
+    if wanted == "encoded" or whole or (wanted == "auto" and squares.room(count) > LARGE):
+        return Encoded(size, channels)
+    return squares
 
 
 def words_of(images: np.ndarray | EncodedImages) -> str:
-    """How images are kept, for Preflight and the report."""
-    size = f"{images.nbytes / 1e9:.2f} GB" if images.nbytes >= 1e7 else f"{images.nbytes / 1e6:.2f} MB"
+    """How images are cached, in words for Preflight and the report."""
     if isinstance(images, EncodedImages):
-        return f"whole JPEG of quality {QUALITY} ({size})"
-    return f"centre squares of pixels ({size})"
+        return f"whole JPEG of quality {QUALITY} ({byte_size(images.nbytes)})"
+    return f"centre squares of pixels ({byte_size(images.nbytes)})"

@@ -1,4 +1,4 @@
-"""Images decoded once and kept in one file of the cache: which file, whether it is whole, and how it is made."""
+"""Images decoded once into one file of the cache: its name, its check, and its making."""
 
 import contextlib
 import shutil
@@ -19,53 +19,54 @@ from workbench.datasets.pixel_blocks import damage, read_side, write_side
 from workbench.datasets.unfinished import Facts, Rows
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.progress import Progress
 
 TELL_EVERY = 0.1  # seconds
-FILES_AT_ONCE = 8  # that one thread takes: one alone costs a tenth of the speed of two threads
-THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter
-AT_ONCE = 64  # images of a set in memory, which take microseconds each
+FILES_AT_ONCE = 8  # files that a thread takes at a time: one at a time is a tenth slower with two threads
+THREADS_BEYOND_CORES = 1  # so that a core has work while another thread waits for the interpreter lock
+AT_ONCE = 64  # images at a time of a set in memory, which take microseconds each
 Reader = TypeVar("Reader", covariant=True)
 
 
 class Form(Protocol[Reader]):
-    """How images are kept in a file."""
+    """A format in which images are stored in a file."""
 
     @property
     def name(self) -> str:
-        """Part of the file's name: what else than the images decides its content."""
+        """Part of the file's name: what, besides the images, decides its content."""
 
     @property
     def ending(self) -> str:
         """Of the file's name, with the dot."""
 
     def room(self, count: int) -> int:
-        """Bytes that so many images need, about."""
+        """About how many bytes `count` images need."""
 
     def head(self, count: int) -> bytes:
-        """The first bytes of a file of so many images; as long for any number."""
+        """The first bytes of a file of `count` images; always of the same length."""
 
     def kept(self, image: Picture) -> tuple[bytes, Facts]:
         """One image as it is stored in the file, and its entry in the index at the end."""
 
     def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
-        """Write the index [n, numbers of an entry] behind the images, and the head anew for their number."""
+        """Write the index [n, numbers of an entry] after the images, and the head for their final number."""
 
     def opened(self, path: Path, count: int) -> Reader:
-        """The images of a file. Raises ValueError, with what is there instead, and OSError."""
+        """The images of a file. Raises ValueError, which says what the file has instead, and OSError."""
 
 
 def kept_images(
     image_set: ImageSet, cache: Path, form: Form[Reader], progress: Progress
 ) -> tuple[ImageSet, Reader, Path]:
-    """Every image of the set in that form, decoded now by all cores or found in the cache.
+    """Every image of the set in that form, decoded now on all cores or read from the cache.
 
     Args:
         image_set: what to decode.
-        cache: folder of such files; made when missing.
-        form: how they are kept.
-        progress: told ten times a second; may raise Cancelled. What was decoded by then is gone on with next time.
+        cache: folder of such files; created if missing.
+        form: their format.
+        progress: called ten times a second; may raise Cancelled. The next call continues with what was decoded.
 
     Returns:
         The set without the images that cannot be read (each is in `problems` with its reason), their reader, and the
@@ -82,7 +83,7 @@ def kept_images(
             progress(f"The cache of images is damaged ({harm}); decoding again, nothing is lost", 0, 0)
         _make_room(image_set, cache, form)
         bad = _decode(image_set, path, form, progress)
-        with contextlib.suppress(FileNotFoundError):  # told below
+        with contextlib.suppress(FileNotFoundError):  # reported below
             write_side(path, bad)
         cached, _ = _cached(image_set, path, form, progress)
         if cached is None:
@@ -96,7 +97,7 @@ def kept_images(
 def _cached(
     image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress
 ) -> tuple[tuple[ImageSet, Reader] | None, str]:
-    """The cache, or None when it is missing or is not exactly what it should be; and how it is damaged, in words."""
+    """The cache, or None if it is missing or not exactly as expected; and how it is damaged, in words."""
     try:
         bad, stored = read_side(path)
         harm = "" if stored is None else damage(path, stored, progress)
@@ -118,7 +119,7 @@ def _cached(
 
 
 def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
-    """The cache folder, without what killed programs left there. Raises Problem when the disk is too full."""
+    """The cache folder, without what killed programs left in it. Raises Problem if the disk is too full."""
     try:
         cache.mkdir(parents=True, exist_ok=True)
         parts.remove_dead(cache)
@@ -129,14 +130,14 @@ def _make_room(image_set: ImageSet, cache: Path, form: Form[Reader]) -> None:
     needed = form.room(len(image_set.paths))
     if needed > free:
         raise Problem(
-            f"The decoded images need {needed / 1e9:.2f} GB in {cache}, where {free / 1e9:.2f} GB are free.",
+            f"The decoded images need {byte_size(needed)} in {cache}, where {byte_size(free)} are free.",
             kept="Nothing was written.",
             todo="Free some space, or choose a smaller image size.",
         )
 
 
 def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progress) -> dict[int, str]:
-    """Write every readable image; returns the rows that are not, with their reasons."""
+    """Write every readable image; returns the rows of the others, with the reasons."""
     count = len(image_set.paths)
     reported = float("-inf")
     with unfinished.going_on(path, form.head(count)) as going:
@@ -158,7 +159,7 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
 
 
 def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows, None, None]:
-    """Images from a row on, in their order, read by all cores; whoever is on one when this is closed ends with it."""
+    """Images from a row on, in their order, read on all cores; when closed, threads finish their current image."""
     given_up = Event()
     at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
 

@@ -20,7 +20,7 @@ HEADER = ["landmark_id,images"]
 def gldv2_clean(params: PublishedParams, *, progress: Progress) -> ImageSet:
     """1,580,470 photographs of 81,313 landmarks; no halves are published for them.
 
-    A line of the list holds a landmark's number and the names of its images, between spaces; the image 0a1b2c... is
+    A line of the list has a landmark's number and the names of its images, separated by spaces; the image 0a1b2c... is
     train/0/a/1/0a1b2c....jpg.
     """
     root = find_place(params.folder, (LIST,), "Google Landmarks v2", progress)

@@ -1,4 +1,4 @@
-"""Omniglot: characters of many alphabets, in the official folder layout, still in the official zip, or in a tar."""
+"""Omniglot: characters of many alphabets, in the official folders, in the official zip, or in a tar."""
 
 import io
 import os
@@ -59,7 +59,7 @@ def omniglot(params: OmniglotParams, *, progress: Progress) -> ImageSet:
 
 
 def _from_folder(folder: Path, chosen: Path, size: int, progress: Progress) -> ImageSet:
-    """The images below `folder`, which is the chosen folder or what a chosen archive holds."""
+    """The images below `folder`, which is the chosen folder or that of a chosen archive."""
     problems: Problems = []
     image_paths = find_images(folder, problems, progress)
     above = {PurePosixPath(path).parts[:-DEPTH] for path in image_paths if path.count("/") >= DEPTH - 1}
@@ -74,7 +74,7 @@ def _from_folder(folder: Path, chosen: Path, size: int, progress: Progress) -> I
 
 
 def _from_zip(zip_path: Path, size: int) -> ImageSet:
-    """Images are read out of the zip as they are needed; nothing is unpacked to disk."""
+    """Images are read from the zip when they are needed; nothing is unpacked to disk."""
     archive = archives.CheckedZip(zip_path)  # stays open as long as the set is in use
     entries = {"/".join(PurePosixPath(entry.filename).parts[-DEPTH:]): entry for entry in _images_of(archive)}
     paths = sorted(entries)
@@ -108,7 +108,7 @@ def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def _image_set(paths: list[str], chosen: Path, part: str, **facts: Any) -> ImageSet:
     """The characters at these paths; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN.
 
-    Counts are compared with the published ones where `part` is the name of a published part.
+    If `part` is the name of a published part, counts are compared with the published ones.
     """
     if not paths:
         raise Problem(

@@ -1,4 +1,4 @@
-"""Images packed in large files, read where they lie: names, classes and halves of records as an ImageSet."""
+"""Images packed in large files and read in place: names, classes and halves of records as an ImageSet."""
 
 import io
 import re
@@ -22,7 +22,7 @@ Colour = Literal["colour", "grey"]
 
 
 class PackedParams(Params):
-    """How images are read that lie in large files."""
+    """How images in large files are read."""
 
     image_size: int = param(
         256, ge=8, le=1024, label="Image size", unit="px", help="Short side after resizing; then the centre square."
@@ -35,9 +35,9 @@ class Records:
     """The images of one split, in the order of its files.
 
     Args:
-        split: as the data set calls it, such as "train" or "validation"; empty where it has no splits.
-        names: what the data set calls each image: a file name or a key; empty where it has none.
-        fallbacks: another name of each, used for all of them where `names` repeat or are missing.
+        split: the data set's name for it, such as "train" or "validation"; empty without splits.
+        names: the data set's name of each image: a file name or a key; empty without one.
+        fallbacks: another name of each, used for all of them if `names` repeat or are missing.
         classes: the class of each as text.
         problems: (path, reason) of records that are left out.
         rows: the number of each for `read` of `packed_set`.
@@ -60,16 +60,16 @@ def packed_set(
     name: str, files: list[Path], records: Sequence[Records], class_names: list[str] | None,
     read: Callable[[int], bytes], params: PackedParams, content: str,
 ) -> ImageSet:  # fmt: skip
-    """The set of those records; images are read and decoded one by one, when they are asked for.
+    """The set of those records; images are read and decoded one by one, when they are needed.
 
     Args:
         name: the entry's name.
-        files: that hold the images; a set is decoded again when one of them is written anew.
+        files: the files with the images; a set is decoded again if one of them is rewritten.
         records: of each split.
-        class_names: all classes in their order; None for whole numbers by size, or else the alphabet.
+        class_names: all classes in their order; None sorts them, as numbers if all are integers.
         read: the encoded image of a row; raises BadImage.
         params: size and colour.
-        content: what else than paths and labels tells this set from others.
+        content: what, besides paths and labels, identifies this set.
 
     Raises:
         Problem: no image at all, or two with the same name.
@@ -112,27 +112,27 @@ def packed_set(
 
 
 def half_of(words: str) -> str:
-    """The half that a file's or folder's name tells of, as the name has it ("train" of "cats-train-00000"), or ""."""
+    """The half in a file's or folder's name, as it is written there ("train" of "cats-train-00000"), or ""."""
     known = [word for word in re.split(r"[^A-Za-z]+", words) if word.lower() in WORDS]
     return known[-1] if known else ""
 
 
 def plain_name(stored: str) -> str:
-    """A name out of a record as part of a path: relative, with nothing that leads out of a folder."""
+    """A name in a record as part of a path: relative, and without parts that lead out of a folder."""
     parts = display_name(stored).replace("\\", "/").split("/")
     return "/".join(part for part in parts if part not in ("", ".", ".."))
 
 
 def chosen_column(wanted: str, fitting: list[str], there: list[str], what: str, source: Path) -> str:
-    """The column of that name, or the only fitting one where none is named.
+    """The column of that name, or, without a name, the only suitable one.
 
     Args:
-        wanted: as the person named it, or empty.
-        fitting, there: columns that may hold it, and all columns.
+        wanted: the name in the config, or empty.
+        fitting, there: the suitable columns, and all columns.
         what: "image" or "label", for sentences.
 
     Raises:
-        Problem: no such column, none that fits or several; it names those that there are.
+        Problem: no such column, or none or several that are suitable; it names the existing ones.
     """
     if wanted in there:
         return wanted

@@ -1,4 +1,4 @@
-"""Dicts of lists, texts and byte arrays out of a pickle file, by a reader that cannot run anything the file says."""
+"""Dicts of lists, texts and byte arrays from a pickle file, by a reader that cannot execute what the file says."""
 
 import pickletools
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.files.unreadable import refusing
 
-# What the published files of CIFAR name; anything else is refused.
+# The names in the published files of CIFAR; any other is refused.
 RECONSTRUCT = ("numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct")
 ARRAY, DTYPE, ENCODE = "numpy ndarray", "numpy dtype", "_codecs encode"
 LITERALS = {
@@ -33,7 +33,7 @@ class _Dtype:
 
 
 class _Array:
-    """An array until its content follows."""
+    """An array whose content is still to come."""
 
     def __init__(self) -> None:
         self.values = np.zeros(0, np.uint8)
@@ -49,7 +49,7 @@ def read_pickled(data: bytes) -> Any:
     """
     stack: list[Any] = []
     kept: dict[int, Any] = {}
-    left = 3 * len(data)  # bytes that may be built: of texts, then of arrays; a file that repeats itself asks for more
+    left = 3 * len(data)  # bytes that may be built: of texts, then of arrays; a file that repeats references needs more
     with refusing(NotPlain, NotPlain):
         for number, (opcode, argument, _) in enumerate(pickletools.genops(data)):
             if opcode.name == "STOP":
@@ -160,7 +160,7 @@ def _build(stack: list[Any]) -> None:
 
 
 def _plain(value: Any, seen: dict[int, str]) -> Any:
-    """Arrays filled in, bytes as text, no name left over; `seen` is what was met before: no list is met twice."""
+    """Fill in arrays, decode bytes, refuse names; `seen` ends loops."""
     if isinstance(value, _Array):
         return value.values
     if isinstance(value, _Global | _Dtype) or value is MARK:

@@ -1,4 +1,4 @@
-"""Pictures by sample id for the window and the report: small from the pixel cache, full from the original file."""
+"""Images by sample id for the window and the report: small ones from the pixel cache, full ones from the file."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from workbench.datasets.pixel_blocks import Blocks
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
-LARGE = 256  # px: a picture without a file of its own is enlarged to about this, pixel by pixel
+LARGE = 256  # px: an image without its own file is enlarged to about this, pixel by pixel
 
 
 class Pictures:
@@ -19,7 +19,7 @@ class Pictures:
     Args:
         rows: sample id -> row of the pixel cache.
         pixels: the cache (.npy, uint8 [n, S, S, C], or .jpegs); None when it is gone.
-        originals: sample id -> file, named as ImageSet shows it; empty for data sets that live in one file.
+        originals: sample id -> file, named as in ImageSet; empty for data sets in one file.
         any_images: False for embeddings that were imported without images.
     """
 
@@ -31,11 +31,11 @@ class Pictures:
         self._blocks = None if pixels is None or self._pixels is None else Blocks(pixels)
 
     def thumbnail(self, sample_id: int) -> np.ndarray:
-        """The square image as it was trained on, uint8 [h, w, 3]; the original file when the cache is gone.
+        """The square image that was used for training, uint8 [h, w, 3]; from the original file if the cache is gone.
 
         Raises:
             KeyError: no such sample.
-            Problem: neither the cache, undamaged, nor the original file is there any more.
+            Problem: neither an intact cache nor the original file exists any more.
         """
         if not self._any_images:
             raise Problem("Imported without images.")
@@ -46,7 +46,7 @@ class Pictures:
         return self._original(sample_id)
 
     def full(self, sample_id: int) -> np.ndarray:
-        """The original image, uint8 [h, w, 3]; where there is no file, the enlarged cache. Raises as `thumbnail`."""
+        """The original image, uint8 [h, w, 3]; without a file, the enlarged cached image. Raises as `thumbnail`."""
         path = self.path(sample_id)
         if path is not None and path.is_file():
             return self._original(sample_id)
@@ -55,12 +55,12 @@ class Pictures:
         return small.repeat(times, axis=0).repeat(times, axis=1)
 
     def path(self, sample_id: int) -> Path | None:
-        """The original file, whether or not it is still there; None for data sets that live in one file."""
+        """The path of the original file, which may be missing; None for data sets in one file."""
         shown = self._originals.get(sample_id)
         return None if shown is None else Path(on_disk("", str(shown)))
 
     def _whole(self, pixels: np.ndarray | EncodedImages, row: int) -> bool:
-        """Whether a row of the cache is as it was written."""
+        """Whether a row of the cache is undamaged."""
         if isinstance(pixels, EncodedImages):
             start, stop = pixels.span(row)
         else:
@@ -86,7 +86,7 @@ class Pictures:
 
 
 def _mapped(path: Path) -> np.ndarray | EncodedImages | None:
-    """The cache; None when it is gone or is no such file."""
+    """The cache; None if it is missing or not such a file."""
     try:
         if path.suffix == ENDING:
             return EncodedImages(path)

@@ -13,7 +13,7 @@ from workbench.progress import Progress
 BLOCK = 4 << 20  # bytes
 TELL_EVERY = 0.1  # seconds
 
-_whole: set[tuple[str, int, int, int, int]] = set()  # a cache that has not changed is read through once in a process
+_whole: set[tuple[str, int, int, int, int]] = set()  # caches checked by this process, until they change
 
 
 def write_side(path: Path, bad: dict[int, str]) -> None:
@@ -29,7 +29,7 @@ def write_side(path: Path, bad: dict[int, str]) -> None:
 
 
 def read_side(path: Path) -> tuple[dict[int, str], list[str] | None]:
-    """Rows left out with their reasons, and the hashes of the blocks; None of a cache of an older Workbench.
+    """Rows left out with their reasons, and the hashes of the blocks (None for a cache of an older Workbench).
 
     Raises:
         OSError, ValueError, TypeError: it is missing or damaged.
@@ -57,7 +57,7 @@ def hashes(path: Path, progress: Progress) -> list[str]:
 
 
 def damage(path: Path, stored: list[str], progress: Progress) -> str:
-    """Which blocks are not as they were written, in words; empty when all are. Once for each state of the file."""
+    """Which blocks are damaged, in words; empty if none is. Checks each state of the file once."""
     if _state(path) in _whole:
         return ""
     current = hashes(path, progress)
@@ -71,10 +71,10 @@ def damage(path: Path, stored: list[str], progress: Progress) -> str:
 
 
 class Blocks:
-    """A mapped cache of which a block is checked when it is first looked at.
+    """A mapped cache whose blocks are checked when they are first read.
 
     Args:
-        place: the cache; without a readable list beside it, or with one of an older Workbench, nothing is checked.
+        place: the cache; without a readable list of hashes beside it, nothing is checked.
     """
 
     def __init__(self, path: Path) -> None:
@@ -86,7 +86,7 @@ class Blocks:
             self._stored = None
 
     def whole(self, start: int, stop: int) -> bool:
-        """Whether the bytes from `start` to `stop`, and the header, are as they were written."""
+        """Whether the bytes from `start` to `stop`, and the header, are undamaged."""
         if self._stored is None:
             return True
         return all(self._good(block) for block in {0, *range(start // BLOCK, -(-stop // BLOCK))})

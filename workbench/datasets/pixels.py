@@ -1,4 +1,4 @@
-"""Images kept as squares of uint8 in a memory map: small sets, which training, map and browser share."""
+"""Images stored as squares of uint8 in a memory map that training, map and browser share: for small sets."""
 
 import io
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Squares:
         return f"{self.size}x{self.channels}"
 
     def room(self, count: int) -> int:
-        """Bytes on disk that `count` images take."""
+        """Bytes on disk of `count` images."""
         return count * self.size**2 * self.channels
 
     def head(self, count: int) -> bytes:
@@ -59,7 +59,7 @@ class Squares:
 
 
 def decoded(image_set: ImageSet, cache: Path, progress: Progress) -> tuple[ImageSet, np.ndarray, Path]:
-    """Every image of the set as a square of uint8, decoded now or found in the cache; see `kept_images`.
+    """Every image of the set as a square of uint8, decoded now or read from the cache; see `kept_images`.
 
     Returns:
         The set without the images that cannot be read, their pixels as a read-only memory map [n, S, S, C], and the

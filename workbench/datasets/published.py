@@ -1,4 +1,4 @@
-"""Data sets that come as lists beside their images: every line is checked, counts against the published ones."""
+"""Data sets with lists of their images: every line is checked, and counts are compared with the published ones."""
 
 import os
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 TELL_EVERY = 1000  # lines
-NAMED = 5  # numbers of a note
+NAMED = 5  # numbers that a remark names
 MOST_DIGITS = 18  # of a number in a list
 AGAIN = "Get the file again."
 
 
 class PublishedParams(Params):
-    """What every published set of photographs asks."""
+    """Parameters of every published set of photographs."""
 
     folder: str = param(
         "", label="Folder or archive", path="place", help="As published; a zip or tar is unpacked once."
@@ -84,12 +84,12 @@ def whole_number(path: Path, number: int, word: str, what: str) -> int:
 
 
 def wrong(path: Path, number: int, what: str) -> Problem:
-    """The sentence for a line that cannot be used."""
+    """The Problem for a line that cannot be used."""
     return Problem(f"{path}, line {number}: {what}.", kept="Nothing was started.", todo=AGAIN)
 
 
 def skipped_numbers(name: str, numbers: list[int]) -> Problems:
-    """(list, what is worth knowing) where class numbers skip some; classes are counted anew, nothing is left out."""
+    """(list, remark) if class numbers have gaps; classes are renumbered, nothing is left out."""
     present = sorted(set(numbers))
     gaps = [range(number + 1, next_number) for number, next_number in pairwise(present)]
     missing = sum(gap.stop - gap.start for gap in gaps)  # a gap may be longer than `len` can say
@@ -107,10 +107,10 @@ def from_lines(
     """The set of the listed images that are on disk; others are in its `problems`, counts in `unlike_published`.
 
     Args:
-        remarks: (what, what is worth knowing) of the lists.
+        remarks: (subject, remark) on the lists.
 
     Raises:
-        Problem: a path twice, one that leaves the root, or no image at all.
+        Problem: a repeated path, one outside the root, or no image at all.
     """
     problems: Problems = []
     kept: list[Line] = []
@@ -155,7 +155,7 @@ def from_lines(
 
 
 def count_differences(name: str, counts: Counts, classes: int, images: int) -> Problems:
-    """(name, what differs) where the numbers are not the published ones."""
+    """(name, difference) for numbers that are not the published ones."""
     differences = []
     for stated, there, word in ((counts.classes, classes, "classes"), (counts.images, images, "images")):
         if stated != there:

@@ -10,7 +10,7 @@ from workbench.registry import register
 
 @register("sampler", "random", title="Random images", params=NoParams, source="Boudiaf et al. 2020, Section 6.2")
 class RandomSampler:
-    """Every image once per epoch in a new order; what does not fill a batch waits for the next epoch.
+    """Every image once per epoch in a new order; images that do not fill a batch wait for the next epoch.
 
     Raises:
         Problem: a batch larger than the training half.
@@ -49,7 +49,7 @@ class LongTailedParams(Params):
 class LongTailedSampler:
     """Random batches from a training half that is made long-tailed: class 0 keeps most images, the last class fewest.
 
-    Which images stay is decided by the seed, once; no class is left with less than one. `kept` counts them, [C].
+    The seed decides once which images are kept; every class keeps at least one. `kept` counts them, [C].
 
     Raises:
         Problem: a batch larger than what is kept.
@@ -88,8 +88,8 @@ class ClassesImagesParams(Params):
 class ClassesImagesSampler:
     """Batches of some classes with the same number of images each, so that every anchor has positives.
 
-    A class with fewer images than asked is filled by drawing again; where two or more are asked, classes with one
-    image are left out (their number is `left_out`).
+    A class with too few images is filled by drawing some again; if two or more images of each are wanted, classes with
+    one image are left out (`left_out` is their number).
 
     Raises:
         Problem: the batch is not a multiple of the images per class, or needs more classes than there are.
@@ -122,7 +122,7 @@ class ClassesImagesSampler:
         self.steps_per_epoch = max(1, len(labels) // batch_size)
 
     def batches(self, epoch: int) -> list[np.ndarray]:
-        """`steps_per_epoch` arrays of places; classes are dealt out in turn, so that all are seen about equally."""
+        """`steps_per_epoch` arrays of places; classes take turns, so that all are drawn about equally often."""
         rng = np.random.default_rng([self._seed, epoch])
         deck: list[int] = []
         batches = []

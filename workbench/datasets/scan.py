@@ -1,4 +1,4 @@
-"""Image files below a folder: link loops are met once, pipes are never opened, odd names are kept apart."""
+"""Finds image files below a folder: link loops are followed once, pipes never opened, odd names kept different."""
 
 import os
 import stat
@@ -15,14 +15,14 @@ Problems = list[tuple[str, str]]
 def find_images(root: str | os.PathLike[str], problems: Problems, progress: Progress) -> list[str]:
     """Relative, posix paths of all image files, sorted, as `images.display_name` shows them.
 
-    Hidden files and folders are passed over. A folder that a link leads to is read like any other, but only once, and
-    under its own place when it has one below the root. Nothing but the paths is kept of what was met: ten million
-    files in one folder are found in little more memory than their paths take.
+    Hidden files and folders are skipped. A linked folder is read like any other, but only once, and under its real path
+    if that is below the root. Only paths are stored: finding ten million files in one folder takes little more memory
+    than their paths.
 
     Args:
         root: where to look.
-        problems: gets (path, reason) for whatever cannot be used, sorted.
-        progress: told every thousand entries; may raise Cancelled.
+        problems: gets (path, reason) of unusable entries, sorted.
+        progress: called every thousand entries; may raise Cancelled.
     """
     base = os.fsencode(root)
     paths: list[str] = []
@@ -40,10 +40,10 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
 
 
 def _walk(base: bytes) -> Iterator[tuple[str, str]]:
-    """(path, "") of an image, (path, reason) of what cannot be used, ("", "") of anything else that was looked at."""
+    """(path, "") of an image, (path, reason) of an unusable entry, ("", "") of any other entry."""
     folders, links, seen = [base], list[bytes](), set[tuple[int, int]]()
     while folders or links:
-        folder = folders.pop() if folders else links.pop()  # links last: a real folder keeps its own name
+        folder = folders.pop() if folders else links.pop()  # links last: a real folder keeps its own path
         try:
             facts = os.stat(folder)
             entries = os.scandir(folder)
@@ -64,10 +64,10 @@ def _walk(base: bytes) -> Iterator[tuple[str, str]]:
 def _looked_at(
     entries: Iterator[os.DirEntry[bytes]], prefix: str, inner: list[tuple[bytes, bool]]
 ) -> Iterator[tuple[str, str]]:
-    """As `_walk`, of one folder; `inner` gets the folders in it, and whether each is a link.
+    """As `_walk`, for one folder; `inner` gets the folders in it, and whether each is a link.
 
     Args:
-        prefix: the folder's relative path with a slash behind it; empty for the root.
+        prefix: the folder's relative path with a final slash; empty for the root.
     """
     while True:
         try:

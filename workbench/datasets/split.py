@@ -23,7 +23,7 @@ class Split:
     validation: np.ndarray | None = None  # [v] int64: of neither half; the best epoch is chosen on it
 
 
-# A person's word for a half -> "train", "test", "query", "gallery", or "val": the test half where there is no other.
+# A user's word for a half -> "train", "test", "query", "gallery", or "val": the test half if there is no other.
 WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(("test", "testing"), "test"),
@@ -34,7 +34,7 @@ WORDS = {
 
 
 def official_halves(words: Iterable[str]) -> list[str]:
-    """Each of a person's words (all in WORDS) as in ImageSet; "" for neither half: validation beside a test half."""
+    """Each word (all in WORDS) as in ImageSet; validation beside a test half becomes "", neither half."""
     halves = [WORDS[word.lower()] for word in words]
     present = set(halves)
     if "val" not in present:
@@ -109,8 +109,8 @@ def classes(params: ClassesParams, image_set: ImageSet, seed: int) -> Split:
 def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
     """The training classes in class-disjoint folds: one chooses the best epoch, the others train.
 
-    Training classes are those of the data set's own split where its halves share no class (SOP, In-shop: then its test
-    images are searched, queries among the gallery), else the first half of all classes (CUB, Cars).
+    Training classes are those of the data set's own split if its halves share no class (SOP and In-shop; their test
+    images are then searched), else the first half of all classes (CUB, Cars).
     """
     halves = _class_disjoint_halves(image_set)
     trained = np.unique(image_set.labels[halves.train])
@@ -132,7 +132,7 @@ def mlrc(params: MLRCParams, image_set: ImageSet, seed: int) -> Split:
 
 
 def _class_disjoint_halves(image_set: ImageSet) -> Split:
-    """The published halves where they share no class, else the first and the second half of the classes."""
+    """The published halves if they share no class, else the first and the second half of the classes."""
     if image_set.official is not None and "train" in image_set.official:
         published = official(NoParams(), image_set, 0)
         if published.classes_disjoint:
@@ -144,7 +144,7 @@ def _class_disjoint_halves(image_set: ImageSet) -> Split:
 
 
 def _with_validation(image_set: ImageSet, halves: Split, held_out: np.ndarray, note: str) -> Split:
-    """These halves, with the training images of the held-out classes (may be none) for choosing the best epoch."""
+    """These halves, with the training images of the held-out classes (if any) for choosing the best epoch."""
     kept = np.isin(image_set.labels[halves.train], held_out)
     validation = halves.train[kept]
     if len(held_out):
@@ -179,7 +179,7 @@ def official(params: NoParams, image_set: ImageSet, seed: int) -> Split:
 
 
 def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple[np.ndarray | None, str]:
-    """Which test rows are queries, and what is said of it. Raises Problem for queries without a gallery."""
+    """Which test rows are queries, and a remark on them. Raises Problem for queries without a gallery."""
     is_query = halves == "query"
     if not is_query.any() and not (halves == "gallery").any():
         return None, "the data set's own training and test images"
@@ -197,7 +197,7 @@ def _queries(image_set: ImageSet, halves: np.ndarray, test: np.ndarray) -> tuple
 
 @register("split", "random", title="Random images", params=RandomParams, source="Workbench 2026, stratified by class")
 def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
-    """A share of each class's images trains, the rest is searched: all classes are in both halves."""
+    """A part of each class's images trains, the rest is searched: all classes are in both halves."""
     rng = np.random.default_rng(seed)
     trains = np.zeros(len(image_set.labels), bool)
     for rows in rows_by_class(image_set.labels):
@@ -209,9 +209,9 @@ def random(params: RandomParams, image_set: ImageSet, seed: int) -> Split:
 
 
 def notes(image_set: ImageSet, split: Split) -> list[tuple[str, str]]:
-    """(what, what is worth knowing) of a set and its halves; nothing is left out for it.
+    """(subject, remark) on a set and its halves; nothing is left out because of them.
 
-    Halves that share classes may not share all: what is in the training half only is never searched.
+    Halves may share only some classes: those in the training half only are never searched.
     """
     lines = image_set.notes
     if split.classes_disjoint:

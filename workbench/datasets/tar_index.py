@@ -1,4 +1,4 @@
-"""Where the samples of a WebDataset tar lie: read through once, kept in the cache, used without unpacking."""
+"""Positions of the samples in a WebDataset tar: read once, kept in the cache, used without unpacking."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.progress import Progress
 
-MOST_LABEL = 1 << 20  # bytes of the file beside an image that holds its class
+MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
 TELL_EVERY = 500  # files
 FORM = 1  # of the index
 AGAIN = "Get the shard again, or create it again."
@@ -27,9 +27,9 @@ class Shard:
     """The samples of one tar, in its order; lists of equal length.
 
     Args:
-        keys: what a sample's files have in common, folders included.
-        endings: of the image, such as "jpg".
-        starts, sizes: where the image's bytes are in the tar.
+        keys: the common part of the names of a sample's files, folders included.
+        endings: extensions of the images, such as "jpg".
+        starts, sizes: positions of the images' bytes in the tar.
         labels: the class as text.
         problems: (key, reason) of samples that are left out.
     """
@@ -44,12 +44,12 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which file of a sample is the image, and which holds the class.
+    """Which file of a sample is the image, and which has the class.
 
     Args:
-        image: its ending; empty for the first file with an ending of an image.
-        label: its ending, such as "cls", "txt" or "json".
-        field: of JSON: the name of the class's field, dots between names inside each other.
+        image: its extension; empty for the first file with the extension of an image.
+        label: its extension, such as "cls", "txt" or "json".
+        field: in JSON: the name of the class's field, with dots between nested names.
     """
 
     image: str
@@ -66,16 +66,16 @@ class _Sample:
 
 
 def shard_index(tar: Path, wanted: Wanted, cache: Path, progress: Progress) -> Shard:
-    """The samples of a tar; read from `cache` where it has not changed since they were found.
+    """The samples of a tar; read from `cache` if the tar has not changed since.
 
     Args:
         tar: not compressed.
-        wanted: the files of a sample that count.
-        cache: folder of such indices; made when missing.
-        progress: told every 500 files, with the bytes that were passed; may raise Cancelled.
+        wanted: which files of a sample are used.
+        cache: folder of such indices; created if missing.
+        progress: called every 500 files, with the bytes read so far; may raise Cancelled.
 
     Raises:
-        Problem: the tar is compressed, cut short or no tar, or the index cannot be written.
+        Problem: the tar is compressed, truncated or no tar, or the index cannot be written.
     """
     try:
         facts = tar.stat()
@@ -95,7 +95,7 @@ def shard_index(tar: Path, wanted: Wanted, cache: Path, progress: Progress) -> S
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """A file's key and ending: the ending begins behind the first dot of the last part, as webdataset splits it."""
+    """A file's key and ending: the extension begins after the first dot of the last part, as in webdataset."""
     match = re.fullmatch(r"((?:.*/)?[^./][^./]*)\.([^/]*)", name, re.DOTALL)
     return (match[1], match[2].lower()) if match else ("", "")
 
@@ -147,7 +147,7 @@ def _samples(tar: Path, wanted: Wanted, size: int, progress: Progress) -> Iterat
 
 
 def _read_label(sample: _Sample, content: bytes, wanted: Wanted) -> None:
-    """The class out of the bytes of its file, or why there is none."""
+    """The class in the bytes of its file, or why there is none."""
     if len(content) > MOST_LABEL:
         sample.wrong = f"has a .{wanted.label} of over {MOST_LABEL >> 20} MiB"
         return
@@ -167,7 +167,7 @@ def _read_label(sample: _Sample, content: bytes, wanted: Wanted) -> None:
 
 
 def _stored(kept: Path, size: int) -> Shard | None:
-    """The index as it was kept; None where there is none or it is not as it was written."""
+    """The index in the cache; None if it is missing or damaged."""
     try:
         shard = Shard(*json.loads(kept.read_bytes()))
         shard.problems = [(str(key), str(reason)) for key, reason in shard.problems]

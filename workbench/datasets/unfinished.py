@@ -1,7 +1,7 @@
-"""A large file written row by row: what a cancelled or killed program had finished of it is gone on with.
+"""A large file that is written row by row, and continued after its program was cancelled or killed.
 
-`.NAME.unfinished` grows beside its place, `.NAME.unfinished.rows` says which rows are in it, with a hash of each part.
-The second is locked by whoever writes them, so that two programs never write one file.
+`.NAME.unfinished` grows beside the final path; `.NAME.unfinished.rows` lists the rows in it, with a hash of each part.
+The writer locks the second, so that two programs never write one file.
 """
 
 import contextlib
@@ -21,16 +21,16 @@ from workbench import files, jobs
 from workbench.files import locks, parts
 from workbench.problem import Problem
 
-NOTED = 4 << 20  # bytes between two notes of what is whole
+NOTED = 4 << 20  # bytes between two journal entries
 NOTED_EVERY = 2.0  # seconds
-SYNCED_EVERY = 0.1  # seconds: cores would be idle while all of a file goes to the disk at its end
-FORGOTTEN = 30 * 86_400.0  # seconds after which nobody comes back for it
+SYNCED_EVERY = 0.1  # seconds: cores would be idle if the whole file were flushed at its end
+FORGOTTEN = 30 * 86_400.0  # seconds after which an unfinished file is removed
 Facts = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Some neighbouring rows: the bytes of those that are kept, what is said of each, and why others are not."""
+    """Some consecutive rows: the bytes of those that are stored, facts on each, and why others are not stored."""
 
     payload: bytes
     facts: list[Facts]
@@ -38,11 +38,11 @@ class Rows:
 
 
 class Unfinished:
-    """Rows that were written so far, and the file to which others are added.
+    """The rows that were written so far, and the file to which others are added.
 
     Args:
-        file: what grows, read and written at any place.
-        journal: one line of JSON for each part that is whole; None for a file that is not gone on with.
+        file: the growing file, read and written at any position.
+        journal: one line of JSON for each complete part; None for a file that is not continued later.
         head: the first bytes of the file.
     """
 
@@ -67,11 +67,11 @@ class Unfinished:
 
     @property
     def facts(self) -> np.ndarray:
-        """What was said of each row that is kept: [kept, numbers of a row] int64."""
+        """The facts on each stored row: [stored, numbers of a row] int64."""
         return np.array(self._numbers, np.int64).reshape(self.kept, len(self._numbers) // max(1, self.kept))
 
     def add(self, rows: Rows) -> None:
-        """The rows that follow, written and hashed together: each time another thread may have the interpreter."""
+        """Add the next rows, written and hashed together, because each call may switch to another thread."""
         if rows.payload:
             self.file.write(rows.payload)
             self._part.update(rows.payload)
@@ -85,7 +85,7 @@ class Unfinished:
             self.note()
 
     def note(self) -> None:
-        """Say in the journal that all rows so far are whole."""
+        """Write into the journal that all rows so far are complete."""
         if self._journal is None or self.rows == self._noted_rows:
             return
         self.file.flush()
@@ -107,7 +107,7 @@ class Unfinished:
         self._part, self._part_bytes = blake2b(digest_size=16), 0
 
     def _go_on(self, journal: BinaryIO, head: bytes) -> None:
-        """Read the valid entries of the journal; truncate both files behind the last one."""
+        """Read the valid entries of the journal; truncate both files after the last one."""
         end = len(head)
         whole_lines = 0
         if self.file.read(len(head)) == head:
@@ -127,7 +127,7 @@ class Unfinished:
         self._begin_part()
 
     def _take(self, line: bytes) -> int:
-        """Read one part that the journal names; its bytes. Raises ValueError and others where it is not as written."""
+        """The bytes of one part that the journal names. Raises ValueError and others if it is damaged."""
         said = json.loads(line)
         rows, size = int(said["rows"]), int(said["bytes"])
         bad = {int(row): str(reason) for row, reason in said["bad"].items()}
@@ -150,11 +150,11 @@ class Unfinished:
 
 @contextlib.contextmanager
 def going_on(path: Path, head: bytes) -> Iterator[Unfinished]:
-    """The unfinished file of `path`, gone on with; it takes its place at the end of the block.
+    """Continue the unfinished file of `path`; at the end of the block it becomes `path`.
 
-    What was added stays for the next time where the block ends by a Cancelled or another interruption, and is removed
-    where it ends by a Problem or by an error of the disk. Where another program writes the same file, this one writes
-    its own, which is not kept.
+    If the block ends by a Cancelled or another interruption, the added rows are kept for the next time; after a Problem
+    or an error of the disk they are removed. If another program is writing the same file, this one writes a separate
+    file, which is not kept after an interruption.
 
     Raises:
         Problem: the disk is full, or the place cannot be written.
@@ -194,7 +194,7 @@ def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
     finally:
         if not keep:
             if not parts.POSIX:
-                journal.close()  # Windows removes nothing that is open
+                journal.close()  # Windows does not remove open files
             for path in (growing, beside):
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -202,13 +202,13 @@ def _kept(target: Path, journal: BinaryIO, head: bytes) -> Iterator[Unfinished]:
 
 @contextlib.contextmanager
 def _synced_meanwhile(file: BinaryIO) -> Iterator[None]:
-    """What is written during the block goes to the disk meanwhile, by a thread; raises OSError where that failed."""
+    """A thread flushes to the disk what is written during the block; raises OSError if that failed."""
     failed: list[OSError] = []
 
     def sync() -> None:
         try:
             os.fsync(file.fileno())
-        except OSError as error:  # the system says so once: a later call would succeed
+        except OSError as error:  # the system reports the error once: a later call would succeed
             failed.append(error)
 
     with jobs.repeating("cache to disk", SYNCED_EVERY, sync):
@@ -218,7 +218,7 @@ def _synced_meanwhile(file: BinaryIO) -> Iterator[None]:
 
 
 def remove_forgotten(folder: Path) -> None:
-    """Remove unfinished files in `folder` on which nobody has worked for a month."""
+    """Remove unfinished files in `folder` that were not changed for a month."""
     with contextlib.suppress(OSError):
         for path in list(folder.glob(".*.unfinished*")):
             with contextlib.suppress(OSError):
@@ -235,7 +235,7 @@ def _journal(path: Path) -> Path:
 
 
 def _locked_journal(target: Path) -> BinaryIO | None:
-    """The journal, locked; None where another program, or another thread of this one, writes the file."""
+    """The journal, locked; None if another program, or another thread of this one, is writing the file."""
     path = _journal(target)
     while True:
         path.touch()
@@ -245,4 +245,4 @@ def _locked_journal(target: Path) -> BinaryIO | None:
             return None
         if path.exists() and os.path.samestat(os.fstat(journal.fileno()), path.stat()):
             return journal
-        journal.close()  # whoever had it has finished and removed it meanwhile
+        journal.close()  # its writer has finished and removed it meanwhile

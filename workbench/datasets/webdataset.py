@@ -1,4 +1,4 @@
-"""WebDataset: shards of tar in which KEY.jpg and KEY.cls, KEY.txt or KEY.json are neighbours; nothing is unpacked."""
+"""WebDataset: tar shards in which KEY.jpg is followed by KEY.cls, KEY.txt or KEY.json; nothing is unpacked."""
 
 from bisect import bisect_right
 from itertools import accumulate
@@ -41,7 +41,7 @@ class WebDatasetParams(PackedParams):
     source="Aizman et al. 2019, the layout of the library webdataset", named_by="folder",
 )  # fmt: skip
 def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
-    """Images in tar shards beside their classes, read by their place in the shard."""
+    """Images in tar shards beside their classes, read in place."""
     tars = _shards(params.folder, progress)
     wanted = Wanted(params.image.lower().lstrip("."), params.label.lower().lstrip("."), params.field)
     cache = cache_folder() / "shards"
@@ -78,7 +78,7 @@ def _add(records: Records, stem: str, shard: Shard, first: int) -> None:
 
 
 def _shards(chosen: str, progress: Progress) -> list[Path]:
-    """The shards in the chosen folder, sorted; or the one that was chosen. Raises Problem where there are none."""
+    """The shards in the chosen folder, sorted, or the chosen shard. Raises Problem if there are none."""
     tar = Path(chosen).expanduser()
     if tar.suffix.lower() == ".tar" and tar.is_file():
         return [tar]

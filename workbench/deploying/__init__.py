@@ -1,4 +1,4 @@
-"""What a model costs and keeps once its embeddings are stored smaller or behind an index: measured, and exported.
+"""Deployment: measures and exports embeddings that are compressed or in an index: their recall, bytes and time.
 
 faiss runs in the analysis process (`python -m workbench.deploying.server`); no torch here.
 """

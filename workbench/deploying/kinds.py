@@ -36,7 +36,7 @@ class Kind:
 
     @property
     def approximate(self) -> bool:
-        """Whether a search may pass over near images: an index, not a scan of all."""
+        """Whether a search may miss near images, because it is an index and not a scan of all."""
         return self.family in ("hnsw", "ivfpq")
 
 
@@ -76,7 +76,7 @@ def usual(dim: int, count: int) -> list[Kind]:
 
 
 def refusal(wanted: Kind, dim: int, count: int) -> str:
-    """Why a kind cannot hold embeddings of that dimension and number; empty when it can."""
+    """Why a kind cannot store embeddings of that dimension and number; empty if it can."""
     if wanted.family in ("pca", "first") and wanted.size > dim:
         return f"the embeddings have {dim} dimensions"
     if wanted.family == "pca" and wanted.size > count:

@@ -1,4 +1,4 @@
-"""What each store keeps of an evaluation, and what it costs: recall, MAP@R, bytes and milliseconds."""
+"""Measures stores of an evaluation's embeddings: recall, MAP@R, bytes and milliseconds."""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Embeddings as faiss stores them: built, decoded, searched, written. Runs in the analysis process."""
+"""Embeddings in faiss: built, decoded, searched, written. Runs in the analysis process."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ BITS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Built:
-    """A store with its gallery in it."""
+    """A store that contains its gallery."""
 
     kind: Kind
     index: Any  # faiss.Index, or faiss.IndexBinary

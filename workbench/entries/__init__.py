@@ -1,1 +1,1 @@
-"""What is known of losses, data sets, backbones and the rest before torch is loaded."""
+"""What losses, data sets, backbones and other entries declare about themselves, read without loading torch."""

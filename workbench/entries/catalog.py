@@ -1,4 +1,4 @@
-"""The registry as a cached file: every form, `list` and the docs, before torch is loaded."""
+"""The registry as a cached file: the form, `list` and the docs read it without loading torch."""
 
 import json
 from collections.abc import Callable
@@ -25,12 +25,12 @@ LIMITS = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusive
 
 
 def cache_folder() -> Path:
-    """Where Workbench keeps what it can make again."""
+    """The folder for files that Workbench can make again."""
     return user_cache_path("workbench", appauthor=False)
 
 
 def path(cache: Path) -> Path:
-    """Where the catalog of exactly these files is stored; a new or changed leaf file or plug-in gives a new name."""
+    """The file of the catalog of the current entries; a new or changed entry or plug-in changes its name."""
     here = Path(registry.__file__).parent
     leaves = sorted(leaf for package in registry.PACKAGES for leaf in (here / package.rpartition(".")[2]).rglob("*.py"))
     described = [*leaves, *(here / file_name for file_name in ("registry.py", "entries/facts.py", "params.py"))]
@@ -39,15 +39,15 @@ def path(cache: Path) -> Path:
 
 
 def read(cache: Path | None = None) -> Catalog | None:
-    """The catalog, or None if it has to be written first. Takes a few milliseconds."""
+    """The catalog, or None if it must be written first. Takes a few milliseconds."""
     stored = _stored(cache)
     return None if stored is None else stored["entries"]
 
 
 def at_first() -> Catalog:
-    """The catalog for a window that opens now: what `read` knows, else Workbench's own entries as they were shipped.
+    """The catalog for a window that opens now: that of `read`, else Workbench's own entries as shipped.
 
-    At the very first start plug-ins are missing until `current` was called. Takes a few milliseconds.
+    At the very first start, plug-ins are missing until `current` was called. Takes a few milliseconds.
     """
     stored = read()
     if stored is not None:
@@ -65,7 +65,7 @@ def text_of(known: Catalog) -> str:
 
 
 def broken(cache: Path | None = None) -> dict[str, str]:
-    """Origin -> one sentence, of every plug-in that could not be used when the catalog was written."""
+    """Origin -> one sentence, for every plug-in that could not be used when the catalog was written."""
     stored = _stored(cache)
     return {} if stored is None else stored["broken"]
 
@@ -91,14 +91,14 @@ def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
 def published(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
     """Parameters of this loss that a paper gives for this data set; empty where it gives none.
 
-    Where they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
+    If they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
     """
     fields = _resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {})
     return {name: value for name, value in fields.items() if "." not in name}
 
 
 def published_fields(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
-    """All that a paper gives for this loss on this data set, by dotted field of the run; empty where it gives none."""
+    """All values that a paper gives for this loss on this data set, by dotted field of the run; may be empty."""
     return _dotted(_resolved(_by_data(known, loss, "defaults").get(dataset, {}), chosen or {}))
 
 
@@ -116,7 +116,7 @@ def measured_fields(known: Catalog, loss: str, dataset: str) -> dict[str, Any]:
 def defaults_told(
     known: Catalog, loss: str, dataset: str = "", name_of: NameOf = lambda key: key.removeprefix("dataset/")
 ) -> list[str]:
-    """What is published and what was measured here, a sentence each; of one data set, or of all of them.
+    """What is published and what was measured here, a sentence each; for one data set, or for all.
 
     `name_of` gives the words for a dotted field and for a data set, "dataset/cub"; by default as in a config file.
     """
@@ -137,7 +137,7 @@ def defaults_told(
 
 
 def listed(values: dict[str, Any], name_of: NameOf) -> str:
-    """Values by dotted field as words: "loss.margin = 0.5, embedding.bounded = true"."""
+    """Values by dotted field as text: "loss.margin = 0.5, embedding.bounded = true"."""
     return ", ".join(
         f"{name_of(path)} = {str(value).lower() if isinstance(value, bool) else value}"
         for path, value in values.items()
@@ -149,7 +149,7 @@ def _by_data(known: Catalog, loss: str, of: str) -> dict[str, dict[str, Any]]:
 
 
 def _resolved(values: Values, chosen: Values) -> Values:
-    """The values with those that hang on a parameter put in for its chosen value, or for the paper's first choice."""
+    """The values, with those that depend on a parameter resolved for its chosen value or the paper's first choice."""
     fields: Values = {}
     for name, value in values.items():
         if isinstance(value, dict):
@@ -161,7 +161,7 @@ def _resolved(values: Values, chosen: Values) -> Values:
 
 
 def _choices(values: Values) -> list[Values]:
-    """What can be chosen for the parameter that decides about others; one empty choice where none does."""
+    """The values of the parameter on which others depend; one empty choice if there is no such parameter."""
     return [{name: choice} for name, value in values.items() if isinstance(value, dict) for choice in value] or [{}]
 
 
@@ -170,7 +170,7 @@ def _dotted(values: Values) -> Values:
 
 
 def write(cache: Path) -> Catalog:
-    """Load the engine and describe it. Seconds: never on the window's thread."""
+    """Load the engine and describe it. Takes seconds: never call it on the window's thread."""
     registry.discover_all()
     described = registry.catalog()
     stored = {"entries": described, "broken": registry.broken()}
@@ -194,7 +194,7 @@ def current() -> Catalog:
 
 
 def last() -> Catalog:
-    """What this process last had of `current`, else that: for what is asked often, on the window's thread."""
+    """The catalog that `current` last returned in this process, else `current()`: for frequent calls of the window."""
     return _LAST[0] if _LAST else current()
 
 
@@ -209,7 +209,7 @@ def _model(described: str) -> type[Params]:
 
 
 def params_of(catalog: Catalog, kind: str, name: str) -> type[Params]:
-    """The parameter class of an entry, made from its description: the same checks, without loading the engine."""
+    """The parameter class of an entry, built from its description: the same checks, without loading the engine."""
     return _model(json.dumps(catalog[f"{kind}/{name}"]["params"]))
 
 

@@ -1,8 +1,8 @@
 """Which sizes of an embedding a loss can take for its number of classes: a rule as plain data, for form and engine.
 
-A rule (fact `dimensions` of a loss) names the parameter that it hangs on under "of", and for each value of that
-parameter that is bound the least and the greatest D - C; None is no limit. Values without a line take any size.
-Another (fact `spans`) names for such a value how many dimensions are used, less C; without "of" under "always".
+A rule (fact `dimensions` of a loss) names under "of" the parameter that it depends on, and for values of that parameter
+the smallest and the largest D - C; None is no limit. Values that it does not name allow any size. Another rule (fact
+`spans`) gives for such a value how many dimensions are used, minus C; without "of" it does so under "always".
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ Rule = dict[str, Any]
 
 
 def refusal(rule: Rule, choice: str, classes: int, size: int) -> str:
-    """Why embeddings of `size` numbers do not go with this choice for so many classes; empty when they do."""
+    """Why this choice cannot have embeddings of `size` dimensions for so many classes; empty if it can."""
     least, most = _limits(rule, choice, classes)
     if (least is None or size >= least) and (most is None or size <= most):
         return ""
@@ -20,16 +20,16 @@ def refusal(rule: Rule, choice: str, classes: int, size: int) -> str:
 
 
 def nearest(rule: Rule, choice: str, classes: int, size: int) -> int:
-    """The size nearest to `size` that goes with this choice; 0 when there is none."""
+    """The size nearest to `size` that this choice allows; 0 if there is none."""
     least, most = _limits(rule, choice, classes)
     size_allowed = max(size, least or 0)
     return max(0, size_allowed if most is None else min(size_allowed, most))
 
 
 def idle(rule: Rule, params: dict[str, Any], classes: int, size: int) -> str:
-    """A warning about an embedding with at least twice the dimensions that are used, under batch-norm; else empty.
+    """A warning if an embedding with batch-norm has at least twice the dimensions that are used; else empty.
 
-    Batch-norm gives every dimension the same variance, and so the same share of a cosine.
+    Batch-norm gives every dimension the same variance, and so the same weight in a cosine.
     """
     less = rule.get(params[rule["of"]] if "of" in rule else "always")
     if less is None or size < 2 * max(1, classes + less):

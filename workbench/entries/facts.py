@@ -14,7 +14,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetFacts(Facts):
-    """Facts of a dataset, whose `build(params, progress=progress)` gives an ImageSet.
+    """Facts of a data set, whose `build(params, progress=progress)` returns an ImageSet.
 
     `progress` may raise Cancelled.
     """
@@ -27,7 +27,7 @@ class DatasetFacts(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitFacts(Facts):
-    """Facts of a split, whose `build(params, image_set, seed)` gives a Split."""
+    """Facts of a split, whose `build(params, image_set, seed)` returns a Split."""
 
     classes_disjoint: bool = False
     """Whether no class is ever in both halves."""
@@ -67,6 +67,8 @@ class BackboneFacts(Facts):
 
     pretrained: bool = False
     """Whether published weights can be loaded."""
+    named_by: str = ""
+    """The parameter that names the network; empty where the entry is one network."""
     reads_text: bool = False
     """Whether its module has `embed_texts(texts) -> Tensor [n, feature_dim]` of length 1, in the space of its features,
     and parameters `weights` and `frozen`."""

@@ -1,9 +1,9 @@
 """Nearest neighbours of every sample among all others: each pair is multiplied once and used for both of its samples.
 
-A sample's bound is a gap under which more neighbours than it asks for should lie, as a random part of the gallery says.
-The product is made tile by tile, in bfloat16 where the processor has it and float32 elsewhere; pairs under a bound are
-kept, and float64 orders them. A sample under whose bound too few were found, or whose candidates could be incomplete by
-the worst rounding of that product, is `left` for a search of its own: a bad bound costs time and never a neighbour.
+A sample's bound is a gap below which there should be more neighbours than it asks for, estimated from a random part of
+the gallery. The product is computed tile by tile, in bfloat16 where the processor has it and else in float32; pairs
+below a bound are kept, and sorted in float64. A sample with too few candidates, or whose candidates could be incomplete
+by the worst rounding of that product, is `left` for a separate search: a bad bound costs time, but never a neighbour.
 """
 
 from collections.abc import Iterator
@@ -16,33 +16,33 @@ from workbench.evaluation.neighbours import Gallery
 from workbench.evaluation.two_pass import GATHERED, ONEDNN, ROUNDING, Product
 
 SIDE = 2048  # samples of a block, at most 2^16
-ROWS = 1024  # samples of a tile's rows; smaller tiles stay in the cache, but threads that share cores wait at each one
+ROWS = 1024  # rows of a tile; smaller tiles stay in the cache, but threads that share cores wait at each one
 SAMPLED = 16  # one in so many of the gallery gives the bounds ...
 FEWEST = 256  # ... but at least so many
-HALF_UNIT = 2.0**-9  # how far rounding to bfloat16 may take a number of less than 1; what comes out above 1 is cut off
-HELD = 2**27  # candidates of all samples, at most; about a quarter is held at once, 10 bytes each
+HALF_UNIT = 2.0**-9  # largest rounding error of bfloat16 for a number below 1; results above 1 are clipped
+HELD = 2**27  # candidates of all samples, at most; about a quarter is in memory at once, 10 bytes each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Near:
-    """A block of samples, all proved to be complete."""
+    """A block of samples whose neighbours are proved to be complete."""
 
     part: np.ndarray  # [rows] gallery rows of the samples
-    best: torch.Tensor  # [rows, deepest] int64 keys, ascending; after the depth that a sample asks for its own key
+    best: torch.Tensor  # [rows, deepest] int64 keys, ascending; beyond a sample's depth its own key
     own: torch.Tensor  # [rows] gallery places of the samples
-    places: torch.Tensor  # [rows, c] gallery places of everything under the bound
-    gaps: torch.Tensor  # [rows, c] float64 of those, in no order, as the product has them; infinite where there is none
+    places: torch.Tensor  # [rows, c] gallery places of everything below the bound
+    gaps: torch.Tensor  # [rows, c] float64 of those, in no order, as computed by the product; infinite for padding
     bounds: torch.Tensor  # [rows] float64
-    errors: torch.Tensor  # [rows] float64: how far a gap may be off
+    errors: torch.Tensor  # [rows] float64: the largest error of a gap
 
 
 def pairs_up(gallery: Gallery, depths: np.ndarray) -> bool:
-    """Whether the candidates for `depths` [n] neighbours of each sample can be held."""
+    """Whether the candidates for `depths` [n] neighbours of each sample fit into memory."""
     return bool(_ranks(depths, gallery.count).sum() * (gallery.count / _sampled(gallery.count)) <= HELD)
 
 
 def _has_half() -> bool:
-    """Whether the processor multiplies bfloat16, at twice the speed of float32, and torch says so."""
+    """Whether the processor multiplies bfloat16, at twice the speed of float32, and torch reports it."""
     try:
         return ONEDNN and bool(torch.cpu.get_capabilities().get("avx512_bf16"))
     except AttributeError:
@@ -56,8 +56,8 @@ Candidates = list[tuple[np.ndarray, np.ndarray, np.ndarray]]  # [c] row in its b
 class AllPairs:
     """Searches a gallery on the processor for its own samples; `pairs_up` says when.
 
-    Samples are taken in the order of their bounds, so that in a tile one number serves all of them; "position" is
-    a sample's number in that order.
+    Samples are processed in the order of their bounds, so that one limit serves a whole tile; "position" is a
+    sample's number in that order.
 
     Args:
         gallery: where to look, and what to look for.
@@ -83,7 +83,7 @@ class AllPairs:
             lost = (table - halved.float()).norm(dim=1).double()
             off = lost + lost.max() * (1 + lost)  # Cauchy and Schwarz: of a product of two rounded samples
             coarse = errors + off + HALF_UNIT
-            # Where the wider bounds would let too much in, float32 is faster.
+            # If the wider bounds would admit too many pairs, float32 is faster.
             if spread > 2 * float(coarse.max()):
                 table, errors = halved, coarse
                 bounds[bounds >= -2 * coarse.numpy()] = -np.inf  # `_places_under` reads scores below zero only
@@ -98,7 +98,7 @@ class AllPairs:
         self._under = np.zeros(ROWS * SIDE, dtype=bool)
 
     def blocks(self) -> Iterator[Near]:
-        """Blocks of samples, each sample once, but for those `left`."""
+        """Blocks of samples; each sample comes once, except those `left`."""
         candidates: list[Candidates] = [[] for _ in self._products]
         for block, start in enumerate(range(0, len(self._table), SIDE)):
             stop = min(start + SIDE, len(self._table))
@@ -118,7 +118,7 @@ class AllPairs:
         return self._keys(own.reshape(-1), places.reshape(-1)).view_as(places)
 
     def rank_of(self, near: Near, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        """As that of TwoPass. A row whose key does not lie under its bound is `left`, its rank here means nothing."""
+        """As TwoPass.rank_of. A row whose key is not below its bound is `left`; its rank here is meaningless."""
         at, errors, gaps = self._gallery.gaps_in(keys), near.errors[rows], near.gaps[rows]
         beyond = at + errors >= near.bounds[rows]
         self.left.append(near.part[rows[beyond].numpy()])
@@ -128,7 +128,7 @@ class AllPairs:
         return sure + torch.bincount(unsure, weights=(exact <= keys[unsure]).double(), minlength=len(rows)).long()
 
     def _guessed(self, table: torch.Tensor, depths: np.ndarray) -> tuple[np.ndarray, float]:
-        """Bounds [n] float32 of scores, from a random part of the gallery; by how much the nearest is nearer."""
+        """Bounds [n] float32 of scores, from a random part of the gallery, and how much lower the nearest score is."""
         count = len(table)
         drawn = np.sort(np.random.default_rng(0).choice(count, _sampled(count), replace=False))
         product = Product(self._columns(table[torch.from_numpy(drawn)]), None, ROWS)
@@ -147,7 +147,7 @@ class AllPairs:
         return bounds, float(np.median(bounds - first))
 
     def _rows(self, part: torch.Tensor) -> torch.Tensor:
-        """What is multiplied from the left, so that with `_columns` it gives scores."""
+        """The left factor of the product; with `_columns` on the right it gives scores."""
         if self._offset:
             return -part
         return torch.cat([-2 * part[:, :-2], part[:, -2:]], 1)
@@ -156,7 +156,7 @@ class AllPairs:
         return part if self._offset else torch.cat([part[:, :-2], part[:, -1:], part[:, -2:-1]], 1)
 
     def _tile(self, rows: slice, other: int, candidates: list[Candidates], mirrored: bool) -> None:
-        """Keep the pairs of some rows and a block that lie under the bound of the row or, mirrored, of either."""
+        """Keep the pairs of some rows and a block that are below the bound of the row or, mirrored, of either."""
         columns = slice(other * SIDE, (other + 1) * SIDE)
         limit = max(self._bounds[rows].max(), self._bounds[columns].max()) if mirrored else self._bounds[rows].max()
         if limit == -np.inf:
@@ -173,13 +173,13 @@ class AllPairs:
             self._keep(candidates[other], column, row, scores_under)
 
     def _places_under(self, scores: torch.Tensor, limit: np.float32) -> np.ndarray:
-        """Flat places of scores under a limit, and of some that are not.
+        """Flat positions of scores below a limit, and of some that are not.
 
-        Eight truths are looked at in one word, for almost all are false.
+        Eight booleans are tested as one word, because almost all are false.
         """
         size = scores.numel()
         under = self._under[:size]
-        if scores.dtype == torch.bfloat16:  # the bits of negative floats, without a sign, grow as they sink
+        if scores.dtype == torch.bfloat16:  # as unsigned numbers, the bits of negative floats grow as those fall
             bits = scores.view(torch.int16).numpy().reshape(-1).view(np.uint16)
             np.greater(bits, np.uint16(limit.view(np.uint32) >> 16), out=under)
         else:
@@ -193,7 +193,7 @@ class AllPairs:
         return flat
 
     def _keep(self, into: Candidates, rows: np.ndarray, columns: np.ndarray, scores: np.ndarray) -> None:
-        """Add candidates to those of a block; a sample that has far too many (copies, say) gets no more."""
+        """Add candidates to those of a block; a sample that has far too many (because of copies, say) gets no more."""
         hit = np.flatnonzero(scores < self._bounds[rows])
         if not len(hit):
             return
@@ -209,7 +209,7 @@ class AllPairs:
         places, depths, errors = self._places[part], self._depths[part], self._errors[part].numpy()
         bounds = self._bounds[part].astype(np.float64) + self._offset
         gaps, near = self._tables(candidates, self._counts[part], np.isfinite(bounds))
-        # What the product sees more than two errors behind the last one asked for is behind it in float64 as well.
+        # What is more than two errors behind the last wanted one in the product is behind it in float64, too.
         last = np.minimum(np.maximum(depths, 1), gaps.shape[1]) - 1
         far = np.take_along_axis(np.sort(gaps, axis=1), last[:, None], 1)[:, 0] + 2 * errors
         proved = np.isfinite(bounds) & ((depths == 0) | (far < bounds))
@@ -222,7 +222,7 @@ class AllPairs:
         )
 
     def _tables(self, candidates: Candidates, counts: np.ndarray, open_: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(gaps, places) [rows, c] of a block's candidates; those of rows that are not open may be cut off."""
+        """(gaps, places) [rows, c] of a block's candidates; those of rows that are settled may be cut off."""
         width = int(counts[open_].max(initial=0)) + 1
         gaps, places = np.full((len(counts), width), np.inf, dtype=np.float32), np.zeros((len(counts), width), np.int64)
         if candidates:
@@ -268,12 +268,12 @@ def _number_within(row: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _sampled(count: int) -> int:
-    """How many gallery samples determine the bounds."""
+    """How many gallery samples the bounds are estimated from."""
     return min(count, max(FEWEST, count // SAMPLED))
 
 
 def _ranks(depths: np.ndarray, count: int) -> np.ndarray:
-    """Which nearest of the sampled ones is the bound: one sample in hundreds finds too few under it."""
+    """Which nearest sampled neighbour is the bound: one sample in hundreds has too few neighbours below it."""
     expected = depths * (_sampled(count) / count)
     ranks: np.ndarray = np.minimum(np.ceil(expected + 2 * np.sqrt(expected) + 1).astype(np.int64), _sampled(count))
     return ranks

@@ -9,7 +9,7 @@ from torch import Tensor
 from workbench.problem import Problem
 
 ROUNDS = 100  # of k-means, at most
-BLOCK = 2**23  # distances held at once (32 MB)
+BLOCK = 2**23  # distances in memory at once (32 MB)
 
 
 def nmi(
@@ -26,7 +26,7 @@ def nmi(
         embeddings: [n, d] finite; brought to unit length for "cosine".
         labels: [n] int; k is the number of distinct ones.
         seed: of the k-means++ start; one start, as is usual in metric learning.
-        between: called again and again; may raise to give up.
+        between: called often; may raise to cancel.
 
     Raises:
         Problem: no embeddings, or lengths that differ.
@@ -66,7 +66,7 @@ def _k_means(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> 
         sums = torch.zeros_like(centres).index_add_(0, clusters, points)
         centres = sums / counts.clamp_min(1)[:, None]
         empty = (counts == 0).nonzero().flatten()
-        centres[empty] = points[gaps.topk(len(empty)).indices]  # to the points that lie worst
+        centres[empty] = points[gaps.topk(len(empty)).indices]  # to the points farthest from their centres
     return clusters
 
 
@@ -80,7 +80,7 @@ def _start(points: Tensor, k: int, seed: int, between: Callable[[], None]) -> Te
         gaps = torch.minimum(gaps, (points - points[chosen[-1]]).square().sum(1))
         reached = gaps.double().cumsum(0)
         if reached[-1] <= 0:
-            break  # all that is left are copies of centres
+            break  # only copies of centres are left
         draw = torch.rand(1, generator=generator, dtype=torch.float64).to(reached) * reached[-1]
         chosen.append(min(int(torch.searchsorted(reached, draw, right=True)), len(points) - 1))
     return points[chosen]

@@ -1,4 +1,4 @@
-"""The shape of an embedding: how far classes spread, how far they lie apart, how many dimensions they fill."""
+"""The shape of an embedding: the spread of classes, the distances between them, the dimensions that are used."""
 
 from collections.abc import Iterator
 
@@ -7,21 +7,21 @@ import torch
 
 from workbench.problem import Problem
 
-TALL = 20  # times more samples than dimensions
-BLOCK = 2**21  # distances held at once (16 MB)
+TALL = 20  # samples per dimension above which the covariance matrix is used
+BLOCK = 2**21  # distances in memory at once (16 MB)
 
 
 def covering_radius(embeddings: np.ndarray, labels: np.ndarray | None = None, centres: int = 1) -> float:
-    """Mean over classes of the radius that `centres` of the class's own samples need to cover it (seed 002, Sec. 4).
+    """Mean over classes of the radius within which `centres` of its own samples cover a class (Gürbüz et al. 2023).
 
     Args:
-        embeddings: [n, d] finite, taken as they are: normalise first for distances on the sphere.
+        embeddings: [n, d] finite; normalise them first for distances on the sphere.
         labels: [n] int; None: all samples are one class.
         centres: per class, at least 1; a class with fewer samples has radius 0.
 
     Returns:
-        A Euclidean distance. With one centre it is the least possible; with more, greedy k-center (Gonzalez, 1985)
-        from that centre, at most twice the least possible.
+        A Euclidean distance. With one centre it is the smallest possible; with more, that of greedy k-center (Gonzalez,
+        1985) from that centre, at most twice the smallest possible.
 
     Raises:
         Problem: empty or non-finite embeddings, lengths that differ, centres below 1.
@@ -54,7 +54,7 @@ def class_distances(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def class_shape(embeddings: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """How far classes spread and how far they lie apart (Gürbüz et al. 2023, CCP, supplement, Section 1.2).
+    """The spread of classes and the distance between them (Gürbüz et al. 2023, CCP, supplement, Section 1.2).
 
     Args:
         embeddings: [n, d] finite. labels: [n] int. Memory grows with the square of the number of classes.
@@ -80,12 +80,12 @@ def effective_rank(embeddings: np.ndarray) -> float:
     """
     vectors, _ = _checked(embeddings, None)
     centred = vectors - vectors.mean(axis=0)
-    if len(vectors) > TALL * vectors.shape[1]:  # the same values from the small side, many times faster
+    if len(vectors) > TALL * vectors.shape[1]:  # the same values from the d x d matrix, many times faster
         squares = torch.linalg.eigvalsh(torch.from_numpy(centred.T @ centred)).numpy()
         values = np.sqrt(np.maximum(squares[::-1], 0))
-        values = values[values > values[0] * 1e-7]  # smaller ones are rounding of the squares
+        values = values[values > values[0] * 1e-7]  # smaller ones are rounding errors of the squares
     else:
-        values = torch.linalg.svdvals(torch.from_numpy(centred)).numpy()  # NumPy would hold the interpreter meanwhile
+        values = torch.linalg.svdvals(torch.from_numpy(centred)).numpy()  # NumPy would hold the interpreter lock
     values = values[values > values[0] * max(vectors.shape) * np.finfo(np.float64).eps]
     if np.ptp(vectors, axis=0).max() == 0 or len(values) == 0:
         return 0.0
@@ -111,7 +111,7 @@ def alignment_uniformity(embeddings: np.ndarray, labels: np.ndarray) -> tuple[fl
     close = near = pairs = 0.0
     for part, squares in _squares(vectors):
         same = classes[part][:, None] == classes
-        pairs += same.sum() - len(squares)  # less each sample with itself
+        pairs += same.sum() - len(squares)  # without pairs of a sample with itself
         near += (squares * same).sum()
         close += np.exp(-2 * squares).sum() - len(squares)
     others = len(vectors) * (len(vectors) - 1)

@@ -13,14 +13,14 @@ from workbench.numerals import minus
 
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
 BINS = 60  # of the histograms of similarities
-MOST = 2_000  # images that are looked at
-COLLAPSED_RANK, NARROW_SHARE = 2.0, 0.1  # effective rank, and of the directions that classes need
-POINT = 0.98  # mean cosine of pairs of two classes from which all images are one point
-OVERLAP = 0.25  # of both histograms: above it positives and negatives do not part
-HUB_TIMES = 10  # times the mean: from there on an image is in too many lists
+MOST = 2_000  # images that are measured
+COLLAPSED_RANK, NARROW_SHARE = 2.0, 0.1  # effective rank; fraction of the directions that the classes need
+POINT = 0.98  # mean cosine between classes above which all images are one point
+OVERLAP = 0.25  # of both histograms: above it positives and negatives are not separated
+HUB_TIMES = 10  # times the mean: above it an image is in too many lists
 NORM_SPREAD = 0.5  # standard deviation of the norms over their mean
-NORM_GROWTH = 100.0  # times the first mean norm: from there on lengths carry the loss down
-CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and how far MAP@R stays below it
+NORM_GROWTH = 100.0  # times the first mean norm: above it the loss falls because norms grow
+CONFIDENT_TRAIN, CONFIDENT_TEST = 0.99, 0.2  # accuracy on training images, and how far MAP@R is below it
 PREFIX = "geometry/"
 
 OK, NOTE, BAD = "ok", "note", "bad"
@@ -28,19 +28,19 @@ OK, NOTE, BAD = "ok", "note", "bad"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """One evaluation's embeddings seen closely."""
+    """Measurements of one evaluation's embeddings."""
 
     numbers: dict[str, float]  # by name without PREFIX; see `numbers_of`
-    spectrum: np.ndarray  # [d] singular values over the largest, falling
+    spectrum: np.ndarray  # [d] singular values over the largest, descending
     variances: np.ndarray  # [d] of each dimension
     edges: np.ndarray  # [BINS + 1] of the cosines
-    positives: np.ndarray  # [BINS] shares of pairs of one class
-    negatives: np.ndarray  # [BINS] of two classes
+    positives: np.ndarray  # [BINS] fractions of the pairs within classes
+    negatives: np.ndarray  # [BINS] of the pairs between classes
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One thing that was looked at, in words."""
+    """One check of an embedding, in words."""
 
     level: str  # OK, NOTE or BAD
     title: str
@@ -48,7 +48,7 @@ class Alarm:
 
 
 def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
-    """Look at embeddings [n, d] finite with labels [n]; of more than `most` images evenly spread ones are taken."""
+    """Measure embeddings [n, d] finite with labels [n]; of more than `most` images an evenly spread part is taken."""
     rows = thinned(labels, most)
     vectors, classes = np.asarray(embeddings[rows], np.float64), np.unique(labels[rows], return_inverse=True)[1]
     centred = vectors - vectors.mean(0)
@@ -84,18 +84,18 @@ def look(embeddings: np.ndarray, labels: np.ndarray, most: int = MOST) -> Look:
 
 
 def stored_numbers(seen: Look) -> dict[str, float]:
-    """What an evaluation keeps of a look, as metrics."""
+    """The numbers of a `Look` that an evaluation stores as metrics."""
     kept = ("dead_dimensions", "mean_norm", "norm_spread", "overlap", "foreign_margin", "largest_hub")
     return {f"{PREFIX}{name}": seen.numbers[name] for name in kept}
 
 
 def alarms(numbers: Mapping[str, float], before: Mapping[str, float] | None = None, accuracy: float | None = None,
            score: float | None = None) -> list[Alarm]:  # fmt: skip
-    """What the numbers of a look say of collapse, dead dimensions, positives and negatives, and hubs; then, where they
-    say something, of norms, nearest foreign images and confidence.
+    """Checks for collapse, dead dimensions, overlap of positives and negatives, and hubs; then, if there is something
+    to say, for norms, nearest images of other classes, and confidence.
 
     Args:
-        numbers: of this evaluation. before: of the first one, for comparison.
+        numbers: those of this evaluation. before: those of the first one, for comparison.
         accuracy: on training images, in 0..1. score: MAP@R of the test half, in 0..1.
     """
     return [
@@ -123,7 +123,7 @@ def falling_classes(scores: np.ndarray) -> np.ndarray:
 
 
 def thinned(labels: np.ndarray, most: int) -> np.ndarray:
-    """Rows of at most about `most` images: of each class the same share, evenly spread, at least two of a class."""
+    """Rows of about `most` images or fewer: the same fraction of each class, evenly spread, at least two of each."""
     if len(labels) <= most:
         return np.arange(len(labels))
     order = np.argsort(labels, kind="stable")
@@ -151,7 +151,7 @@ def _shares(pairs: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _foreign_margin(cosines: np.ndarray, classes: np.ndarray) -> float:
-    """Median over images of the cosine to the nearest of the own class less that to the nearest of another."""
+    """Median over images of the cosine to the nearest of the same class minus that to the nearest of another."""
     same = classes[:, None] == classes
     other = np.where(same, -np.inf, cosines).max(1)
     np.fill_diagonal(same, False)
@@ -161,7 +161,7 @@ def _foreign_margin(cosines: np.ndarray, classes: np.ndarray) -> float:
 
 
 def _largest_hub(cosines: np.ndarray) -> float:
-    """How often the most frequent image is in lists of ten (the mean is ten)."""
+    """In how many lists of ten neighbours the most frequent image is (the mean is ten)."""
     depth = min(10, len(cosines) - 1)
     if depth < 1:
         return float("nan")
@@ -213,7 +213,7 @@ def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> 
         words = f"Their mean is {norm:.3g}, it was {before['mean_norm']:.3g} untrained: longer embeddings are surer."
         return [Alarm(NOTE, "The norms have grown", words)]
     if spread > NORM_SPREAD:
-        words = f"They differ by {100 * spread:.0f} % of their mean, {norm:.3g}; a cosine leaves that out."
+        words = f"Their standard deviation is {100 * spread:.0f} % of their mean, {norm:.3g}; cosines ignore norms."
         return [Alarm(NOTE, "The norms differ widely", words)]
     return []
 
@@ -222,7 +222,7 @@ def _margins(numbers: Mapping[str, float]) -> list[Alarm]:
     margin = numbers["foreign_margin"]
     if not margin < 0:
         return []
-    words = minus(f"Median of the nearest own cosine less the nearest foreign one: {margin:.3f}.")
+    words = minus(f"Median cosine to the nearest image of the class minus that to the nearest other: {margin:.3f}.")
     return [Alarm(NOTE, "Most images are nearest to another class", words)]
 
 

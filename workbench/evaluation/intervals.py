@@ -2,8 +2,8 @@
 
 import numpy as np
 
-CHUNK = 2**18  # draws counted at once: 2 MB, so that the counters stay in the processor's cache
-DEARER = 10  # how many draws of a query cost as much as one draw of how often a value comes
+CHUNK = 2**18  # draws counted at once: 2 MB, which stay in the processor's cache
+DEARER = 10  # how many draws of a query cost as much as one draw of the count of a value
 
 
 def bootstrap_interval(
@@ -26,7 +26,7 @@ def bootstrap_interval(
         return nothing, nothing
     random = np.random.default_rng(seed)
     values, times = _distinct(table.reshape(len(table), -1))
-    alike = len(values) * DEARER <= len(table)  # of queries with the same values only the number matters
+    alike = len(values) * DEARER <= len(table)  # of queries with the same values only their number matters
     means = np.empty((resamples, *table.shape[1:]))
     step = max(1, CHUNK // len(table))
     for start in range(0, resamples, step):
@@ -42,14 +42,14 @@ def bootstrap_interval(
 
 
 def _distinct(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows [u, m], and how often each comes [u]."""
+    """The distinct rows [u, m], and their counts [u]."""
     ordered = table[np.lexsort(table.T)]
     first = np.flatnonzero(np.concatenate([[True], (ordered[1:] != ordered[:-1]).any(1)]))
     return ordered[first], np.diff(first, append=len(ordered))
 
 
 def _times_drawn(random: np.random.Generator, resamples: int, count: int) -> np.ndarray:
-    """How often each of `count` is among as many draws with replacement [resamples, count]."""
+    """How often each of `count` items is among `count` draws with replacement [resamples, count]."""
     drawn = random.integers(0, count, size=(resamples, count))
-    drawn += np.arange(resamples)[:, None] * count  # every resample counts in a row of its own
+    drawn += np.arange(resamples)[:, None] * count  # every resample counts in its own row
     return np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)

@@ -17,9 +17,9 @@ def linear_probe(
 ) -> dict[str, float]:
     """Top-1, top-5 and kNN accuracy on frozen features, as fractions (stage 2 of two-stage training).
 
-    A linear softmax classifier with bias is trained with Adam for 30 epochs, the rate falling to 0 by a cosine, on
-    features standardised by the training half. kNN: the majority of the 20 nearest training images by cosine, each
-    vote weighed by its similarity.
+    A linear softmax classifier with bias is trained with Adam for 30 epochs, with a cosine schedule to 0, on features
+    standardised by the training half. kNN: the vote of the 20 nearest training images by cosine, weighted by
+    similarity.
 
     Args:
         train: [n, f] finite features of the training half. train_labels: [n] int.

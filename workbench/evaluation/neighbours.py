@@ -3,7 +3,7 @@
 Every pair of query and gallery row becomes one 64-bit key: the leading bits of a non-negative float64 gap (one minus
 cosine, or squared distance), then the gallery row's place in the order of sample ids. Sorting keys sorts by distance
 and breaks ties by the lower id, with no second pass. Gaps are rounded to 2^-36 of their size (2^-35 from 65,536 gallery
-rows on, and so forth), so that the last bits, which differ between matrix kernels, decide nothing.
+rows on, and so on), so that the last bits, which differ between matrix kernels, have no effect.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from workbench.problem import Problem
 
 Distance = Literal["cosine", "l2"]
 
-# Bytes of gaps held at once: on a processor larger blocks leave its cache and are slower, a GPU wants fewer launches.
+# Bytes of gaps in memory at once: on a CPU larger blocks do not fit its cache, a GPU wants fewer launches.
 BLOCK_BYTES = {"cpu": 16 * 2**20, "cuda": 64 * 2**20}
-UNIT_ROWS = 512  # brought to length one at a time, while they are in the processor's cache
+UNIT_ROWS = 512  # normalised at a time, while they are in the processor's cache
 
 
 class Gallery:
@@ -29,7 +29,7 @@ class Gallery:
         embeddings: [n, d] finite numbers, n >= 1.
         ids: [n] int64, unique; the lower id wins a tie. Default: row numbers.
         distance: "cosine" (a zero vector has similarity 0 to everything) or "l2".
-        device: where blocks are computed. Float64 is needed, so "mps" falls to the processor.
+        device: where blocks are computed. Float64 is needed, so "mps" uses the CPU instead.
 
     Raises:
         Problem: embeddings are empty, of the wrong shape or not finite; ids repeat; the distance is unknown.
@@ -54,7 +54,7 @@ class Gallery:
         distinct, copies = _distinct(vectors[self.order])
         self.columns = self._tensor(distinct)  # [distinct, d] float64
         self._norms = (self.columns**2).sum(1)
-        # Copies share one computed column: two matrix kernels may round the same product differently.
+        # Copies share one computed column, because two matrix kernels may round the same product differently.
         self.copies = None if copies is None else self._tensor(copies)  # place -> row of `columns`
         self._places = self._tensor(np.arange(self.count))
         self._row_mask = row_mask(self.count)
@@ -72,7 +72,7 @@ class Gallery:
         yield from self.blocks_of(self.prepared(queries), own, block_bytes)
 
     def prepared(self, queries: np.ndarray) -> torch.Tensor:
-        """Queries [m, d] as they are compared: float64 on the device, of length one for cosine. Raises Problem."""
+        """Queries [m, d] for `blocks_of`: float64 on the device, normalised for cosine. Raises Problem as Gallery."""
         vectors = self._tensor(self._vectors(queries))
         width = self.columns.shape[1]
         if vectors.shape[1] != width:
@@ -82,7 +82,7 @@ class Gallery:
     def blocks_of(
         self, vectors: torch.Tensor, own: np.ndarray | None = None, block_bytes: int | None = None
     ) -> Iterator[tuple[slice, torch.Tensor]]:
-        """As `blocks`, of prepared queries."""
+        """As `blocks`, for prepared queries."""
         block_bytes = block_bytes or BLOCK_BYTES.get(self.device.type, BLOCK_BYTES["cpu"])
         rows = max(1, block_bytes // (8 * self.count))
         own_places = None if own is None else self._tensor(self.place[own])
@@ -95,7 +95,7 @@ class Gallery:
 
     def keys_from(self, gaps: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Keys of non-negative float64 gaps to gallery places; overwrites the gaps."""
-        keys = gaps.view(torch.int64)  # bits of a non-negative float64 sort as it does
+        keys = gaps.view(torch.int64)  # the bits of non-negative float64 numbers sort like the numbers
         return keys.add_((self._row_mask + 1) >> 1).bitwise_and_(~self._row_mask).add_(places)
 
     def gaps_in(self, keys: torch.Tensor) -> torch.Tensor:
@@ -112,7 +112,7 @@ class Gallery:
         return torch.from_numpy(np.sort(table[:, :k], axis=1))
 
     def places_of(self, keys: torch.Tensor) -> torch.Tensor:
-        """Places, in the order of ids, that the keys point to; `order[place]` is the gallery row."""
+        """Places, in the order of ids, that the keys contain; `order[place]` is the gallery row."""
         return keys & self._row_mask
 
     def similarities_of(self, keys: torch.Tensor) -> torch.Tensor:
@@ -139,24 +139,24 @@ class Gallery:
         return gaps.clamp_(min=0.0)  # a query at the origin
 
     def _vectors(self, embeddings: np.ndarray) -> np.ndarray:
-        """Checked float64 rows, of length one for cosine."""
+        """Checked float64 rows, normalised for cosine."""
         vectors = np.asarray(embeddings, dtype=np.float64)
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise Problem(f"Embeddings must be a table of at least one row and one column, not {vectors.shape}.")
         wrong = int((~np.isfinite(vectors)).any(axis=1).sum())
         if wrong:
             raise Problem(
-                f"{wrong:,} of {len(vectors):,} embeddings hold NaN or infinity, so distances mean nothing.",
+                f"{wrong:,} of {len(vectors):,} embeddings contain NaN or infinity, so distances are undefined.",
                 todo="Lower the learning rate, or evaluate an earlier checkpoint.",
             )
         if self.distance == "l2":
-            return vectors + 0.0  # -0.0 becomes 0.0, so that copies are equal bit for bit
+            return vectors + 0.0  # -0.0 becomes 0.0, so that copies are bitwise equal
         units = np.zeros_like(vectors)
         for start in range(0, len(vectors), UNIT_ROWS):
             part, unit = vectors[start : start + UNIT_ROWS], units[start : start + UNIT_ROWS]
             largest = np.abs(part).max(axis=1, keepdims=True)
             np.divide(part, largest, out=unit, where=largest > 0)
-            unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1)  # 1 only where the vector is zero
+            unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1)  # 1 only if the vector is zero
             unit += 0.0
         return units
 
@@ -177,9 +177,9 @@ def nearest(
 
     Args:
         queries, gallery: [m, d] and [n, d].
-        k: at least 0; cut to the gallery's size (less one when `own` is given).
+        k: at least 0; limited to the size of the gallery (minus one with `own`).
         ids: [n] sample ids of the gallery.
-        own: [m] gallery row of each query, left out by identity.
+        own: [m] gallery row of each query, which is left out of its neighbours.
 
     Returns:
         rows [m, k] int64 of the gallery, best first; similarities [m, k] float32 (cosine, or minus the distance).
@@ -207,9 +207,9 @@ def _order(ids: np.ndarray, count: int) -> np.ndarray:
 
 
 def _distinct(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows without copies, and for every row its place among them (None when there are no copies)."""
+    """Rows without copies, and the place of every row among them (None when there are no copies)."""
     rows = np.ascontiguousarray(vectors)
-    # A sum of all bits, each number's with a factor of its own, differs between almost any two rows that differ.
+    # A weighted sum of the bits, with one factor for each column, differs between almost any two different rows.
     factors = np.random.default_rng(0).integers(2**62, size=rows.shape[1]) * 2 + 1
     if len(np.unique(np.einsum("ij,j->i", rows.view(np.int64), factors))) == len(rows):
         return rows, None

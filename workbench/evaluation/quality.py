@@ -1,4 +1,4 @@
-"""What one evaluation measures besides retrieval: votes of neighbours, hubs, and the shape of the embedding."""
+"""What an evaluation measures besides retrieval: votes of neighbours, hubs, and the shape of the embedding."""
 
 import numpy as np
 
@@ -7,26 +7,26 @@ from workbench.evaluation.geometry import alignment_uniformity, class_distances,
 from workbench.evaluation.health import look, stored_numbers
 from workbench.evaluation.retrieval import Retrieval
 
-WATCHED = 1000  # embeddings of which health.py looks at all pairs
-SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are taken
+WATCHED = 1000  # embeddings of which health.py measures all pairs
+SAMPLED, CLASSES = 3000, 300  # embeddings, and classes, of which distances of all pairs are measured
 
-ROOMY = 1e15  # numbers up to here have squares whose sum is finite in float32
+ROOMY = 1e15  # numbers up to this have squares whose sum is finite in float32
 
 
 def quality(
     embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval
 ) -> dict[str, float]:
-    """Numbers of one evaluation, NaN where they mean nothing.
+    """Numbers of one evaluation, NaN where they are undefined.
 
     Args:
         embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `retrieval`.
 
     Returns:
-        "kNN@10": share of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
+        "kNN@10": fraction of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
         "hubness": skewness of how often a sample is among the ten neighbours of others (Radovanovic et al. 2010);
         "geometry/effective_rank", "geometry/alignment", "geometry/uniformity" (see geometry.py), and on the sphere
         "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
-        of all pairs are taken on at most 300 classes, evenly spread, and about 3,000 of their samples;
+        of all pairs are measured on at most 300 classes, evenly spread, and about 3,000 of their samples;
         "geometry/dead_dimensions" and the others of health.stored_numbers, on 1,000 samples.
     """
     watched = stored_numbers(look(embeddings, labels, WATCHED))
@@ -42,7 +42,7 @@ def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> 
     rows = order[np.searchsorted(sample_ids, near, sorter=order)]
     voted = labels[rows]  # [n, 10]
     same = voted[:, :, None] == voted[:, None, :]
-    winner = voted[np.arange(len(voted)), same.sum(2).argmax(1)]  # of equals the nearest
+    winner = voted[np.arange(len(voted)), same.sum(2).argmax(1)]  # ties go to the nearest
     times = np.bincount(rows.ravel(), minlength=len(labels)).astype(float)
     spread = times.std()
     skewness = float(((times - times.mean()) ** 3).mean() / spread**3) if spread else 0.0
@@ -71,7 +71,7 @@ def _geometry(embeddings: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 
 def sampled(labels: np.ndarray) -> np.ndarray:
-    """Rows of at most CLASSES classes of `labels` [n], whole or evenly thinned, some SAMPLED in all."""
+    """Rows of at most CLASSES classes of `labels` [n], all or evenly thinned, about SAMPLED in total."""
     order = np.argsort(labels, kind="stable")
     classes = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     kept = [classes[number] for number in np.unique(np.linspace(0, len(classes) - 1, CLASSES).astype(int))]
@@ -80,7 +80,7 @@ def sampled(labels: np.ndarray) -> np.ndarray:
 
 
 def _cosines(unit: np.ndarray, classes: np.ndarray) -> tuple[float, float]:
-    """Mean cosine of pairs of one class, and of two; from sums of vectors, without the table of all pairs."""
+    """Mean cosine of pairs within classes and between classes; from sums of vectors, without all pairs."""
     _, numbers, counts = np.unique(classes, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), unit.shape[1]))
     np.add.at(sums, numbers, unit)

@@ -21,8 +21,8 @@ def ranked_blocks(
 ) -> Iterator[tuple[slice | np.ndarray, torch.Tensor, Ranks]]:  # fmt: skip
     """Blocks of queries: their rows, the smallest keys [rows, depth and more] of each, and ranks beyond them.
 
-    `own` is every row of the gallery or None. Of keys after a query's depth [m] some may be those of the query itself.
-    A query may come twice, and the second time counts: the next block is not begun before the ranks are taken.
+    `own` is every row of the gallery or None. Beyond a query's depth [m] some keys may be those of the query itself.
+    A query may come twice; the second time counts. Take the ranks of a block before the next block.
     """
     deepest = int(depths.max())
     if not pays(gallery, deepest):

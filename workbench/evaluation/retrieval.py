@@ -1,4 +1,4 @@
-"""Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020; seed 002, supplement 2.1)."""
+"""Retrieval metrics: recall@k, P@1, P@R and MAP@R (Musgrave et al., 2020)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from workbench.progress import Progress, quiet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Retrieval:
-    """What an evaluation stores; every row is a query, in the order given."""
+    """What an evaluation stores; every row is a query, in the order of the embeddings."""
 
     metrics: dict[str, float]  # fractions, "queries", "queries/left_out", "MAP@R/low", ...
     ap: np.ndarray  # [n] float32: average precision at R; NaN where r is 0
@@ -50,15 +50,15 @@ def retrieve(
     between: Between = lambda: None,
     progress: Progress = quiet,
 ) -> Retrieval:
-    """Every sample queries all others; itself is left out by identity, ties go to the lower sample id.
+    """Search all samples with every sample, which is left out of its own ranking; ties go to the lower sample id.
 
-    With `is_query` the protocol is query / gallery (In-shop): queries search the other samples only, and those others,
-    the gallery, count as no query: their AP is NaN, first hit and R are 0, and their neighbours are of the gallery.
+    With `is_query` the protocol is query / gallery (In-shop): queries search the other samples, the gallery, only.
+    Gallery samples are not scored: their AP is NaN, first hit and R are 0, and their neighbours are in the gallery.
 
     Args:
         embeddings: [n, d] finite. labels: [n] int. sample_ids: [n] int64, unique.
         k: neighbours kept per query, for browsing; metrics do not depend on it.
-        ks: ranks of recall@k, each at least 1; a rank beyond the gallery means the whole gallery.
+        ks: ranks of recall@k, each at least 1; a rank beyond the size of the gallery means the whole gallery.
         is_query: [n] bool, some true and some false.
         between: called after each block of queries; may raise Cancelled.
         progress: likewise, with how many queries are done and how many there are; not with `is_query`.
@@ -100,7 +100,7 @@ def _query_gallery(
     device: str | torch.device,
     between: Between,
 ) -> Retrieval:
-    """Queries against the gallery, then the gallery's own neighbours, put together in the order given."""
+    """Queries against the gallery, then the gallery's own neighbours, merged in the order of the samples."""
     asks, searched = np.flatnonzero(is_query), np.flatnonzero(~is_query)
     if not len(asks) or not len(searched):
         raise Problem("Query / gallery needs at least one query and one image in the gallery.")
@@ -127,7 +127,7 @@ def retrieval_metrics(
     distance: Distance = "cosine",
     gallery: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> dict[str, float]:
-    """Retrieval metrics of embeddings among themselves, or against a gallery of their own.
+    """Retrieval metrics of embeddings among themselves, or against a separate gallery.
 
     Args:
         embeddings: [n, d] finite, the queries. labels: [n] int.
@@ -227,7 +227,7 @@ def _rank_of_first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) 
 
 
 def _metrics(ranked: _Ranked, ks: Sequence[int]) -> dict[str, float]:
-    """Means over the queries that have something to find, each with its bootstrap limits."""
+    """Means over the queries whose class has another sample, each with its bootstrap limits."""
     counted = ranked.r > 0
     first = ranked.first_hit[counted]
     if any(k < 1 for k in ks):

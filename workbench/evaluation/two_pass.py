@@ -1,4 +1,4 @@
-"""Nearest neighbours in two passes: float32 finds the candidates, float64 orders them and proves that none is missing.
+"""Nearest neighbours in two passes: float32 finds candidates, float64 sorts them and proves that none is missing.
 
 The neighbours are those of `Gallery.blocks` and `Gallery.smallest` (unless two gaps differ by less than the rounding of
 float64), at about the speed of one float32 product: a row whose candidates could be incomplete, by the worst rounding
@@ -13,12 +13,12 @@ import torch
 
 from workbench.evaluation.neighbours import Gallery
 
-SLACK = 12  # candidates beside those asked for
+SLACK = 12  # candidates beyond those asked for
 ROUNDING = 2.0**-23  # twice that of one float32 operation
-WORTHWHILE = 16  # times more gallery than neighbours: else one pass in float64 is as fast
-GATHERED = 2**20  # numbers of candidates' vectors held at once (8 MB)
-CHUNK = 64  # gaps whose minimum represents them in the first look
-BLOCK = 2**22  # scores held at once (16 MB): larger ones would be given back to the system and zeroed anew each time
+WORTHWHILE = 16  # gallery rows per neighbour: below it one pass in float64 is as fast
+GATHERED = 2**20  # numbers of candidates' vectors in memory at once (8 MB)
+CHUNK = 64  # gaps that their minimum represents in the first pass
+BLOCK = 2**22  # scores in memory at once (16 MB): larger blocks would go back to the system and be zeroed again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,13 +27,13 @@ class Searched:
 
     part: slice  # of the queries
     best: torch.Tensor  # [rows, k] int64 keys, ascending
-    scores: torch.Tensor  # [rows, n and some] float32: gaps less the query's own part; infinite at the query itself
-    own_part: torch.Tensor  # [rows] float64: a gap is a score and this
-    errors: torch.Tensor  # [rows] float64: how far a score may be off
+    scores: torch.Tensor  # [rows, n and padding] float32: gaps minus the query's part; infinite for the query itself
+    own_part: torch.Tensor  # [rows] float64: a gap is a score plus this
+    errors: torch.Tensor  # [rows] float64: the largest error of a score
 
 
 def pays(gallery: Gallery, k: int) -> bool:
-    """Whether two passes are the faster way: on a processor, for few of many."""
+    """Whether two passes are faster: on the CPU, for few neighbours in a large gallery."""
     return gallery.device.type == "cpu" and gallery.count >= WORTHWHILE * (k + SLACK)
 
 
@@ -85,7 +85,7 @@ class TwoPass:
         return self._keys(searched.part.start + rows, places)
 
     def _scores(self, part: slice) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Scores of a block [rows, n and some], what makes gaps of them [rows], and how far they may be off [rows]."""
+        """Scores of a block [rows, n and padding], what to add to get gaps [rows], and their largest errors [rows]."""
         gallery, queries = self._gallery, self._queries[part]
         scores = self._product(self._factor * queries.float())
         if self._copies is not None:
@@ -105,7 +105,7 @@ class TwoPass:
         """The k best of the candidates, and for which rows nothing outside of them can be among the k best."""
         near, places = _candidates(scores, k + SLACK)
         keys = self._keys(torch.arange(part.start, part.stop), places).sort(1).values
-        last = near.amax(1)  # all others are at least as far, as float32 sees it
+        last = near.amax(1)  # in float32, all others are at least as far
         proved = torch.ones(len(scores), dtype=torch.bool)
         if k:
             proved = self._gallery.gaps_in(keys[:, k - 1]) < last.double() + sure_part
@@ -137,7 +137,7 @@ class Product:
     """queries vectors^T + bias in float32, for many blocks of queries against the same vectors.
 
     oneDNN's product, with the vectors packed once, is up to 1.7 times as fast as torch.mm on processors for which MKL
-    was not made; torch lends it under names that it does not promise to keep, so it is tried out first.
+    was not made. torch offers it under private names that may change, so it is tested before it is used.
     """
 
     def __init__(self, vectors: torch.Tensor, bias: torch.Tensor | None, rows: int) -> None:
@@ -165,7 +165,7 @@ ONEDNN = _has_onednn()
 
 
 def _padded(rows: torch.Tensor) -> torch.Tensor:
-    """With zeros below, up to a whole number of chunks."""
+    """Pad with zero rows to a multiple of the chunk size."""
     padded = rows.new_zeros(-(-len(rows) // CHUNK) * CHUNK, *rows.shape[1:])
     padded[: len(rows)] = rows
     return padded
@@ -176,7 +176,7 @@ def _candidates(scores: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.T
     chunks = scores.unflatten(1, (-1, CHUNK))
     if chunks.shape[1] < 2 * count:
         return torch.topk(scores, count, dim=1, largest=False, sorted=False)
-    # Each of the smallest is in one of as many chunks with the smallest minima.
+    # The `count` smallest are in the `count` chunks with the smallest minima.
     picked = torch.topk(chunks.amin(2), count, dim=1, largest=False, sorted=False).indices
     inside = chunks.gather(1, picked[:, :, None].expand(-1, -1, CHUNK)).flatten(1)
     near, at = torch.topk(inside, count, dim=1, largest=False, sorted=False)

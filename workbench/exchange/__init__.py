@@ -1,1 +1,1 @@
-"""In and out: runs as files that other programs read, and embeddings of models trained elsewhere as runs."""
+"""Export and import: runs as files for other programs, and embeddings of other models as runs."""

@@ -29,11 +29,11 @@ def _onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One way out.
+    """An export format.
 
     Args:
-        title: what it is called. help: which files, for what.
-        write: puts the files into a folder that is there; returns their paths.
+        title: its name. help: which files, for what.
+        write: writes the files into an existing folder; returns their paths.
         needs: what the run must have.
         extra, packages: the optional dependencies in pyproject.toml, and what they import.
     """
@@ -101,11 +101,11 @@ def export_run(
     progress: Progress = quiet,
     epoch: Epoch = BEST,
 ) -> list[Path]:
-    """Write a run in some formats; a run that still works is written as it is now.
+    """Write a run in some formats; a run that is still training is written as it is now.
 
     Args:
         names: keys of FORMATS.
-        out: folder; made when it is missing. Files of an earlier export are replaced, each when the new one is whole.
+        out: folder; created if missing. Files of an earlier export are replaced when the new ones are complete.
         progress: called at each stage; may raise Cancelled.
         epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
 
@@ -113,7 +113,7 @@ def export_run(
         The files, in the order of `names`.
 
     Raises:
-        Problem: nothing is written when a format cannot be made of this run; a full disk keeps what was there.
+        Problem: a format is not possible for this run (nothing is written), or the disk is full (old files stay).
     """
     source, wanted = source_of(workspace, run_id, epoch), list(dict.fromkeys(names))
     for name in wanted:

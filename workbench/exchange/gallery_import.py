@@ -1,4 +1,4 @@
-"""Embeddings of another program as a run that is only searched: copied block by block, without metrics or images."""
+"""Embeddings of another program as a search-only run: copied block by block, without metrics or images."""
 
 from pathlib import Path
 from typing import Literal
@@ -26,7 +26,7 @@ def import_gallery(
     distance: Literal["cosine", "l2"] = "cosine",
     progress: Progress = quiet,
 ) -> int:
-    """Make a run of embeddings that are only searched; returns its number. The files are never read whole.
+    """Make a search-only run of embeddings; returns its number. The files are never read completely into memory.
 
     Args:
         embeddings: .npy [n, d] of numbers; float16 and float32 are kept as they are.

@@ -16,28 +16,26 @@ from workbench.progress import Progress
 from workbench.running import trained_network
 
 ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
-PREPARE = """\
-image = ImageOps.exif_transpose(Image.open("image.png")).convert("{mode}")
-image = {fit}({size}, {size}), Image.Resampling.BICUBIC)
+PIXELS = """\
 pixels = np.asarray(image, np.float32).reshape(1, {size}, {size}, {channels}).transpose(0, 3, 1, 2) / 255
 """
 EXAMPLE_TORCH = f"""\
 # Embeds image.png with the exported network.
-import numpy as np
+{{library}}import numpy as np
 import torch
 from PIL import Image, ImageOps
 
 model = torch.export.load("model.pt2").module()
-{PREPARE}print(model(torch.from_numpy(np.ascontiguousarray(pixels))))
+{{prepare}}{PIXELS}print(model(torch.from_numpy(np.ascontiguousarray(pixels))))
 """
 EXAMPLE_ONNX = f"""\
 # Embeds image.png with the exported network.
-import numpy as np
+{{library}}import numpy as np
 import onnxruntime
 from PIL import Image, ImageOps
 
 model = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
-{PREPARE}print(model.run(["embeddings"], {{{{"images": np.ascontiguousarray(pixels)}}}})[0])
+{{prepare}}{PIXELS}print(model.run(["embeddings"], {{{{"images": np.ascontiguousarray(pixels)}}}})[0])
 """
 NOTE = """\
 {file}: run {run}, "{name}"
@@ -46,12 +44,13 @@ Made by Workbench {version} with torch {torch} from the checkpoint after epoch {
 Input "images": float32 [n, {channels}, {size}, {size}] in 0..1, n from 1 on.
 Output "embeddings": float32 [n, {width}]; compared by {distance}.
 
-How an image becomes an input:
-1. Turn it as its EXIF says, put transparency on white, convert it to {colour}.
-2. Resize {fit} (bicubic).
-3. Divide by 255. Mean and standard deviation are inside the network, and so is the crop, if there is one.
+{stored}
 
-{example} does this in ten lines, for an image without transparency.
+How an image becomes an input, step by step as in the run. An image of the run then gets the embedding that the run
+stored, to the last digits of float32; a run on a GPU may have stored other last digits, for a GPU rounds otherwise.
+{steps}
+
+{example} does this, for an image without transparency and with 8 bits.
 """
 
 
@@ -68,7 +67,7 @@ class Deployed(nn.Module):
 
 
 class Cells(nn.Module):
-    """What nn.AdaptiveMaxPool2d gives, out of operations that ONNX has: [n, C, H, W] -> [n, C, side, side]."""
+    """nn.AdaptiveMaxPool2d by operations that ONNX has: [n, C, H, W] -> [n, C, side, side]."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -84,7 +83,7 @@ class Cells(nn.Module):
 
 
 def with_cells(network: nn.Module) -> None:
-    """Put Cells in the place of every adaptive maximum with a fixed square of positions."""
+    """Replace every adaptive maximum with a fixed square of positions by Cells."""
     for parent in list(network.modules()):
         for name, part in parent.named_children():
             if isinstance(part, nn.AdaptiveMaxPool2d) and isinstance(part.output_size, int):
@@ -138,7 +137,7 @@ def _network(source: Source, progress: Progress) -> tuple[trained_network.Traine
     progress("Loading the checkpoint", 0, 0)
     trained = trained_network.trained(source.workspace, source.run.id)
     network = Deployed(trained.model, trained.crop).eval().requires_grad_(False)
-    shape = (2, trained.dataset.channels, trained.side, trained.side)
+    shape = (2, trained.dataset.channels, trained.prepared.side, trained.prepared.side)
     return trained, network, torch.from_numpy(np.random.default_rng(0).random(shape, np.float32))
 
 
@@ -153,7 +152,7 @@ def _followed(network: Deployed, images: Tensor) -> torch.export.ExportedProgram
 
 
 def _compare(wanted: Tensor, output: Tensor, name: str) -> None:
-    """Refuse a file whose embeddings are not the network's."""
+    """Raise Problem for a file whose embeddings differ from the network's."""
     difference = float((wanted - output).abs().max())
     if not difference <= ALLOWED:
         raise Problem(
@@ -169,22 +168,32 @@ def _stored(
     stem = "model" if name.endswith(".pt2") else "onnx"
     network, note, script = out / name, out / f"{stem}-note.txt", out / f"{stem}-example.py"
     run, data = source.run, trained.dataset
-    grey = data.channels == 1
+    prepared, crop = trained.prepared, "Divide by 255. Mean, standard deviation and crop, if any, are in the network."
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate([*prepared.words, crop], start=1))
     said = NOTE.format(
         file=name, run=run.id, name=" ".join(run.name.split()), version=__version__, torch=torch.__version__,
-        epoch=trained.epoch, step=trained.step, channels=data.channels, size=trained.side, width=width,
-        fit=f"all of it to {trained.side} x {trained.side} pixels, whatever its aspect" if trained.squeezed
-        else f"the short side to {trained.side} pixels, then take the centre square",
+        epoch=trained.epoch, step=trained.step, channels=data.channels, size=prepared.side, width=width,
         unfinished=f" The run had not ended: it was {run.status}." if run.live else "",
         distance="the angle (cosine)" if _distance(source) == "cosine" else "their distance (L2)",
-        colour="grey" if grey else "RGB", example=script.name,
+        steps=steps, example=script.name, stored=_embeddings_of(source, trained),
     )  # fmt: skip
-    fit = "image.resize(" if trained.squeezed else "ImageOps.fit(image, "
-    filled = example.format(mode="L" if grey else "RGB", size=trained.side, channels=data.channels, fit=fit)
+    filled = example.format(
+        library="import io\n\n" if prepared.encoded else "", prepare=prepared.code, size=prepared.side,
+        channels=data.channels,
+    )  # fmt: skip
     for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
         with files.atomic_write(path) as file:
             file.write(content)
     return [network, note, script]
+
+
+def _embeddings_of(source: Source, trained: trained_network.Trained) -> str:
+    """Which of the embeddings that the run stored are this network's, and a warning where others were chosen."""
+    run = source.run.id
+    stored = f"Its embeddings of the test half: `workbench export {run} --format npy --epoch {trained.epoch}`."
+    if source.evaluation is None or source.evaluation.step == trained.step:
+        return stored
+    return f"{stored} Those of epoch {source.evaluation.epoch} are in another space: never search one with the other."
 
 
 def _distance(source: Source) -> str:

@@ -24,7 +24,7 @@ WORDS = {  # a person's title of a column, in small letters -> what it holds
 }
 TELL_EVERY = 500  # lines
 MOST_ROWS = 2_000_000
-PACKED = 20  # times larger than its Parquet file: no honest table of numbers
+PACKED = 20  # compression ratio above which a Parquet file is no table of numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ def read_embeddings(path: Path, progress: Progress) -> Table:
             column of lists or one column for each number.
 
     Raises:
-        Problem: missing, unreadable, of another type, or something in it is no number. Finite or not is not asked.
+        Problem: missing, unreadable, of another type, or with non-numeric values. NaN and infinity are allowed.
     """
     ending = _ending(path)
     progress(f"Reading {path.name}", 0, 0)

@@ -1,4 +1,4 @@
-"""What a run trained, without what it only used: prompts, adapters and the head beside a frozen network."""
+"""Exports only what a run trained, such as prompts, adapters and the head, without the frozen network."""
 
 from pathlib import Path
 

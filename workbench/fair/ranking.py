@@ -1,4 +1,4 @@
-"""Who is first, and how sure that is: ranks with bootstrap intervals, and differences of all pairs after Holm."""
+"""Ranks of methods with bootstrap intervals, and differences of all pairs after Holm's correction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

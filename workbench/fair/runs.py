@@ -27,7 +27,7 @@ class Interrupted(Exception):  # noqa: N818 - a request, not an error
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What was tried for a loss, and what came of it on held-out training classes."""
+    """The settings that were tried for a loss, and their results on held-out training classes."""
 
     method: str
     parameters: tuple[Parameter, ...]
@@ -50,7 +50,7 @@ class Runs:
         self._interrupted = False
 
     def interrupt(self) -> None:
-        """End soon; the run at work keeps a checkpoint."""
+        """End soon; the current run keeps a checkpoint."""
         self._interrupted = True
         if self._worker is not None:
             self._worker.interrupt()
@@ -89,7 +89,7 @@ class Runs:
     def _sweep(
         self, config: RunConfig, how: How, parameters: Sequence[Parameter], points: int, first: stored.Point
     ) -> int:
-        """The number of the sweep of exactly this: an earlier one, or a new one."""
+        """The number of the sweep with exactly this plan: an earlier one, or a new one."""
         varied = [f"{parameter.field}={written(parameter)}" for parameter in parameters]
         for sweep in stored.every(self._workspace):
             same = (sweep.how, list(sweep.parameters), sweep.points, sweep.metric) == (how, varied, points, HELD_OUT)
@@ -101,7 +101,7 @@ class Runs:
         )  # fmt: skip
 
     def _work_through(self, number: int) -> list[stored.Trial]:
-        """Do the rest of a sweep and return its trials; one that paused over settings that diverge goes on."""
+        """Finish a sweep and return its trials; continues if it paused because of settings that diverge."""
         closed = -1
         while (sweep := stored.one(self._workspace, number)).state != "done":
             if self._interrupted:

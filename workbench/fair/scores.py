@@ -1,4 +1,4 @@
-"""What the runs on the test half reached: at the last epoch, and at the epoch that held-out classes chose."""
+"""The scores of the runs on the test half: at the last epoch, and at the best epoch on held-out classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The fair comparisons that a workspace holds, put together again from their sweeps."""
+"""The fair comparisons in a workspace, reassembled from their sweeps."""
 
 import re
 from collections.abc import Sequence

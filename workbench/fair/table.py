@@ -13,6 +13,7 @@ from workbench.fair.plan import Plan
 from workbench.fair.ranking import RESAMPLES, Difference, Rank, alike, differences, ranks
 from workbench.fair.scores import Scores
 from workbench.files.spreadsheet import csv_text
+from workbench.numerals import megabytes
 from workbench.problem import Problem
 from workbench.sweeps.space import Setting, short, written
 
@@ -21,7 +22,7 @@ HEAD = (  # of the table of methods, in the window and in reports
     "Memory",
 )  # fmt: skip
 MEANING = (
-    "Rank 1 has the highest mean MAP@R at the last epoch. The interval holds the rank in 95% of "
+    "Rank 1 has the highest mean MAP@R at the last epoch. The interval contains the rank in 95% of "
     f"{RESAMPLES:,} bootstrap samples, which draw seeds and queries with replacement, the same ones for every method. "
     "Where two intervals overlap, the order of the two methods may be chance."
 )
@@ -39,7 +40,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that is said of methods that were compared fairly; `scores` are ordered by falling mean at the last epoch."""
+    """A fair comparison of methods; `scores` are ordered by descending mean at the last epoch."""
 
     plan: Plan
     scores: tuple[Scores, ...]
@@ -171,7 +172,7 @@ def ranking_cells(comparison: Comparison) -> list[list[str]]:
         [
             f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", scores.method, _percent(t_interval(scores.last)),
             _percent(t_interval(scores.chosen)), f"{100 * fmean(scores.recall):.2f}", f"{scores.seconds:.0f}",
-            f"{scores.memory_bytes / 2**20:,.0f} MB",
+            f"{megabytes(scores.memory_bytes)} MB",
         ]
         for scores, rank in zip(comparison.scores, comparison.ranks, strict=True)
     ]  # fmt: skip

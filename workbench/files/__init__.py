@@ -1,4 +1,4 @@
-"""Files that are whole or not there: atomic writes and hashes."""
+"""Files that are complete or missing, never half written: atomic writes and hashes."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ from workbench.problem import Problem
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
-    """Write beside `path`, then move into place; on any failure the old file stays and nothing is left behind.
+    """Write another file beside `path`, then rename it; on any failure the old file stays and nothing is left behind.
 
     Raises:
         Problem: the disk is full, or the place cannot be written.
@@ -34,12 +34,12 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain(error, path) from error
-    except (ValueError, RecursionError) as error:  # a NUL in it, or more folders than any system has inside each other
+    except (ValueError, RecursionError) as error:  # a NUL in the name, or too many nested folders
         raise Problem(f"{str(path)[:200]!r} is not a valid name of a folder.", kept="Nothing was written.") from error
 
 
 def explain(error: OSError, path: Path) -> Problem:
-    """The sentence for a file that could not be written."""
+    """The Problem for a file that could not be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what, todo = f"There is no space left to write {path}.", "Free some space and try again."
     elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
@@ -62,7 +62,7 @@ def digest(path: Path) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
+    """Make a new name in this folder survive a power cut, where the system can."""
     if os.name != "posix":
         return
     opened = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Which files are archives by their name; without loading what reads them."""
+"""Which files are archives by their name, without loading the libraries that read them."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ def is_archive(path: Path) -> bool:
 
 
 def archives_named(*beginnings: str) -> list[str]:
-    """Patterns of archives whose names begin so: markers of a data set."""
+    """Patterns of archives whose names begin with `start`: markers of a data set."""
     return [f"{beginning}*{ending}" for beginning in beginnings for ending in ENDINGS]
 
 

@@ -1,4 +1,4 @@
-"""Zip and tar archives that stay inside their folder: checked before anything is used, unpacked whole or not at all."""
+"""Zip and tar archives: checked before anything is used, and unpacked inside one folder completely or not at all."""
 
 import bz2
 import gzip
@@ -21,19 +21,19 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 LARGEST = 64 << 30  # bytes, unpacked
-MOST_FILES = 500_000  # what zipfile knows of so many takes 300 MB
-MOST_READ = 5_000_000  # files of a tar that is read where it lies
+MOST_FILES = 500_000  # zipfile takes 300 MB of memory for so many
+MOST_READ = 5_000_000  # files of a tar that is read without unpacking
 MOST_LISTED = 48 << 20  # bytes of a zip's list of files
-MOST_HEADER = 4 << 20  # bytes of what a tar says of one file
-DEEPEST = 100  # folders inside each other
-BOMB = 200  # times smaller than its contents: no honest archive of images
-BLOCK = 1 << 20  # bytes between two looks at whether the person gave up
+MOST_HEADER = 4 << 20  # bytes of a tar's header of one file
+DEEPEST = 100  # nested folders
+BOMB = 200  # compression ratio above which an archive is no archive of images
+BLOCK = 1 << 20  # bytes between two checks for cancelling
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-FROM_MACOS = "__MACOSX"  # a folder that its archiver adds: no data of anybody
+FROM_MACOS = "__MACOSX"  # a folder that its archiver adds, without data of the user
 
 
 def unpacked(path: Path, cache: Path, progress: Progress) -> Path:
-    """The folder of the archive's files below `cache`: unpacked now, or by an earlier call while it is unchanged.
+    """The folder below `cache` with the archive's files: unpacked now, or by an earlier call if it has not changed.
 
     Raises:
         Problem: as `unpack`.
@@ -49,13 +49,13 @@ def unpacked(path: Path, cache: Path, progress: Progress) -> Path:
 
 
 def unpack(path: Path, folder: Path, progress: Progress) -> None:
-    """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to give up.
+    """Unpack an archive into a new or empty folder: all of it, or nothing. `progress` may raise to cancel.
 
-    What macOS adds to an archive is passed over.
+    What macOS adds to an archive is skipped.
 
     Raises:
-        Problem: an entry that leaves the folder, a link, a password, a bomb, a file that is a folder, too, damage, a
-            folder that holds something, or a full disk.
+        Problem: an entry outside the folder, a link, a password, a bomb, a name that is both file and folder, damage, a
+            folder that is not empty, or a full disk.
     """
     parts.remove_dead(folder.parent, folder.name)
     try:
@@ -65,15 +65,15 @@ def unpack(path: Path, folder: Path, progress: Progress) -> None:
                 folder.rmdir()
             part.rename(folder)
     except OSError as error:
-        if error.errno is None:  # gzip and bz2 say so that the content is damaged
+        if error.errno is None:  # how gzip and bz2 report damaged content
             raise _refused(path, str(error)) from None
         raise files.explain(error, folder) from error
 
 
 class _Sparing:
-    """A file of which a reader may take `left` bytes at most; the owner sets `left` again for each entry.
+    """A file from which at most `left` bytes may be read; its owner sets `left` again for each entry.
 
-    zipfile and tarfile read lists and headers whole, however long the archive says they are.
+    zipfile and tarfile read lists and headers at once, however long the archive claims that they are.
     """
 
     def __init__(self, file: IO[bytes], left: int, refused: Callable[[], Problem]) -> None:
@@ -94,9 +94,9 @@ class _Sparing:
 
 
 class CheckedZip(zipfile.ZipFile):
-    """A zip whose list of files is checked before anything of it is used. Raises Problem as `unpack`.
+    """A zip whose list of files is checked before any file is used. Raises Problem as `unpack`.
 
-    Damage inside a file shows when that is read.
+    Damage inside a file is noticed when that file is read.
     """
 
     _source: IO[bytes] | None = None
@@ -121,7 +121,7 @@ class CheckedZip(zipfile.ZipFile):
 
 
 def check_zip(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse a zip before anything of it is used. Raises Problem as `unpack`."""
+    """Check a zip before any of its files is used. Raises Problem as `unpack`."""
     total = 0
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
@@ -135,7 +135,7 @@ def check_zip(archive: zipfile.ZipFile, path: Path) -> None:
         if entry.file_size > 1 << 20 and entry.file_size > BOMB * max(1, entry.compress_size):
             raise _refused(path, f"its entry {entry.filename!r} unpacks to {entry.file_size:,} bytes")
         total += entry.file_size
-    if _too_large(total, path.stat().st_size):  # of the file itself: entries may share their bytes
+    if _too_large(total, path.stat().st_size):  # compared with the file itself, because entries may share their bytes
         raise _refused(path, f"it unpacks to {total:,} bytes")
 
 
@@ -149,7 +149,7 @@ def _unzip(archive_path: Path, part: Path, progress: Progress) -> None:
 
 
 def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
-    """Members one after another by their checked names: a compressed tar cannot be looked through first."""
+    """Write members one after another under checked names: a compressed tar cannot be checked as a whole first."""
     size, total = archive_path.stat().st_size, 0
     if size > LARGEST:
         raise _refused(archive_path, f"it has {size:,} bytes")
@@ -165,14 +165,14 @@ def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
             if not _is_from_macos(member.name):
                 tell = partial(progress, f"Unpacking {archive_path.name}", min(file.tell(), size), size)
                 _write(archive_path, member.name, content, part, tell)
-        while rest := content_of_all.read(BLOCK):  # to the checksum behind the last member
+        while rest := content_of_all.read(BLOCK):  # to the checksum after the last member
             total += len(rest)
             if _too_large(total, size):
                 raise _refused(archive_path, f"it unpacks to {total:,} bytes or more")
 
 
 def tar_files(archive_path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Every file of a tar as it lies there (`offset_data`, `size`), with its content to read; nothing is unpacked.
+    """Every file of a tar by its position (`offset_data`, `size`), with its content to read; nothing is unpacked.
 
     Raises:
         Problem: as `unpack`, and for a compressed tar, in which nothing can be found without unpacking it.
@@ -185,11 +185,11 @@ def tar_files(archive_path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]
 
 
 def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:
-    """One entry's content below `part`; `tell` is called after every block, and may raise to give up."""
+    """Write one entry's content below `part`; `tell` is called after every block, and may raise to cancel."""
     into = part / name.replace("\\", "/")
     try:
         into.parent.mkdir(parents=True, exist_ok=True)
-        copy = into.open("wb")  # of two entries of one name the last counts, as tar means it
+        copy = into.open("wb")  # of two entries of one name the last counts, as in tar
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
         raise _refused(archive_path, f"its entry {name!r} is a file and a folder") from None
     with copy:
@@ -199,7 +199,7 @@ def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: 
 
 
 def _too_large(unpacked: int, packed: int) -> bool:
-    """Whether so many bytes out of so few are more than any honest archive holds."""
+    """Whether this is too large, or compressed too strongly, for an archive of images."""
     return unpacked > LARGEST or (unpacked > 64 << 20 and unpacked > BOMB * packed)
 
 
@@ -208,7 +208,7 @@ def _is_from_macos(name: str) -> bool:
 
 
 def _magic(file: IO[bytes]) -> bytes:
-    """The first bytes of the file, if they are the signature of a known compression."""
+    """The signature at the start of the file, if it is that of a known compression."""
     begin = file.read(6)
     file.seek(0)
     return next((magic for magic in PACKINGS if begin.startswith(magic)), b"")

@@ -10,7 +10,7 @@ if sys.platform == "win32":
     import errno
     import msvcrt
 
-    LOCKED_BYTE = 1 << 30  # Windows locks bytes, not files: one far behind anything that is written
+    LOCKED_BYTE = 1 << 30  # Windows locks bytes, not files: this one is beyond the end of every file
 
     def lock(opened: int) -> bool:
         """Lock the file of this descriptor without waiting; False while another handle has it.

@@ -1,12 +1,12 @@
-"""Which file system a folder lies on: a disk of this machine, or one that other machines write, too."""
+"""Which file system a folder is on: a disk of this machine, or one that other machines can write, too."""
 
 import os
 from pathlib import Path
 
 import psutil
 
-# File systems whose files other machines may change at any moment. Not among them: disks of this machine, also those
-# that FUSE serves (NTFS, exFAT). 9p and virtiofs are folders of a virtual machine's host.
+# File systems whose files other machines may change at any moment. Disks of this machine are not, even those
+# behind FUSE (NTFS, exFAT). 9p and virtiofs are folders of a virtual machine's host.
 SHARED = frozenset({
     "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "afs",
     "afpfs", "webdav", "davfs", "davfs2", "9p", "virtiofs", "ocfs2", "gfs2", "pvfs2", "orangefs", "panfs", "wekafs",
@@ -20,23 +20,23 @@ UNC = ("\\\\", "//")
 
 
 def shared_kind(folder: Path) -> str:
-    """The name of the network file system that holds a folder, such as "nfs4"; empty on a disk of this machine.
+    """The name of the network file system that a folder is on, such as "nfs4"; empty on a disk of this machine.
 
-    The folder, and those above it, may be missing. Asks the system's table of mounts and no disk, which may hang.
+    The folder, and those above it, may be missing. Reads only the system's table of mounts, because a disk may hang.
     """
     place = os.path.realpath(folder)
     if os.name == "nt" and place.startswith(UNC):
         return "smb"
     kind, length = "", -1
     for part in psutil.disk_partitions(all=True):
-        if len(part.mountpoint) >= length and _below(place, part.mountpoint):  # of two on one place the later is seen
+        if len(part.mountpoint) >= length and _below(place, part.mountpoint):  # the later one hides the earlier
             kind = _shared(part.fstype, part.opts)
             length = len(part.mountpoint)
     return kind
 
 
 def _shared(kind: str, options: str) -> str:
-    """The kind where other machines may write; Windows says "remote" of a drive."""
+    """The kind if other machines may write to it; on Windows a drive that is "remote"."""
     small = kind.lower()
     of_fuse = small.removeprefix("fuse.")
     if small in SHARED or (of_fuse != small and of_fuse in OF_FUSE):

@@ -1,4 +1,4 @@
-"""Packages that Workbench can do without: what to install is said in one sentence."""
+"""Optional packages: one sentence says what to install."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -8,10 +8,10 @@ from workbench.problem import Problem
 
 
 def missing(format_name: str, extra: str, packages: tuple[str, ...]) -> str:
-    """A sentence when one of the packages is not installed; else empty. Loads none of them.
+    """A sentence if one of the packages is not installed, else "". Loads none of them.
 
     Args:
-        format_name: as the person knows it, such as "Parquet".
+        format_name: the name that users know, such as "Parquet".
         extra: the name of the optional dependencies in pyproject.toml.
         packages: names to import.
     """

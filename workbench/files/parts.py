@@ -1,7 +1,7 @@
-"""Unfinished files and folders: each is locked by its writer, so that those of killed programs can be recognised.
+"""Unfinished files and folders: their writer locks them, so that those of killed programs can be recognised.
 
-The system frees a lock when its process ends, however it ends. Windows has no locks of folders: there a part is kept as
-long as any process has its writer's number.
+The system frees a lock when its process ends, however it ends. Windows has no locks on folders: there an unfinished
+folder is kept as long as any process has its writer's number.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def part_of(path: Path) -> Path:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path` at the end, on the disk by then; nothing of it is left on an error."""
+    """A new file that replaces `path` at the end, flushed to the disk; on an error nothing of it is left."""
     part, file = _new_file(path)
     try:
         with file:
@@ -34,9 +34,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
             if POSIX:
-                part.replace(path)  # under its lock
+                part.replace(path)  # while it is locked
         if not POSIX:
-            part.replace(path)  # Windows moves nothing that is open
+            part.replace(path)  # Windows does not move open files
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
@@ -46,7 +46,7 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
     while True:
         part = part_of(path)
         file = part.open("xb")
-        if _locked(file.fileno()) and part.exists():  # else it was taken for a dead one's before it was locked
+        if _locked(file.fileno()) and part.exists():  # else another program removed it before it was locked
             return part, file
         file.close()
 
@@ -70,9 +70,9 @@ def part_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_dead(folder: Path, of: str = "") -> None:
-    """Remove what killed programs left unfinished in `folder`; with `of`, only of the file or folder of that name.
+    """Remove what killed programs left unfinished in `folder`; with `of`, only for the file or folder of that name.
 
-    A part that a living process writes is never removed; nor is what cannot be looked at.
+    A part that a living process writes is never removed, and neither is one that cannot be checked.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(folder)):
@@ -94,18 +94,18 @@ def _remove_if_dead(part: Path, pid: int) -> None:
         finally:
             os.close(opened)
         if not POSIX:
-            part.unlink(missing_ok=True)  # Windows removes nothing that is open
+            part.unlink(missing_ok=True)  # Windows does not remove open files
 
 
 def _locked(opened: int) -> bool:
     try:
         return not POSIX or locks.lock(opened)
-    except OSError:  # a file system without locks: no part on it is ever taken for a dead one's
+    except OSError:  # a file system without locks: none of its parts is ever removed
         return True
 
 
 def _dead(opened: int, pid: int) -> bool:
-    """Whether the writer of a part has ended. Raises OSError where there are no locks."""
+    """Whether the writer of a part has ended. Raises OSError on a file system without locks."""
     if POSIX:
         return locks.lock(opened)
     import psutil

@@ -16,12 +16,12 @@ def csv_cell(value: Any) -> Any:
 
 
 def pasted(text: str) -> str:
-    """A name as one cell between tabs, for the clipboard: pasted into a spreadsheet it is no formula, either."""
+    """A name as one tab-separated cell for the clipboard, which a spreadsheet does not take for a formula."""
     return str(csv_cell(" ".join(text.splitlines()).replace("\t", " ")))
 
 
 def plain_cell(text: str) -> str:
-    """What `csv_cell` was given: the text without the apostrophe that it puts before a formula."""
+    """The inverse of `csv_cell`: the text without the apostrophe before a formula."""
     return text[1:] if text[:1] == "'" and text[1:2] in STARTS_A_FORMULA else text
 
 

@@ -1,4 +1,4 @@
-"""Weights and checkpoints as torch saves them: looked at before torch reads them, tensors and plain values only."""
+"""Weights and checkpoints as torch saves them: checked before torch reads them, tensors and plain values only."""
 
 import pickletools
 import zipfile
@@ -10,19 +10,19 @@ from workbench.files.archives import CheckedZip
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
-MOST_STEPS = 5_000_000  # of a file's pickled part
-PICKLES = 5  # at the beginning of a file in the old format
+MOST_STEPS = 5_000_000  # opcodes of a file's pickle
+PICKLES = 5  # pickles at the beginning of a file in the old format
 
 
 def read_tensors(path: Path, refused: Callable[[str], Problem]) -> Any:
     """What the file holds, on the CPU.
 
     Args:
-        path: a zip of torch.save whose parts are stored as they are, or a file in torch's old format.
-        refused: the Problem for a reason.
+        path: an uncompressed zip of torch.save, or a file in torch's old format.
+        refused: returns the Problem for a reason.
 
     Raises:
-        Problem: damaged, packed, holding more than tensors and plain values, or tensors larger than their data.
+        Problem: damaged, compressed, with more than tensors and plain values, or with tensors larger than their data.
     """
     import torch
 
@@ -50,7 +50,7 @@ def _check_zip(path: Path) -> None:
     with CheckedZip(path) as archive:
         if sum(entry.file_size for entry in archive.infolist()) > path.stat().st_size:
             raise ValueError("its parts are compressed")
-        damaged = archive.testzip()  # torch.load itself does not check the sums
+        damaged = archive.testzip()  # torch.load itself does not check the checksums
         if damaged:
             raise ValueError(f"its part {damaged} is damaged")
         for name in archive.namelist():
@@ -60,7 +60,7 @@ def _check_zip(path: Path) -> None:
 
 
 def _check_steps(file: IO[bytes]) -> None:
-    """One pickle: torch's own names only, because others make bytes out of a number before torch refuses them."""
+    """Check one pickle: only torch's names, because others can allocate any amount before torch refuses them."""
     for number, (opcode, argument, _) in enumerate(pickletools.genops(file)):
         if number == MOST_STEPS:
             raise ValueError(f"it has more than {MOST_STEPS:,} steps")

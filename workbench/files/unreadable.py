@@ -1,4 +1,4 @@
-"""What libraries raise about a file that they cannot read, turned into one Problem; every importer uses it."""
+"""Errors of libraries about a file that they cannot read, as one Problem; every importer uses this."""
 
 import contextlib
 import tokenize
@@ -11,9 +11,9 @@ from typing import TextIO
 from workbench.control import Cancelled
 from workbench.problem import Problem
 
-LONGEST_REASON = 160  # letters
-LONGEST_LINE = 4 << 20  # letters of one line of a table or list
-# What NumPy, zipfile and the parser of NumPy's header raise on bytes that are no array.
+LONGEST_REASON = 160  # characters
+LONGEST_LINE = 4 << 20  # characters of one line of a table or list
+# Errors of NumPy, zipfile and the parser of NumPy's header for bytes that are not an array.
 NO_ARRAY = (
     OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError, RuntimeError,
     SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
@@ -22,9 +22,9 @@ NO_ARRAY = (
 
 @contextlib.contextmanager
 def refusing(refused: Callable[[str], Exception], *passing: type[Exception]) -> Iterator[None]:
-    """Raise `refused(reason)` in place of whatever a library raises: parsers name dozens of types, and add to them.
+    """Raise `refused(reason)` instead of any error of a library, because parsers raise dozens of types.
 
-    Only the call of the library belongs inside. A Problem, Cancelled and the types `passing` go through.
+    Only the call of the library belongs in the block. A Problem, Cancelled and the types `passing` are not replaced.
     """
     try:
         yield
@@ -45,14 +45,14 @@ def reason(error: Exception) -> str:
 
 
 def opened_text(path: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:
-    """The file, open for reading text. Raises Problem where there is none or it may not be read."""
+    """The file, open for reading text. Raises Problem if it is missing or may not be read."""
     kept = "Nothing was started."
     with refusing(lambda why: Problem(f"{path} cannot be opened ({why}).", kept=kept, todo=todo)):
         return path.open(encoding=encoding, newline=newline)
 
 
 def lines_of(file: TextIO) -> Iterator[str]:
-    """The lines of a text, none of which may fill the memory. Raises ValueError for one over LONGEST_LINE letters."""
+    """The lines of a text. Raises ValueError for a line over LONGEST_LINE characters, which could fill the memory."""
     while line := file.readline(LONGEST_LINE):
         if len(line) == LONGEST_LINE:
             raise ValueError(f"a line is longer than {LONGEST_LINE:,} letters")

@@ -1,4 +1,4 @@
-"""Requests of which only the newest is answered: the answers of older ones are dropped."""
+"""Requests of which only the newest is answered: the answers to older ones are dropped."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,14 +15,14 @@ class Started(Protocol):
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was asked to end, by anyone: then it gives no answer."""
+        """Whether anyone asked it to end: it then gives no answer."""
 
     def cancel(self) -> None:
         """Ask it to end, and drop its answer."""
 
 
 class Threads(Protocol):
-    """What starts work on threads: the session of a window."""
+    """Something that starts work on threads, such as the session of a window."""
 
     def run_in_thread(
         self,
@@ -33,19 +33,19 @@ class Threads(Protocol):
         *,
         quiet: bool = False,
     ) -> Started:
-        """Do work on a thread; `then(result)` or `failed(problem)` follow on the thread of the caller."""
+        """Do work on a thread; `then(result)` or `failed(problem)` is then called on the caller's thread."""
 
     def notify(self, what: Problem | str) -> None:
         """Show a text in the message bar."""
 
 
 class Newest:
-    """Work on threads whose newest result counts.
+    """Work on threads of which only the newest result is used.
 
     Args:
         threads: starts the work.
-        one_at_a_time: a new request lets the one before come to its end, and of those made meanwhile only the newest is
-            done: with a key held down, one thread reads. By default a new request cancels the one before.
+        one_at_a_time: a new request waits until the running one has ended, and of several that wait only the newest is
+            done: one thread reads while a key is held down. By default a new request cancels the one before.
     """
 
     def __init__(self, threads: Threads, *, one_at_a_time: bool = False) -> None:
@@ -56,7 +56,7 @@ class Newest:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is to come; False already while `then` or `failed` of `ask` is called."""
+        """Whether an answer is still to come; already False while `then` or `failed` of `ask` is called."""
         return self._running is not None and not self._running.cancelled
 
     def ask(
@@ -68,7 +68,7 @@ class Newest:
         *,
         quiet: bool = False,
     ) -> None:
-        """Do `work` in place of what was asked before; the arguments are those of `Threads.run_in_thread`."""
+        """Do `work` instead of the request before; the arguments are those of `Threads.run_in_thread`."""
         begin = partial(self._begin, title, work, then, failed or self._threads.notify, quiet)
         if self._one_at_a_time and self.busy:
             self._next = begin
@@ -77,7 +77,7 @@ class Newest:
             begin()
 
     def cancel(self) -> None:
-        """Ask the work to end and drop the answers of all requests so far; without work nothing happens."""
+        """Ask the work to end and drop the answers to all requests so far; without work this does nothing."""
         if self._running is not None:
             self._running.cancel()
         self._running = self._next = None

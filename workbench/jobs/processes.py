@@ -27,7 +27,7 @@ SAID_WHY, ORPHANED = 3, 4  # exit status of a rank: its last line is a sentence;
 def start_detached(words: list[str], log: Path) -> None:
     """Start `python -m workbench WORDS` as a process that outlives this one; its output is appended to `log`.
 
-    In an AppImage it is the AppImage that is started: the files of this one are gone when this process ends.
+    In an AppImage this starts the AppImage again, because its mounted files are gone when this process ends.
 
     Raises:
         Problem: the log cannot be written or the process cannot be started.
@@ -47,7 +47,7 @@ def start_detached(words: list[str], log: Path) -> None:
             )
     except OSError as error:
         raise Problem(f"The background process cannot be started ({error.strerror}).") from None
-    start_daemon("end of a worker", lambda: _wait(process))  # who does not wait for a child leaves a zombie
+    start_daemon("end of a worker", lambda: _wait(process))  # a child that nobody waits for becomes a zombie
 
 
 def _lasting_program() -> str:
@@ -56,7 +56,7 @@ def _lasting_program() -> str:
 
 
 def printed_by(module: str, path: Path, seconds: float) -> str:
-    """What `python -m module path` prints: for libraries that a damaged file can crash, which then ends that process.
+    """What `python -m module path` prints: for libraries that a damaged file can crash.
 
     Raises:
         ValueError: why there is no answer, in a few words.
@@ -78,16 +78,16 @@ def _wait(process: "subprocess.Popen[bytes]") -> None:
 
 
 class ToldProcess:
-    """`python -m MODULE WORDS`, which is told things, and tells things, as JSON lines. It sees when this one ends.
+    """A process `python -m MODULE WORDS` that reads and writes JSON lines, and notices when this process ends.
 
-    It stays in this one's session, because Linux compares the niceness of processes within a session alone; Ctrl+C
-    does not reach it.
+    It stays in the session of this process, because Linux compares niceness only within a session; Ctrl+C does not
+    reach it.
 
     Args:
         module: what runs there; it reads its input and writes its output line by line.
         words: its arguments.
-        log: gets what it prints as errors; None for nowhere.
-        variables: of its environment, beside this one's.
+        log: file for its standard error; None discards it.
+        variables: additional environment variables.
 
     Raises:
         Problem: the log cannot be written or the process cannot be started.
@@ -113,21 +113,21 @@ class ToldProcess:
         return self._process.pid
 
     def tell(self, message: Answer) -> None:
-        """Send one line; one that has ended hears nothing."""
+        """Send one line; does nothing if the process has ended."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
     def answers(self) -> list[Answer]:
-        """What it has told since the last call."""
+        """The lines that it has written since the last call."""
         answers = []
         while not self._answers.empty():
             answers.append(self._answers.get())
         return answers
 
     def join(self, timeout: float) -> int | None:
-        """Wait for its end and its last answer; its exit status, negative for a signal, None while it works."""
+        """Wait for its end and its last answer; returns its exit status, negative for a signal, None if it runs."""
         if not self._heard_all.wait(timeout) and self._process.poll() is None:  # one wake-up; Popen.wait has many
             return None
         try:
@@ -138,7 +138,7 @@ class ToldProcess:
         return status
 
     def close(self) -> None:
-        """Let it see that nobody asks any more, and wait for its end."""
+        """Close its input, and wait for its end."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -163,11 +163,11 @@ class AnalysisProcess:
     """A second interpreter for UMAP and scikit-learn or for reports: JSON lines, one job at a time.
 
     Answers arrive on a listening thread, so `on_answer` must be safe to call from there. The process starts at the
-    first request, ends with `close` or with this program, and is started anew after it died.
+    first request, ends with `close` or with this program, and is started again after it died.
 
     Args:
         on_answer: called with each answer {"id", "event": "progress" | "result" | "error", ...}.
-        module: what runs there, by serving.py.
+        module: a server module; see serving.py.
     """
 
     def __init__(self, on_answer: Callable[[Answer], None], module: str = "workbench.projection.server") -> None:
@@ -186,7 +186,7 @@ class AnalysisProcess:
             return number
 
     def cancel(self, number: int) -> None:
-        """Discard a request: one that is running ends with its process, which is restarted at the next request."""
+        """Discard a request: if it is running, its process is ended, and restarted at the next request."""
         with self._lock:
             if number not in self._waiting:
                 return
@@ -213,7 +213,7 @@ class AnalysisProcess:
             process.wait()
 
     def _tell(self, message: Answer) -> None:
-        for _ in range(2):  # a process that died since the last request is started anew, once
+        for _ in range(2):  # a process that died since the last request is started again, once
             if self._process is None or self._process.poll() is not None:
                 self._process = self._start()
             try:
@@ -252,7 +252,7 @@ class AnalysisProcess:
                 self._on_answer(answer)
         process.stdout.close()
         process.wait()
-        with contextlib.suppress(OSError):  # what was never read by a dead process cannot be flushed
+        with contextlib.suppress(OSError):  # what a dead process did not read cannot be flushed
             process.stdin.close()
         with self._lock:
             orphans = sorted(self._waiting) if self._process is process else []
@@ -270,10 +270,10 @@ class AnalysisProcess:
 
 
 class RankProcesses:
-    """The other ranks of a run, beside this process, which is rank 0; they end with `close` or with this process.
+    """The other ranks of a run; this process is rank 0. They end with `close` or with this process.
 
     Each is `python -m MODULE` with RANK, LOCAL_RANK and WORLD_SIZE in its environment. It reads its order, one line of
-    JSON, writes a line when it is ready, and ends when its input closes.
+    JSON, writes a line when it is ready, and ends when its input is closed.
 
     Args:
         module: what runs there; it calls `serve_rank`.
@@ -292,19 +292,19 @@ class RankProcesses:
             )  # fmt: skip
             self._processes.append(process)
             assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` says so
+            with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` reports it
                 process.stdin.write(json.dumps(order).encode() + b"\n")
                 process.stdin.flush()
 
     def wait_until_ready(self) -> None:
-        """Wait for the line of each. Raises Problem where one ended instead."""
+        """Wait for the line of each rank. Raises Problem if one ended instead."""
         for process in self._processes:
             assert process.stdout is not None
             if not process.stdout.readline():
                 raise Problem(self.why_lost() or "A rank of this run could not be started.")
 
     def why_lost(self) -> str:
-        """A sentence on the rank that ended, waited for a few seconds; empty where all of them live."""
+        """A sentence about the rank that ended, after waiting a few seconds for it; empty if all of them are alive."""
         for process in self._processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE / len(self._processes))
@@ -338,7 +338,7 @@ class RankProcesses:
 
 
 def serve_rank(train: Callable[[Answer], None]) -> None:
-    """What a module of RankProcesses does: `train(order)`, in a process that ends with rank 0's. Does not return.
+    """The main function of a RankProcesses module: `train(order)`, in a process that ends with rank 0. Never returns.
 
     A Problem becomes its last line. Ctrl+C is for rank 0.
     """

@@ -1,11 +1,11 @@
 """Analysis processes: JSON lines in and out, one job at a time. A server module gives its ops and calls `run`.
 
 Requests are {"id", "op", ...}; answers {"id", "event": "progress", "text", "done", "total"}, {"id", "event": "result",
-...} or {"id", "event": "error", "what", "kept", "todo"}. Every server knows cancel and quit, too. The process ends when
-its input closes, also in the middle of a job.
+...} or {"id", "event": "error", "what", "kept", "todo"}. Every server also has the ops cancel and quit. The process
+ends when its input is closed, even in the middle of a job.
 
-A job reads {"op": "cancel", "id": N} between stages. Windows cannot look into a pipe without reading it: there a job
-runs to its end unless the one who asked ends this process, as jobs.AnalysisProcess.cancel does when nothing else waits.
+A job reads {"op": "cancel", "id": N} between stages. Windows cannot check a pipe without reading it: there a job runs
+to its end unless the client ends this process, as jobs.AnalysisProcess.cancel does when no other request waits.
 """
 
 import json
@@ -25,16 +25,16 @@ from workbench.progress import Progress
 
 log = logging.getLogger(__name__)
 Message = dict[str, Any]
-Op = Callable[[Message, Progress], Message]  # what it returns is the result
+Op = Callable[[Message, Progress], Message]  # returns the result
 Ops = dict[str, Op]
 CAN_PEEK = sys.platform != "win32"
 Field = TypeVar("Field")
-NICE = 15  # more than a training thread's: that may hold the interpreter while the window waits for it
-OFTEN = 0.1  # seconds between two progress answers of one stage
+NICE = 15  # lower priority than a training thread, which may hold the interpreter lock while the window waits
+OFTEN = 0.1  # seconds between progress answers of one stage, at least
 
 
 class InputClosed(Exception):  # noqa: N818 - an end, not an error
-    """Whoever started this process is gone."""
+    """The process that started this one is gone."""
 
 
 class Requests:
@@ -47,7 +47,7 @@ class Requests:
         self._closed = False
 
     def next(self) -> bytes | None:
-        """The next line, waited for; None when the input has closed and all lines are read."""
+        """Wait for the next line; None when the input is closed and all lines are read."""
         while not self._lines and not self._closed:
             self._read()
         return self._lines.popleft() if self._lines else None
@@ -62,7 +62,7 @@ class Requests:
 
     def _read(self) -> None:
         chunk = os.read(self._descriptor, 65_536)
-        self._closed = not chunk  # a last line without its end was never finished: it is left alone
+        self._closed = not chunk  # a last line without its end is incomplete: it is ignored
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         self._lines.extend(line for line in lines if line.strip())
 
@@ -82,7 +82,7 @@ def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], 
     try:
         request = _understood(line, ops)
         number = request.get("id")
-        if request["op"] in ("quit", "cancel"):  # a cancel that comes after its job has nothing to do
+        if request["op"] in ("quit", "cancel"):  # a cancel that comes after its job has no effect
             return bool(request["op"] == "cancel")
         report = _reporter(number, requests, tell)
         report("Starting", 0, 0)  # also notices a cancel that came while another job ran
@@ -102,7 +102,7 @@ def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], 
         )
     except InputClosed:
         return False
-    except Exception:  # ours: the traceback for the log, a sentence for the person
+    except Exception:  # a defect: the traceback goes to the log, a sentence to the user
         log.exception("%r failed", line[:500])
         tell(_error(number, "This is a defect in Workbench.", "Everything stored is kept.", "See the log."))
     return True
@@ -120,7 +120,7 @@ def _understood(line: bytes, ops: Ops) -> Message:
 
 
 def _reporter(number: object, requests: Requests, tell: Callable[[Message], None]) -> Progress:
-    """A report that notices a cancel; it sends every stage at once but its numbers only now and then."""
+    """A progress function that notices a cancel; it sends every stage at once, but its numbers only every 0.1 s."""
     last_text, last_time = "", 0.0
 
     def report(text: str, done: int, total: int) -> None:
@@ -159,16 +159,16 @@ def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
 
 
 def step_back() -> None:
-    """Let training and the window go first from now on, where the system can do that."""
+    """Lower the priority of this process below training and the window, where the system can do that."""
     if hasattr(os, "nice"):
         os.nice(NICE)
 
 
 def run(ops: Ops, *, awaited: bool = False) -> None:
-    """Serve this process's pipes and keep them to ourselves: a library prints to stderr and reads nothing.
+    """Serve requests on this process's pipes; what libraries print goes to stderr, and they cannot read the input.
 
-    Training and the window go first, unless a person waits for its answers (`awaited`). Ctrl+C is for the one who
-    started this process, who then closes the input.
+    Training and the window have a higher priority, unless a user waits for the answers (`awaited`). Ctrl+C is left to
+    the process that started this one, which then closes the input.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if not awaited:

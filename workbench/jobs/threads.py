@@ -28,27 +28,27 @@ class Job:
     """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`.
 
     Args:
-        behind_window: a window of this process goes first, where the system can do that.
+        behind_window: give it a lower priority than the window of this process, where the system can do that.
     """
 
     def __init__(
         self, name: str, work: Work, emit: Emit, control: Control | None = None, *, behind_window: bool = False
     ) -> None:
         self.control = control or Control()
-        self.ended: Ended | None = None  # how it ended, whether or not that could be reported
-        self.untold: Problem | None = None  # why `emit` did not take its last word
+        self.ended: Ended | None = None  # how it ended, even if that could not be reported
+        self.untold: Problem | None = None  # why `emit` failed for the Ended event
         self._work, self._emit, self._behind_window = work, emit, behind_window
         self._thread = threading.Thread(target=self._run, name=name)
         self._begun = threading.Event()  # its thread has started, or never will
 
     def start(self) -> "Job":
-        """Have the thread started, without waiting for it."""
+        """Start the thread, without waiting for it."""
         _starter(self._behind_window).put(self)
         return self
 
     @property
     def alive(self) -> bool:
-        """Whether its work, or the end of its thread, is still to come; asked after `start`."""
+        """Whether its work, or the end of its thread, is still to come; call it after `start`."""
         return not self.join(0)
 
     def join(self, timeout: float | None = None) -> bool:
@@ -64,7 +64,7 @@ class Job:
         """Start the thread and wait until it runs; called by the thread that does nothing else."""
         try:
             self._thread.start()
-        except RuntimeError as error:  # the system gives no more threads, or the program is ending
+        except RuntimeError as error:  # the system has no more threads, or the program is ending
             log.error("%s could not begin: %s", self._thread.name, error)
             self._say(Ended("failed", "The system could not start another thread. Close other programs and try again."))
         finally:
@@ -77,13 +77,13 @@ class Job:
             ended = Ended("stopped" if self.control.stop_asked or self.control.interrupted else "done")
         except Cancelled:
             ended = Ended("stopped" if self.control.kept else "cancelled")
-        except Problem as problem:  # the world's fault: say it
+        except Problem as problem:  # not a defect: report it
             ended = Ended("failed", str(problem))
         except MemoryError:
             ended = Ended(
                 "failed", "There is not enough memory. What was saved is kept. Choose smaller batches or images."
             )
-        except Exception:  # ours: keep the traceback, tell the person where it is
+        except Exception:  # a defect: keep the traceback, tell the user where it is
             log.exception("%s failed", self._thread.name)
             ended = Ended("failed", "This is a defect in Workbench. What was saved is kept. See the log.")
         finally:
@@ -93,14 +93,14 @@ class Job:
         self.ended = ended
         try:
             self._emit(ended)
-        except Problem as problem:  # the disk that failed the job may fail its last word, too
+        except Problem as problem:  # if the disk failed the job, it may also fail its last event
             self.untold = problem
             log.error("%s ended as %s, which could not be recorded: %s", self._thread.name, ended.status, problem)
 
 
 @cache
 def _starter(behind_window: bool) -> "SimpleQueue[Job]":
-    """Jobs to begin. A thread that starts another waits for its first turn at the interpreter: not the window's."""
+    """Jobs to begin. A thread that starts another waits until that one runs; the window's thread must not wait."""
     asked: SimpleQueue[Job] = SimpleQueue()
 
     def start_each() -> None:
@@ -114,7 +114,7 @@ def _starter(behind_window: bool) -> "SimpleQueue[Job]":
 
 
 def let_the_window_go_first() -> None:
-    """Make this thread and those that it starts yield to others, on Linux, where each thread has its own niceness."""
+    """Lower the priority of this thread and those that it starts; on Linux, where each thread has its own niceness."""
     if sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
@@ -122,7 +122,7 @@ def let_the_window_go_first() -> None:
 
 @contextlib.contextmanager
 def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[None]:
-    """Repeat `work` every so many seconds on its own thread while the block runs; a Problem does not end it."""
+    """Repeat `work` on its own thread, every `seconds`, while the block runs; a Problem does not end it."""
     over = threading.Event()
 
     def repeat() -> None:
@@ -149,13 +149,13 @@ def cores() -> int:
 def in_threads(
     work: Callable[[A], B], items: Iterable[A], threads: int | None = None, ahead: int = 2
 ) -> Generator[B, None, None]:
-    """What `work` gives for each item, in their order, made by several threads.
+    """The result of `work` for each item, in their order, computed by several threads.
 
-    For work that frees the interpreter. All threads have ended when the iterator has, however it does: close it where
-    it is not read to its end.
+    For work that releases the interpreter lock. All threads have ended when the iterator has ended or was closed:
+    close it if it is not read to its end.
 
     Args:
-        items: drawn by the thread that reads the results, a little ahead of them.
+        items: read by the thread that reads the results, a little ahead of them.
         threads: by default as many as there are cores, four at most.
         ahead: results for each thread that may wait to be read.
     """
@@ -181,5 +181,5 @@ def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
 
 
 def start_daemon(name: str, work: Callable[[], None]) -> None:
-    """Run `work` on a thread that never holds up the program's end: warming up and listening."""
+    """Run `work` on a daemon thread, which does not delay the end of the program: for warming up and listening."""
     threading.Thread(target=work, name=name, daemon=True).start()

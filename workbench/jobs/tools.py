@@ -1,4 +1,4 @@
-"""Programs of the system, run to their end: what they print is bounded, and they get so long and no longer."""
+"""Programs of the system, run to their end, with limits on their output and their time."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ TOOL_LIMIT = 60.0  # seconds that a program of the system gets
 MOST_SAID = 1 << 16  # bytes of a program's errors that are read
 BLOCK = 1 << 16  # bytes
 LOOK_EVERY = 0.1  # seconds
-NO_QUESTION = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}  # OpenSSH: what asks is a program that fails
+NO_QUESTION = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}  # OpenSSH asks through a program that fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Done:
 
 
 def call_tool(words: list[str]) -> bool:
-    """Run a small program of the system to its end, without its output; whether it is installed and ended well."""
+    """Run a small program of the system to its end, ignoring its output; returns whether it exists and succeeded."""
     try:
         return run_tool(words).status == 0
     except OSError:
@@ -51,15 +51,15 @@ def run_tool(
         words: its name and arguments; no shell reads them.
         stdin: its input.
         seconds: after which it is killed.
-        most: bytes that it may print; with one more it is killed.
-        folder: where it works; here when it is not given.
-        cancelled: asked often, on another thread; the program is killed as soon as it says so.
-        asks: whether it may ask the person at the terminal, or by the system's program for passwords.
+        most: bytes that it may print; it is killed when it prints more.
+        folder: its working directory; by default that of this process.
+        cancelled: called often, on another thread; the program is killed as soon as it returns True.
+        asks: whether it may ask the user at the terminal, or through the system's password dialog.
 
     Raises:
         OSError: it is not installed, or cannot be started.
     """
-    # Files, not pipes: OpenSSH's shared connection keeps the pipe of errors open after its caller has ended.
+    # Files, not pipes: OpenSSH's shared connection keeps the stderr pipe open after its caller has ended.
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
@@ -87,7 +87,7 @@ def _watch(
     process: "subprocess.Popen[bytes]", seconds: float, cancelled: Callable[[], bool], ended: threading.Event,
     cut: list[str],
 ) -> None:  # fmt: skip
-    """Kill the process when its time is over or nobody wants its answer; `cut` gets the reason."""
+    """Kill the process when its time is over or it was cancelled; `cut` gets the reason."""
     limit = monotonic() + seconds
     while not ended.wait(LOOK_EVERY):
         if cancelled() or monotonic() > limit:
@@ -97,7 +97,7 @@ def _watch(
 
 
 def _read(process: "subprocess.Popen[bytes]", most: int) -> bytes:
-    """What the process prints, `most` bytes and one more at the most: then it is killed."""
+    """What the process prints, at most `most` bytes and one more: then it is killed."""
     assert process.stdout is not None
     blocks, left = [], most + 1
     with process.stdout as out:

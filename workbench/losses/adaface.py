@@ -1,4 +1,4 @@
-"""AdaFace: a softmax whose margin goes with the length of the embedding, which measures the image's quality."""
+"""AdaFace: a softmax whose margin depends on the length of the embedding, which measures the image's quality."""
 
 import torch
 from torch import Tensor
@@ -11,9 +11,9 @@ from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, betwee
 from workbench.params import Params, param
 from workbench.registry import register
 
-FOLLOWED = 0.01  # share of a batch in the running mean and deviation of lengths
+FOLLOWED = 0.01  # weight of a batch in the running mean and standard deviation of lengths
 EPSILON = 1e-3  # as in the authors' code
-SHORTEST, LONGEST = 1e-3, 100.0  # lengths beyond count as these
+SHORTEST, LONGEST = 1e-3, 100.0  # lengths are clamped to this range
 
 
 class AdaFaceParams(Params):

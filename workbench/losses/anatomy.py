@@ -1,4 +1,4 @@
-"""Views of a loss from the outside: simplified and full pairwise cross-entropy, and the parts of Table 2."""
+"""What a loss does, measured on a batch: simplified and full pairwise cross-entropy, and the parts of Table 2."""
 
 from dataclasses import dataclass
 from math import nan
@@ -107,7 +107,7 @@ def tightness_contrastive(
     beta: float = 50.0,
     base: float = 0.5,
 ) -> PartsOfLoss:
-    """The two parts of a loss on a batch, in float64, whatever loss is being trained.
+    """The two parts of a loss on a batch, in float64; it need not be the loss that is being trained.
 
     Args:
         method: "center", "contrastive", "snca", "ms", "spce" or "ce"; "center" and "ce" need `weight`.

@@ -1,4 +1,4 @@
-"""The anatomy of whatever loss is trained, as named numbers for the curves: PCE, parts of Table 2, information."""
+"""The anatomy of the loss that is trained, as named numbers for the curves: PCE, parts of Table 2, information."""
 
 from math import nan
 
@@ -9,26 +9,26 @@ from torch.nn import functional as F
 from workbench.losses.anatomy import PartsOfLoss, mutual_information, parts_of_logits, pce, tightness_contrastive
 from workbench.losses.contract import Loss
 
-PAIRS = 512  # images whose n x n pairs are looked at
-DEAREST = 1_000_000_000  # K d^3 from which the eigenvalues behind PCE would hold up training
+PAIRS = 512  # images whose n x n pairs are measured
+DEAREST = 1_000_000_000  # K d^3 above which the eigenvalues for PCE would slow training down
 OF_PAIRS = ("contrastive", "snca", "ms")
 
 
 @torch.no_grad()
 def anatomy(loss: Loss, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
-    """What a loss does to embeddings, in nats but for lambda; NaN where something is undefined at this step.
+    """What a loss does to embeddings, in nats except for lambda; NaN for what is undefined at this step.
 
     Args:
-        loss: the loss being trained. Where it says how its logits are made (`linear_logits`), what hangs on a
-            classifier is measured on what it compares: embeddings and class vectors at unit length if it takes them
-            so, its scale in theta. Where it has logits of another kind, CE and its parts are measured on those.
+        loss: the loss being trained. If it has `linear_logits`, the quantities of a classifier are measured on the
+            vectors that it compares: at unit length if it normalises them, with its scale in theta. If it has logits
+            of another kind, CE and its parts are measured on those.
         embeddings: [n, d] of the probe; pairs are formed among the first 512 of them, evenly spread.
         labels: [n] int64, in [0, K).
 
     Returns:
         By name: "anatomy/METHOD/tightness" and "/contrastive" for the methods of Table 2 that can be measured,
-        "anatomy/ce", "anatomy/pce" and "anatomy/lambda" with a classifier, "anatomy/seen/scale" where that compares at
-        unit length or by a factor, "anatomy/information/..." and "anatomy/entropy/...".
+        "anatomy/ce", "anatomy/pce" and "anatomy/lambda" with a classifier, "anatomy/seen/scale" if that normalises or
+        scales, "anatomy/information/..." and "anatomy/entropy/...".
 
     Source:
         Boudiaf et al. 2020, Table 2, Eq. 1, 6, 10 and 24.
@@ -82,7 +82,7 @@ def _named(method: str, parts: PartsOfLoss) -> dict[str, float]:
 
 
 def _logits(loss: Loss, embeddings: Tensor) -> Tensor | None:
-    """Logits of the loss in evaluation mode, float64, where it has some; its mode is put back."""
+    """Logits of the loss in evaluation mode, float64, if it has any; its mode is restored."""
     training = loss.training
     loss.eval()
     logits = loss.logits(embeddings)

@@ -46,7 +46,7 @@ class Angular(BatchLoss[AngularParams]):
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
         positive, negative = pair_masks(labels)
-        anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n is the same from both ends
+        anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n does not depend on the order of a and p
         total = alike.sum() * 0
         for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
             chosen = (alike, negative, anchors[part], partners[part])

@@ -1,4 +1,4 @@
-"""The check that every loss makes of its batch, the pairs in it, and how alike and how far apart they are."""
+"""The check that every loss makes of its batch, its pairs, and their similarities and distances."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 _NOTHING = nullcontext()
-SHORTEST = 1e-12  # a vector of this length or less is divided by it, and not by its own
+SHORTEST = 1e-12  # a vector of this length or less is divided by it instead of by its own length
 _in_range = ContextVar("labels_in_range", default=False)
 
 
 @contextmanager
 def labels_in_range() -> Iterator[None]:
-    """Inside, `checked` does not read the labels: for a loop whose labels were looked at once, as a whole.
+    """Inside this context `checked` does not read the labels: for a loop that has checked all of them once.
 
     Reading two numbers costs more than a small loss, and a GPU waits for it at every step.
     """
@@ -27,12 +27,12 @@ def labels_in_range() -> Iterator[None]:
 
 
 def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) -> Tensor:
-    """Embeddings [n, d] as float32 (float64 stays), fit for a loss with `labels` [n] int64.
+    """Check a batch; returns its embeddings [n, d] as float32 (float64 stays). `labels` are [n] int64.
 
     Raises:
-        ValueError: no sample, wrong shapes, lengths that differ, labels that are no whole numbers or out of range.
+        ValueError: no sample, wrong shapes, different lengths, labels that are not integers or out of range.
     """
-    shape, of_labels = embeddings.shape, labels.shape  # asked once: a small loss takes a tenth of a millisecond
+    shape, of_labels = embeddings.shape, labels.shape  # read once: a small loss takes a tenth of a millisecond
     if len(shape) != 2 or len(of_labels) != 1:
         raise ValueError(
             f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}"
@@ -49,7 +49,7 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
 
 
 def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
-    """Inside, autocast leaves this device's numbers alone; nothing is entered, and nothing paid, where it is off."""
+    """Inside this context autocast is off for this device; it costs nothing when autocast is off already."""
     kind = tensor.device.type
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else _NOTHING
 
@@ -67,16 +67,16 @@ def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def on_sphere(vectors: Tensor, radius: float = 1.0) -> Tensor:
-    """Vectors [..., d] at length `radius`, as `torch.nn.functional.normalize` brings them to 1; differentiable once.
+    """Vectors [..., d] at length `radius`, as `torch.nn.functional.normalize` with length 1; differentiable once.
 
-    A vector of `SHORTEST` or less is divided by that, like there.
+    A vector of length `SHORTEST` or less is divided by that, as there.
     """
     scaled: Tensor = _OnSphere.apply(vectors, radius)
     return scaled
 
 
 class _OnSphere(torch.autograd.Function):
-    """Takes the part along the vector off its gradient: half of the passes that a root and a quotient make."""
+    """Removes the part along the vector from its gradient: half of the passes that a root and a quotient need."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, radius: float) -> Tensor:
@@ -102,7 +102,7 @@ def gram(vectors: Tensor) -> Tensor:
 
 
 class _Gram(torch.autograd.Function):
-    """Both sides are the same vectors, so that the gradient takes one product of matrices, not two."""
+    """Both sides are the same vectors, so the gradient needs one matrix product instead of two."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ def distances(embeddings: Tensor) -> Tensor:
 
 
 class _Distances(torch.autograd.Function):
-    """Keeps the distances alone for the gradient, which takes one product of matrices."""
+    """Keeps only the distances for the gradient, which needs one matrix product."""
 
     @staticmethod
     def forward(ctx: Any, embeddings: Tensor) -> Tensor:
@@ -147,14 +147,14 @@ class _Distances(torch.autograd.Function):
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
-    """Mean of `values` where `chosen`; a zero that keeps the graph when none is."""
+    """Mean of `values` where `chosen` is true; if it is true nowhere, a zero with a gradient."""
     return torch.where(chosen, values, 0.0).sum() / chosen.sum().clamp_min(1)
 
 
 def keep_nan(value: Tensor, embeddings: Tensor) -> Tensor:
-    """`value`, or NaN where an embedding is not finite: choosing pairs by comparison would silently leave it out.
+    """`value`, or NaN if an embedding is not finite: choosing pairs by comparison would silently leave it out.
 
-    The gradient is that of `value`: embeddings on which it does not depend get none.
+    The gradient is that of `value`: embeddings on which `value` does not depend get none.
     """
     return value + 0 * embeddings.detach().sum()
 

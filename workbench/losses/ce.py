@@ -1,4 +1,4 @@
-"""Cross-entropy as metric learning: a linear classifier with bias on the embedding, thrown away after training."""
+"""Cross-entropy as metric learning: a linear classifier with bias on the embedding, discarded after training."""
 
 import torch
 from torch import Tensor, nn

@@ -17,7 +17,7 @@ from workbench.registry import register
 class CenterParams(Params):
     """Parameters of the center loss."""
 
-    weight: float = param(0.01, ge=0, le=100, symbol="λ", help="Weight of the pull beside the cross-entropy.")
+    weight: float = param(0.01, ge=0, le=100, symbol="λ", help="Weight of the pull, relative to cross-entropy.")
     proxy_lr: float = proxy_rate(5.0, "Learning rate of centres and classifier, as a multiple.", "Centre learning rate")
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the class vectors that a loss compares embeddings with: similarities, lengths, angles."""
+"""Charts of the class vectors that a loss compares embeddings with: similarities, lengths, angles."""
 
 import torch
 from torch import Tensor
@@ -13,7 +13,7 @@ MOST_CLASSES, MOST_IMAGES = 512, 2048
 
 
 def shares(title: str, values: Tensor, low: float, high: float) -> Marks:
-    """A histogram of [n] values from `low` to `high`: shares that sum to 1, at the middle of each bin."""
+    """A histogram of [n] values from `low` to `high`: fractions that sum to 1, at the middle of each bin."""
     counts = torch.histc(values.float().cpu(), BINS, low, high)
     centres = low + (torch.arange(BINS) + 0.5) * (high - low) / BINS
     return Marks(title, "bars", tuple(centres.tolist()), tuple((counts / counts.sum().clamp_min(1)).tolist()))
@@ -21,16 +21,16 @@ def shares(title: str, values: Tensor, low: float, high: float) -> Marks:
 
 @torch.no_grad()
 def class_vector_charts(linear: LinearLogits, embeddings: Tensor, labels: Tensor) -> list[Chart]:
-    """What the softmax of a classifier rests on, measured on the probe.
+    """Charts of what the softmax of a classifier compares, measured on the probe.
 
     Args:
-        linear: how logits come of embeddings and class vectors.
+        linear: how logits are computed from embeddings and class vectors.
         embeddings: [n, d]; the first 2048 are measured.
         labels: [n], positions of their class vectors.
 
     Returns:
         Similarities of pairs of class vectors (of the first 512 classes), angles of embeddings to their own and to the
-        nearest other class vector, and lengths of both with the temperature that they amount to.
+        nearest other class vector, and lengths of both with the temperature that these imply.
     """
     z = linear.embeddings(embeddings[:MOST_IMAGES])
     theta, _ = linear.classifier()

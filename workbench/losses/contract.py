@@ -15,7 +15,7 @@ from workbench.losses.linear_logits import LinearLogits
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a companion is given of the run around it. Places are row numbers of the training half, [r] int64."""
+    """What a companion may use of its run. Places are row numbers of the training half, [r] int64."""
 
     model: nn.Module  # what is trained
     labels: np.ndarray  # [n] int64, class 0..K-1 of every place; each class occurs
@@ -33,7 +33,7 @@ class Surroundings:
 
 
 class Companion:
-    """Acts around the training loop for its loss; this one does nothing. One object per run, used by its thread."""
+    """Called by the training loop for its loss; this one does nothing. One object per run, used by its thread."""
 
     def begin(self) -> None:
         """Called before the first step, also of a resumed run."""
@@ -56,8 +56,8 @@ class Companion:
 class Loss(nn.Module):
     """A module (embeddings [n, d], labels [n] int64 in [0, K)) -> scalar.
 
-    It is built as Loss(params, num_classes=K, embedding_dim=d). What it overrides is measured, drawn, stored and called
-    by the engine; no other file has to know it.
+    It is built as Loss(params, num_classes=K, embedding_dim=d). The engine measures, draws, stores and calls what a
+    subclass overrides; no other file has to know it.
     """
 
     proxy_lr_multiplier: float = 1.0
@@ -76,13 +76,13 @@ class Loss(nn.Module):
         return None
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:
-        """Pictures of the method on the probe's embeddings, for the Method panel and the report.
+        """Charts of the method on the probe's embeddings, for the Method panel and the report.
 
-        By default those of the class vectors, where the logits come of them.
+        By default those of the class vectors, if the loss has `linear_logits`.
         """
         linear = self.linear_logits()
         return () if linear is None else class_vector_charts(linear, embeddings, labels)
 
     def companion(self, surroundings: Surroundings) -> Companion:
-        """What acts for this loss around the training loop."""
+        """The object that the training loop calls for this loss."""
         return Companion()

@@ -10,7 +10,7 @@ from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
-ALIKE = 1 - 1e-5  # cosine from which a positive pair counts as equal: also leaves out a vector with itself
+ALIKE = 1 - 1e-5  # cosine above which a positive pair counts as equal; this also leaves out a vector with itself
 
 
 class ContrastiveCosineParams(Params):
@@ -28,7 +28,7 @@ class ContrastiveCosineParams(Params):
     search=NETWORK_RATE | {"margin": between(0.1, 0.9, AROUND)},
 )  # fmt: skip
 class ContrastiveCosine(BatchLoss[ContrastiveCosineParams]):
-    """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, by n."""
+    """Sum of 1 - s over positive pairs plus sum of s over negative pairs with cosine s above the margin, over n."""
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         unit = on_sphere(embeddings)
@@ -36,7 +36,7 @@ class ContrastiveCosine(BatchLoss[ContrastiveCosineParams]):
 
 
 def cosine_pairs(alike: Tensor, same: Tensor, margin: float) -> Tensor:
-    """The loss of pairs with these inner products [n, m], by the n rows; `same` [n, m] bool marks the positive pairs.
+    """The loss of pairs with these inner products [n, m], over n; `same` [n, m] bool marks the positive pairs.
 
     Positive pairs above 1 - 1e-5 count as one vector and are left out, as in the authors' code.
     """

@@ -1,4 +1,4 @@
-"""The contrastive loss over the mean of its active pairs, with its gradient made in the same passes."""
+"""The contrastive loss as a mean over its active pairs, with its gradient computed in the same passes."""
 
 from typing import Any
 
@@ -6,27 +6,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-NEAREST = 1e-6  # squared distance up to which two vectors count as equal, for the root has no gradient at 0
+NEAREST = 1e-6  # squared distance up to which two vectors count as equal, because the root has no gradient at 0
 
 
 def contrastive_pairs(unit: Tensor, others: Tensor | None, same: Tensor, margin: float) -> Tensor:
     """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero.
 
-    Scalar, differentiable once, by `unit` alone; a part without pairs is 0. Nothing of [n, m] is kept for the
-    gradient.
+    Scalar, differentiable once, with respect to `unit` only; a part without pairs is 0. No [n, m] tensor is kept for
+    the gradient.
 
     Args:
         unit: [n, d] vectors at length 1.
         others: [m, d] vectors at length 1, constants; None is `unit` itself, without pairs of a vector with itself.
         same: [n, m] bool, the positive pairs; all others are negative.
-        margin: distance from which negatives are left alone.
+        margin: distance above which negatives have no loss.
     """
     loss: Tensor = _ContrastivePairs.apply(unit, others, same, margin)
     return loss
 
 
 class _ContrastivePairs(torch.autograd.Function):
-    """In place, and by numbers where a mask would be slower: the pairs with a memory are many."""
+    """In place, and by indices where a mask would be slower: a memory makes many pairs."""
 
     @staticmethod
     def forward(ctx: Any, unit: Tensor, others: Tensor | None, same: Tensor, margin: float) -> Tensor:

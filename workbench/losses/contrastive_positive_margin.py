@@ -1,4 +1,4 @@
-"""Contrastive loss with a margin for positives, too: pairs that are near enough are left alone."""
+"""Contrastive loss with a margin for positives, too: pairs that are near enough have no loss."""
 
 from pytorch_metric_learning.losses import ContrastiveLoss
 from torch import Tensor

@@ -1,6 +1,6 @@
-"""Distance-weighted sampling of negatives: all distances on the sphere are seen about equally often.
+"""Distance-weighted sampling of negatives: all distances on the sphere are drawn about equally often.
 
-Not pytorch-metric-learning's DistanceWeightedMiner: counts for each pair in the place of lists of triplets (margin.py).
+Not pytorch-metric-learning's DistanceWeightedMiner: this returns counts of pairs, not lists of triplets (margin.py).
 """
 
 import torch

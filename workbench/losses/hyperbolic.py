@@ -12,7 +12,7 @@ from workbench.losses.search_space import NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
-NEAREST = 1e-6  # below it two points count as equal, for the distance has no slope there
+NEAREST = 1e-6  # below it two points count as equal, because the distance has no gradient there
 SHORTEST = 1e-6  # squared length below which a vector counts as that long
 
 
@@ -37,7 +37,7 @@ class HyperbolicParams(Params):
 class Hyperbolic(BatchLoss[HyperbolicParams]):
     """Mean over positive pairs of log(1 + sum_n exp((D_ap - D_an) / τ)), D the distance in the ball of curvature -c.
 
-    Embeddings are cut to the length r and taken into the ball by the exponential map at its middle. Retrieval by
+    Embeddings are clipped to the length r and mapped into the ball by the exponential map at its centre. Retrieval by
     cosine ranks by their angle alone; the paper searches by D. Without a positive pair the value is 0.
     """
 
@@ -50,7 +50,7 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
 
 
 def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:
-    """Distances [n, n] in the Poincaré ball of embeddings [n, d], which are cut to `radius` and mapped into it."""
+    """Distances [n, n] in the Poincaré ball of embeddings [n, d], which are clipped to `radius` and mapped into it."""
     squared = embeddings.square().sum(1, keepdim=True).clamp_min(SHORTEST)
     lengths = squared.sqrt()
     inside = (curvature**0.5 * lengths.clamp_max(radius)).tanh()  # length in the ball of radius 1

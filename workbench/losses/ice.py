@@ -1,4 +1,4 @@
-"""Instance cross-entropy (ICE): every positive of an anchor against all its negatives, with weights of their own."""
+"""Instance cross-entropy (ICE): every positive of an anchor against all its negatives, each with its own weight."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""K-positive contrastive loss (KCL): as many positives for every anchor, whatever the size of its class."""
+"""K-positive contrastive loss (KCL): the same number of positives for every anchor, whatever the size of its class."""
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ class KCLParams(Params):
     """Parameters of KCL."""
 
     temperature: float = param(0.1, gt=0, le=10, symbol="τ", help="Cosines are divided by it.")
-    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, beside its other view.")
+    positives: int = param(6, ge=1, le=1000, symbol="k", help="Positives drawn for an anchor, besides its other view.")
 
 
 @register(
@@ -53,7 +53,7 @@ def k_positives(scaled: Tensor, labels: Tensor, drawn: int | None) -> tuple[Tens
     if drawn is not None and drawn < len(labels):
         chance = torch.empty(positive.shape, device=scaled.device).uniform_(1, 2).mul_(positive)
         chance, columns = chance.topk(drawn, 1)
-        positive, alike = chance > 0, alike.gather(1, columns)  # zeros fill up rows with few positives
+        positive, alike = chance > 0, alike.gather(1, columns)  # rows with few positives are padded with zeros
     count = positive.sum(1)
     own = torch.where(positive, alike, 0.0).sum(1) / count.clamp_min(1)
     return own, every, count > 0

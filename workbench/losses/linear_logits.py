@@ -1,4 +1,4 @@
-"""How a loss computes logits from embeddings and one vector for each class, for those who measure what it compares."""
+"""How a loss computes logits from embeddings and one vector for each class, for measuring what it compares."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True, slots=True)
 class LinearLogits:
-    """Logits scale * <z_i, w_k> + b_k, of embeddings and class vectors as they are or at unit length."""
+    """Logits scale * <z_i, w_k> + b_k, of embeddings and class vectors, normalised or not."""
 
     weight: Tensor  # [K, d], class vectors in the order of the classes
     bias: Tensor | None = None  # [K]
@@ -29,5 +29,5 @@ class LinearLogits:
 
     @property
     def plain(self) -> bool:
-        """Whether embeddings and class vectors are compared just as they are."""
+        """Whether embeddings and class vectors are compared without normalisation or scale."""
         return not self.unit_embeddings and not self.unit_weight and self.scale == 1

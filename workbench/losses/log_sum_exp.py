@@ -1,4 +1,4 @@
-"""Log-sum-exp over chosen pairs in few passes, with no number so small that a processor slows down over it."""
+"""Log-sum-exp over chosen pairs in few passes, without subnormal numbers, which slow a processor down."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-LEAST = -80.0  # exp of less, beside a sum of 1 or more, is nothing even in float64
+LEAST = -80.0  # exp of less, added to a sum of 1 or more, changes nothing even in float64
 
 
 def log_sum_exp(values: Tensor, chosen: Tensor | None = None) -> Tensor:
-    """Log of the sum of exp over the chosen of each row of [n, m]; [n], differentiable once.
+    """Log of the sum of exp over the chosen values of each row of [n, m]; [n], differentiable once.
 
-    A row with none has the most negative number over four, and no gradient.
+    A row without chosen values has a quarter of the most negative number, and no gradient.
 
     Args:
         values: [n, m] float.
@@ -23,7 +23,7 @@ def log_sum_exp(values: Tensor, chosen: Tensor | None = None) -> Tensor:
 
 
 class _LogSumExp(torch.autograd.Function):
-    """Keeps one matrix for the gradient; torch's own over a masked copy makes twice the passes."""
+    """Keeps one matrix for the gradient; torch's logsumexp of a masked copy needs twice the passes."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, chosen: Tensor | None) -> Tensor:
@@ -34,7 +34,7 @@ class _LogSumExp(torch.autograd.Function):
         top = shares.amax(1, keepdim=True).clamp_min_(torch.finfo(values.dtype).min / 4)
         # Below LEAST exp would give subnormal numbers: a product with a matrix of them takes twenty times as long.
         shares = F.threshold(shares.sub_(top), LEAST, -torch.inf, inplace=True).exp_()
-        total = shares.sum(1, keepdim=True).clamp_min_(1)  # it is 1 or more but in a row with none
+        total = shares.sum(1, keepdim=True).clamp_min_(1)  # 1 or more, except in a row without chosen values
         ctx.save_for_backward(shares, total)
         return (top + total.log())[:, 0]
 

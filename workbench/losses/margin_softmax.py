@@ -1,6 +1,6 @@
 """ArcFace, CosFace, Sub-center ArcFace and Circle: pytorch-metric-learning's, with their published defaults.
 
-The three softmaxes are made in float32 or float64 with proxies that the optimiser moves at a rate of their own.
+The three softmaxes are computed in float32 or float64, with proxies that have their own learning rate.
 """
 
 from math import degrees
@@ -85,7 +85,7 @@ class MarginSoftmax(BatchLoss[OwnParams]):
         return value
 
     def linear_logits(self) -> LinearLogits | None:
-        """Only with one proxy for each class; of several the nearest is chosen for every image."""
+        """Only with one proxy for each class; with several the nearest is chosen for every image."""
         if self.centres > 1:
             return None
         return LinearLogits(self.softmax.W.T, unit_embeddings=True, unit_weight=True, scale=self.params.scale)

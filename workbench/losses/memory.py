@@ -1,11 +1,11 @@
-"""The last embeddings that passed, with their labels; part of the checkpoint."""
+"""A queue of the latest embeddings with their labels; part of the checkpoint."""
 
 import torch
 from torch import Tensor, nn
 
 
 class Memory(nn.Module):
-    """A queue of `size` embeddings [d]; the oldest make room."""
+    """A queue of `size` embeddings [d]; new ones replace the oldest."""
 
     embeddings: Tensor
     labels: Tensor
@@ -14,16 +14,16 @@ class Memory(nn.Module):
         super().__init__()
         self.register_buffer("embeddings", torch.zeros(size, embedding_dim))
         self.register_buffer("labels", torch.full((size,), -1, dtype=torch.int64))
-        self.seen = 0  # a plain number: reading one from a GPU in every step would make it wait
+        self.seen = 0  # a plain number: reading one from the GPU in every step would stall it
 
     def contents(self) -> tuple[Tensor, Tensor]:
-        """Embeddings [m, d] and labels [m], in no order; copies: the memory changes before the backward pass."""
+        """Copies of embeddings [m, d] and labels [m], in no order: the memory changes before the backward pass."""
         count = min(self.seen, len(self.labels))
         return self.embeddings[:count].clone(), self.labels[:count].clone()
 
     @torch.no_grad()
     def add(self, embeddings: Tensor, labels: Tensor) -> None:
-        """Keep embeddings [n, d] as they are now; of more than `size` the last ones."""
+        """Store copies of embeddings [n, d]; if there are more than `size`, the last ones."""
         size = len(self.labels)
         if not size:
             return

@@ -46,7 +46,7 @@ class MultiSimilarityParams(Params):
     },
 )  # fmt: skip
 class MultiSimilarity(BatchLoss[MultiSimilarityParams]):
-    """Soft hardest positives and negatives of every anchor, on pairs mined around the hardest of the other kind.
+    """Soft hardest positives and negatives of every anchor, on pairs mined by the hardest pair of the other kind.
 
     A batch in which the miner finds no pair has the value 0.
     """

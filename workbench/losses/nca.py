@@ -1,4 +1,4 @@
-"""Neighbourhood component analysis: the chance that a soft neighbour is of one's own class.
+"""Neighbourhood component analysis: the probability that a soft neighbour is of the same class.
 
 Not pytorch-metric-learning's NCALoss: it takes probabilities, not logarithms, and leaves out anchors that underflow.
 """

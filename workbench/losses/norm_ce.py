@@ -1,4 +1,4 @@
-"""Normalised cross-entropy: a softmax over cosines, so that length cannot be learned.
+"""Normalised cross-entropy: a softmax over cosines, so that the length of embeddings has no effect.
 
 Not pytorch-metric-learning's NormalizedSoftmaxLoss, the same formula: 0.30 to 0.67 of its time (docs/benchmarks.md).
 """

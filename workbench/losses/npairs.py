@@ -33,15 +33,15 @@ class NPairs(BatchLoss[NPairsParams]):
     """Mean over positive pairs of log(1 + sum_n exp(z_a z_n - z_a z_p)), plus λ times the mean squared length.
 
     Inner products of embeddings as they are. The paper's batch has one pair of each class; here every positive pair
-    counts and every image of another class is its negative, which is the same for such a batch up to which end of a
-    negative pair is compared. Without a positive pair the value is the length penalty.
+    counts and every image of another class is its negative. For the paper's batch this is the same, except which image
+    of a negative pair is compared. Without a positive pair the value is the length penalty.
     """
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(embeddings)
         positive, negative = pair_masks(labels)
         others = log_sum_exp(alike, negative)[:, None]
-        # Of other pairs softplus would give numbers that are not used, and subnormal ones among them.
+        # For other pairs softplus would compute unused numbers, some of them subnormal.
         shortfall = torch.where(positive, others - alike, -torch.inf)
         value = F.softplus(shortfall).sum() / positive.sum().clamp_min(1)
         return value + self.params.l2 / len(labels) * embeddings.square().sum()

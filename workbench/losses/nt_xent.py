@@ -24,6 +24,6 @@ class NTXentParams(SupConParams):
 class NTXent(SupCon):
     """Mean over views of minus the log softmax of the image's other view, over cosine / τ to all other views.
 
-    It is the supervised contrastive loss with images in place of classes: of more than two views, the mean over the
-    others counts. The classes of the images are used for evaluation alone.
+    It is the supervised contrastive loss with images in place of classes: with more than two views, it takes the mean
+    over the other views. The classes of the images are used in evaluation only.
     """

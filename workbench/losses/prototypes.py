@@ -1,4 +1,4 @@
-"""Prototypes that no gradient moves: canonical, simplex and repelling, and running class means."""
+"""Prototypes that get no gradient: canonical, simplex and repelling, and running class means."""
 
 import torch
 from torch import Tensor
@@ -42,7 +42,7 @@ def simplex(num_classes: int, dim: int) -> Tensor:
 
 
 def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: float) -> None:
-    """Move running class means [C, D], in place, to the directions of this batch's means; `kept` (0..1) of the old.
+    """Update running class means [C, D], in place, by this batch's means; `kept` (0..1) is the weight of the old.
 
     Args:
         embeddings: [n, D] detached, all of one length. labels: [n] int64; other classes keep their means.
@@ -53,10 +53,10 @@ def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: 
 
 
 def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
-    """Prototypes [C, D] of unit length that pushed each other apart on the sphere, for D < C - 1.
+    """Prototypes [C, D] of unit length that repel each other on the sphere, for D < C - 1.
 
-    On the circle (D = 2) they stand where that ends, evenly, turned and ordered by the seed. Else, with more than
-    1,024 classes, every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
+    On the circle (D = 2) the result is known: they are evenly spaced, rotated and ordered by the seed. Otherwise, with
+    more than 1,024 classes, every step moves 1,024 of them, drawn by the seed: all pairs would take hours.
 
     Raises:
         ValueError: no class or no dimension.
@@ -67,7 +67,7 @@ def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")
     generator = torch.Generator().manual_seed(seed)
-    if dim == 2:  # neighbours on a circle that once came too near part too slowly: 100 points never got there
+    if dim == 2:  # neighbours on a circle that once came too near separate too slowly: 100 points never converged
         turn, order = torch.rand(1, generator=generator), torch.randperm(num_classes, generator=generator)
         angles = 2 * torch.pi * (order.double() / num_classes + turn)
         return torch.stack([angles.cos(), angles.sin()], 1).float()

@@ -1,4 +1,4 @@
-"""Prototype supervised contrastive loss (PSC): towards the prototype of the own class, away from the others."""
+"""Prototype supervised contrastive loss (PSC): towards the prototype of the same class, away from the others."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ from workbench.losses.search_space import AROUND, NETWORK_RATE, PROXY_RATE, betw
 from workbench.params import Params, param
 from workbench.registry import register
 
-KEPT = 0.9  # of the running class means, per step
+KEPT = 0.9  # weight of the old running class means, per step
 
 
 class PSCParams(Params):

@@ -42,7 +42,7 @@ class PSCEParams(Params):
     seed: int = param(0, ge=0, le=2**31 - 1, help="Of repelling and random prototypes.")
 
 
-DIMENSIONS = {  # least and greatest D - C; from D = C - 1 on the simplex is what repelling ones would come to
+DIMENSIONS = {  # smallest and largest D - C; from D = C - 1 on, repelling prototypes would become the simplex
     "of": "prototypes", "canonical": [0, 0], "simplex": [-1, None], "repelling": [None, -2],
 }  # fmt: skip
 
@@ -76,7 +76,7 @@ class PSCE(Loss):
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """z P^T, [n, C], of embeddings [n, D]."""
-        prototypes = self.prototypes  # asked once: a step takes a tenth of a millisecond
+        prototypes = self.prototypes  # read once: a step takes a tenth of a millisecond
         with full_precision(embeddings):
             embeddings = embeddings.to(prototypes.dtype)
             return (on_sphere(embeddings) if self.params.normalised else embeddings) @ prototypes.T
@@ -116,7 +116,7 @@ class PSCE(Loss):
 
 
 def chosen_prototypes(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
-    """The prototypes [C, D] that the parameters ask for. Raises Problem when there are none of that kind or shape."""
+    """The prototypes [C, D] that the parameters name. Raises Problem if that kind does not exist in this shape."""
     if said := refusal(DIMENSIONS, params.prototypes, num_classes, dim):
         fits = nearest(DIMENSIONS, params.prototypes, num_classes, dim)
         size = f"Set the embedding's size to {fits}, or choose" if fits else "Choose"
@@ -138,7 +138,7 @@ def chosen_prototypes(params: PSCEParams, num_classes: int, dim: int) -> Tensor:
 
 
 def from_file(path: str, num_classes: int, dim: int) -> Tensor:
-    """Prototypes [C, D] that the person supplies. Raises Problem: unreadable, of another shape, or not finite."""
+    """Prototypes [C, D] from the user's file. Raises Problem: unreadable, of another shape, or not finite."""
     with refusing(lambda why: Problem(f"The prototypes {path!r} cannot be read ({why}).", field="loss.file")):
         if Path(path).suffix.lower() == ".npy":
             prototypes = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,9 +1,9 @@
 """Values that papers give for a loss on a data set, and those measured here: shared parts and their sources.
 
 In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
-takes the plain ones by itself and offers the others; a rate of its own that a paper couples with its learning rate is
-dotted, too ("loss.proxy_lr"). A name whose value is a dictionary is a parameter of the loss that decides about others:
-{"inner": {"triplet": {"triplet_margin": 0.1}}} gives the margin for triplets alone; the first is the paper's choice.
+sets the plain ones by itself and offers the others. A learning rate of the loss that a paper couples with that of the
+network is dotted, too ("loss.proxy_lr"). If the value of a name is a dictionary, other values depend on this parameter:
+{"inner": {"triplet": {"triplet_margin": 0.1}}} sets the margin for triplets only; the first one is the paper's choice.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ UNNAMED = "No paper at hand names values for a data set"
 CE_PAPER = "Boudiaf et al. 2020, Section 6.3"
 CCP_PAPER = "Gürbüz et al. 2023 (CCP), supplement Section 2.1"
 PSCE_PAPER = "Bytyqi et al. 2023 (PSCE), Section 5.1 and Table 1"
-OF_CCP = ("cub", "cars", "inshop", "sop")  # the data sets of its supplement
+OF_CCP = ("cub", "cars", "inshop", "sop")  # the data sets of CCP's supplement
 
 C2_MARGINS = {  # of positives and of negatives; CCP's supplement, Section 2.1
     "cub": (0.0, 0.3841), "cars": (0.2652, 0.5409), "inshop": (0.2858, 0.5130), "sop": (0.2858, 0.5130),
@@ -33,12 +33,12 @@ CCP_PROXIES = CCP_TRAINING | {
 }  # fmt: skip
 TWO_VIEWS: Values = {"training.batch_size": 32, "training.views": 2, "training.epochs": 300}
 
-# A classifier moves even a slow backbone away from what ImageNet taught it (docs/results.md): its head learns alone.
+# CE makes even a slow backbone forget what it learned on ImageNet (docs/results.md), so only the head is trained.
 HEAD_ONLY: Values = {"proxy_lr": 10.0, "training.lr": 1e-3, "training.backbone_lr": 0.0}
 
 
 def in_ccp(by_data: ByData, beside: Values) -> ByData:
-    """The supplement's parameters of a loss by data set, each with what it trains every loss of that kind with."""
+    """The supplement's parameters of a loss by data set, with the settings that it shares among losses of that kind."""
     return {dataset: by_data.get(dataset, {}) | beside for dataset in OF_CCP}
 
 

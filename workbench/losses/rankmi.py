@@ -19,7 +19,7 @@ from workbench.params import Params, param
 from workbench.registry import register
 
 NEWTON_STEPS, NEWTON_END = 100, 1e-6  # Algorithm 1
-FLAT = 1e-8  # slope of T from which a Newton step would leave the sphere
+FLAT = 1e-8  # slope of T below which a Newton step would leave the sphere
 BINS = 40
 
 
@@ -36,10 +36,10 @@ class RankMIParams(Params):
 
 
 class Statistics(nn.Module):
-    """V_phi: distances [m] -> values [m]; an MLP on top of a line that falls at the start.
+    """V_phi: distances [m] -> values [m]; an MLP plus a line that is decreasing at initialisation.
 
-    The supplement gives depth 5 and width 128. The line and its start, V = 2 - 2 d, are ours: V must fall with the
-    distance.
+    The supplement gives depth 5 and width 128. The line and its initial value, V = 2 - 2 d, are ours: V must decrease
+    with the distance.
     """
 
     def __init__(self, depth: int, width: int) -> None:
@@ -52,7 +52,7 @@ class Statistics(nn.Module):
         self.line = nn.Parameter(torch.tensor([2.0, -2.0]))
 
     def forward(self, apart: Tensor, weights: Mapping[str, Tensor] | None = None) -> Tensor:
-        """V at distances [m], by other weights than its own where some are given, under the same names."""
+        """V at distances [m]; with other weights than its own if `weights` names them."""
         of = dict(self.named_parameters()) if weights is None else weights
         hidden, last = apart[:, None], len(self.layers) - 1
         for layer in range(last + 1):
@@ -98,7 +98,7 @@ class RankMI(BatchLoss[RankMIParams]):
         self.register_buffer("boundary", torch.tensor(1.0))
         self.boundary_found = True
         self.steps = 0
-        self.bounds: list[tuple[int, float]] = []  # (steps, JSD bound) of every look at the probe
+        self.bounds: list[tuple[int, float]] = []  # (steps, JSD bound) of every evaluation of the probe
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         network: dict[str, Tensor] = dict(self.statistics.named_parameters())
@@ -140,7 +140,7 @@ class RankMI(BatchLoss[RankMIParams]):
     def jsd_bound(self, embeddings: Tensor, labels: Tensor) -> float:
         """Lower bound on the Jensen-Shannon divergence of the two kinds of distances, in nats, 0 to 2 log 2.
 
-        All negatives count. The bound is a supremum over V: where this V gives less than 0, V = 0 gives 0.
+        All negatives count. The bound is a supremum over V: if this V gives less than 0, V = 0 gives 0.
         """
         apart = distances(on_sphere(checked(embeddings, labels)))
         positive, negative = pair_masks(labels)
@@ -153,7 +153,7 @@ class RankMI(BatchLoss[RankMIParams]):
     def find_boundary(self) -> float:
         """beta, where T (and so V) is 0, by Newton's method from the last one (Algorithm 1).
 
-        A flat slope, or a root outside (0, 2), keeps the last one and clears `boundary_found`.
+        With a flat slope, or a root outside (0, 2), the last one is kept and `boundary_found` is false.
         """
         beta = self.boundary.double().item()
         network = {name: weight.detach().double() for name, weight in self.statistics.named_parameters()}
@@ -166,7 +166,7 @@ class RankMI(BatchLoss[RankMIParams]):
                 break
             step = t.item() / slope.item()
             beta -= step
-            if not -2 < beta < 4:  # far outside the sphere the network was never asked
+            if not -2 < beta < 4:  # the network was not trained far outside the sphere
                 break
             if abs(step) <= NEWTON_END:
                 self.boundary_found = 0 < beta < 2

@@ -1,4 +1,4 @@
-"""Recall@k surrogate: the share of positives among the first k, with sigmoids for both steps."""
+"""Recall@k surrogate: the fraction of positives among the first k, with sigmoids for both step functions."""
 
 import torch
 from torch import Tensor

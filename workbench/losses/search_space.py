@@ -1,7 +1,7 @@
-"""How the search space of a loss is written: what `workbench benchmark fair` tunes, and who names these values.
+"""How the search space of a loss is written: what `workbench benchmark fair` tunes, and the source of its values.
 
-In `search` a plain name is a parameter of the loss and a dotted one another field of the run, as in published.py. The
-default lies in every range and among all values, because it is the first setting that is tried.
+In `search` a plain name is a parameter of the loss and a dotted one another field of the run, as in published.py. Every
+range or list of values contains the default, because that is the first setting that is tried.
 """
 
 from workbench.entries.facts import Searched
@@ -11,12 +11,12 @@ AROUND = "No paper at hand names a range: about the default"
 
 
 def between(low: float, high: float, source: str, *, log: bool = False) -> Searched:
-    """A range, both ends included; with `log` equal ratios are alike. Whole numbers where the parameter has them."""
+    """A range, both ends included, on a log scale with `log`; integers if the parameter is one."""
     return Searched(source=source, low=float(low), high=float(high), log=log)
 
 
 def one_of(*values: bool | int | float | str, source: str) -> Searched:
-    """A few values without an order between them."""
+    """A few values without an order."""
     return Searched(source=source, values=values)
 
 

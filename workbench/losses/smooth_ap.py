@@ -1,7 +1,7 @@
-"""Smooth-AP: average precision with sigmoids for steps.
+"""Smooth-AP: average precision with sigmoids instead of step functions.
 
-Not pytorch-metric-learning's SmoothAPLoss: it cuts the batch into as many groups as a class has images, which is right
-only where there are as many classes, and makes tensors of n x n x n.
+Not pytorch-metric-learning's SmoothAPLoss: it splits the batch into as many groups as a class has images, which is
+right only if there are as many classes, and makes tensors of n x n x n.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Scalable NCA: neighbours among the batch and a memory of embeddings seen before.
+"""Scalable NCA: neighbours in the batch and in a memory of earlier embeddings.
 
 pytorch-metric-learning has no SNCA; its NCALoss in CrossBatchMemory underflows as nca.py says.
 """
@@ -38,8 +38,8 @@ class SNCAParams(Params):
 class SNCA(BatchLoss[SNCAParams]):
     """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.
 
-    Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were when
-    they passed (the paper keeps one slot for each image; a queue needs no image numbers). Anchors without a positive
+    Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were computed
+    then (the paper keeps one slot for each image; a queue needs no image numbers). Anchors without a positive
     are left out; with none left the value is 0.
     """
 

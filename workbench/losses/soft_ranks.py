@@ -1,4 +1,4 @@
-"""Ranks of positives with a slope: a sigmoid of the difference of two cosines in place of a step."""
+"""Differentiable ranks of positives: a sigmoid of the difference of two cosines instead of a step."""
 
 import torch
 from torch import Tensor
@@ -37,5 +37,5 @@ def _ranks(
 ) -> tuple[Tensor, Tensor]:
     rows = alike[anchors]  # [pairs, n]
     above = ((rows - rows.gather(1, partners[:, None])) / temperature).sigmoid()
-    own = torch.where(positive[anchors], above, 0.0).sum(1) + 0.5  # the pair itself is in it with a half
+    own = torch.where(positive[anchors], above, 0.0).sum(1) + 0.5  # the pair itself counts one half in it
     return own + torch.where(negative[anchors], above, 0.0).sum(1), own

@@ -83,7 +83,7 @@ class SoftTriple(BatchLoss[SoftTripleParams]):
         return self.params.scale * ((cosines / self.params.gamma).softmax(2) * cosines).sum(2)
 
     def _spread(self, unit: Tensor) -> Tensor:
-        """Sum of the distances between two centres of one class by C K (K - 1), half their mean; 0 with one centre."""
+        """Sum of distances between two centres of one class over C K (K - 1), half their mean; 0 with one centre."""
         count = unit.shape[1]
         if count == 1:
             return unit.sum() * 0
@@ -92,7 +92,7 @@ class SoftTriple(BatchLoss[SoftTripleParams]):
         return (2 - 2 * alike).clamp_min(1e-5).sqrt().mean() / 2  # a root of 0 has no gradient
 
     def linear_logits(self) -> LinearLogits | None:
-        """Only with one centre for each class; of several the softmax chooses for every image."""
+        """Only with one centre for each class; with several the softmax weighs them for every image."""
         if self.centres.shape[1] > 1:
             return None
         return LinearLogits(self.centres[:, 0], unit_embeddings=True, unit_weight=True, scale=self.params.scale)

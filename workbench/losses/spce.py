@@ -16,7 +16,7 @@ from workbench.registry import register
     family="Classification", formula="mean −log softmax_y(z · c_k), c_k = Σ_{i in k} z_i / n",
     source="Boudiaf et al. 2020, Section 5.1", batch="classes × images: class means are taken over the batch",
     defaults={}, defaults_source=f"{UNNAMED}: Boudiaf et al. 2020 measure it and train with CE, Section 5.2",
-    # Its logits hold |z|^2 / n: pretrained features saturate its softmax, batch-norm and a larger n do not.
+    # Its logits contain |z|^2 / n: pretrained features saturate its softmax; batch-norm and a larger n prevent it.
     measured={
         "caltech": {
             "embedding.batch_norm": True, "sampler.images_per_class": 8, "training.batch_size": 128,
@@ -31,8 +31,8 @@ from workbench.registry import register
 class SPCE(Loss):
     """Pairwise loss that behaves like cross-entropy; it has no parameters.
 
-    Its logits hold each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length
-    leaves it flat. Batch-norm on the embedding (|z|^2 is then about d) with n from d / 4 on lies between.
+    Its logits contain each image's product with itself, |z|^2 / n: long embeddings saturate the softmax, unit length
+    leaves it flat. Batch-norm on the embedding (|z|^2 is then about d) with n of d / 4 or more avoids both.
     """
 
     def __init__(self, params: NoParams, *, num_classes: int, embedding_dim: int) -> None:

@@ -1,4 +1,4 @@
-"""Threshold-consistent margins: Smooth-AP, and a pull on the pairs by which one threshold would be wrong.
+"""Threshold-consistent margins: Smooth-AP, and a penalty on pairs on the wrong side of one common threshold.
 
 Not pytorch-metric-learning's ThresholdConsistentMarginLoss, the same formula: it makes tensors of n x n x d.
 """
@@ -17,7 +17,7 @@ from workbench.registry import register
 class ThresholdConsistentParams(SmoothAPParams):
     """Parameters of Smooth-AP with threshold-consistent margins."""
 
-    weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of both margins beside Smooth-AP.")
+    weight: float = param(1.0, ge=0, le=100, symbol="λ", help="Weight of both margins, relative to Smooth-AP.")
     positive_margin: float = param(0.9, ge=-1, le=1, symbol="m⁺", help="Cosine from which positives are left alone.")
     negative_margin: float = param(0.5, ge=-1, le=1, symbol="m⁻", help="Cosine up to which negatives are left alone.")
 

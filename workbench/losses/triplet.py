@@ -1,8 +1,8 @@
 """Triplet loss with semi-hard negatives, or with all of them.
 
-All are pytorch-metric-learning's TripletMarginLoss. Semi-hard ones are not its loss and miner: their semi-hard triplets
-are all those within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to
-0.41 of their time.
+All negatives are pytorch-metric-learning's TripletMarginLoss. Semi-hard ones are not its loss and miner, which take all
+triplets within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41
+of their time.
 """
 
 from typing import Literal
@@ -49,7 +49,7 @@ class TripletParams(Params):
 class Triplet(BatchLoss[TripletParams]):
     """Mean over positive pairs of max(0, D_ap^2 - D_an^2 + margin), on the unit sphere; or over all triplets.
 
-    The negative of a pair is the nearest one that is farther than the positive, or the farthest of all where none is.
+    The negative of a pair is the nearest one that is farther than the positive, or the farthest of all if none is.
     A pair without a negative is left out; a batch without a pair has the value 0. With all triplets it is the mean of
     D_ap - D_an + margin over those where it is positive.
     """
@@ -72,7 +72,7 @@ def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float
 
     Args:
         squared: [n, m] squared distances from anchors to others.
-        positive: [n, m] bool, and `negative`: which of them are.
+        positive: [n, m] bool, which others are positives; `negative`: which are negatives.
         margin: how much farther a negative must be.
     """
     # Sorted negatives find the semi-hard one of every pair without an n x m x m tensor.

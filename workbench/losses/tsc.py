@@ -1,4 +1,4 @@
-"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets that are spread evenly on the sphere."""
+"""Targeted supervised contrastive loss (TSC): KCL, and a pull to fixed targets spread evenly on the sphere."""
 
 import torch
 from scipy.optimize import linear_sum_assignment
@@ -15,7 +15,7 @@ from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import param
 from workbench.registry import register
 
-KEPT = 0.9  # of the running class means, per step
+KEPT = 0.9  # weight of the old running class means, per step
 REASSIGN_EVERY = 100  # steps
 
 

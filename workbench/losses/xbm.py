@@ -1,7 +1,7 @@
 """Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
 
-Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: the memory's part is added to the
-batch's own after a warm-up, as in Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
+Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: after a warm-up, the
+memory's part is added to that of the batch, as in Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
 """
 
 from typing import Literal
@@ -47,7 +47,7 @@ class XBMParams(Params):
 
 
 def _inner(dataset: str) -> Values:
-    """What CCP's supplement names for C1 and C2 inside the memory."""
+    """The settings of C1 and C2 with the memory in CCP's supplement."""
     positive, negative = C2_MARGINS[dataset]
     return {
         "contrastive_cosine": {"cosine_margin": 0.5},
@@ -79,7 +79,7 @@ def _inner(dataset: str) -> Values:
 class XBM(BatchLoss[XBMParams]):
     """The pair loss within the batch, plus, after the warm-up, the same between the batch and the memory.
 
-    The memory holds embeddings at unit length, as they were; it is filled, and counts steps, in training only.
+    The memory holds earlier embeddings at unit length; it is filled, and counts steps, in training only.
     """
 
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
@@ -101,7 +101,7 @@ class XBM(BatchLoss[XBMParams]):
         return value
 
     def _pairs(self, unit: Tensor, labels: Tensor, kept: Tensor | None, other_labels: Tensor) -> Tensor:
-        """The pair loss between the batch and what is kept; None is the batch itself."""
+        """The pair loss between the batch and the memory; None is the batch itself."""
         same = labels[:, None] == other_labels[None, :]
         if self.params.inner == "contrastive_cosine":
             return cosine_pairs(unit @ (unit if kept is None else kept).T, same, self.params.cosine_margin)

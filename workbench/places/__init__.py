@@ -1,1 +1,1 @@
-"""Places where runs work beside this machine: what they are, how runs get there, and how they are followed."""
+"""Places, which are other machines where runs train: what they are, how runs are sent, and how they are followed."""

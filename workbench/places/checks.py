@@ -1,4 +1,4 @@
-"""What a machine has for a run, a sentence each: Python, Workbench, GPU, room on the disk, data, the clock."""
+"""Checks what a machine has for a run: Python, Workbench, GPU, room on the disk, data, the clock."""
 
 import json
 import re
@@ -17,7 +17,7 @@ PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
 LEAST_PYTHON = (3, 11)
 CLOCK_OFF = 300.0  # seconds
-LARGEST_NUMBER = 1e18  # of bytes or seconds that are believed
+LARGEST_NUMBER = 1e18  # largest credible number of bytes or seconds
 PROBE = """
 import json, os, platform, shutil, sys, time
 folder, *data = sys.argv[1:]
@@ -48,7 +48,7 @@ print("facts " + json.dumps(facts))
 
 
 def look(host: Host, place: Place) -> list[Finding]:
-    """What is there and what is missing; an unreachable machine is one bad finding."""
+    """Findings on what a machine has and what is missing; an unreachable machine is one bad finding."""
     began = monotonic()
     try:
         host.call(["true"], seconds=20)
@@ -82,7 +82,7 @@ def _facts(host: Host, place: Place) -> dict[str, Any]:
 
 
 def _of_facts(facts: dict[str, Any], place: Place) -> Iterable[Finding]:
-    """Sentences on what the probe printed; it may be anything that JSON can say."""
+    """Findings from the output of the probe, which may be any JSON."""
     yield _python(facts, place)
     yield _workbench(facts, place)
     yield _gpu(facts, place)
@@ -121,7 +121,7 @@ def _workbench(facts: dict[str, Any], place: Place) -> Finding:
 
 
 def _gpu(facts: dict[str, Any], place: Place) -> Finding:
-    """Of the machine itself, or of what is asked of a cluster, whose login node often has none."""
+    """The finding on GPUs: of the machine, or as requested of a cluster, whose login node often has none."""
     if "no torch" in facts:
         return Finding("GPU", f"PyTorch cannot be loaded there ({_word(facts['no torch'])}).", good=False)
     match place:
@@ -176,12 +176,12 @@ def _gpu_name(gpu: list[Any]) -> str:
 
 
 def _number(value: object) -> float:
-    """A number of another machine; 0 for what is none, or is too large to be one."""
+    """A number from another machine; 0 if it is no number or too large."""
     if not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
         return 0.0
     return float(value)
 
 
 def _word(value: object) -> str:
-    """A value of another machine in a sentence: one line, cut short."""
+    """A value from another machine for a sentence: one line, truncated."""
     return "".join(letter if letter.isprintable() else " " for letter in str(value))[:100].strip()

@@ -1,7 +1,7 @@
-"""What a kind of place has to do, and what all kinds share: orders, states, and a host that takes commands and bytes.
+"""The interface of every kind of place, and what all kinds share: orders, states, and a host for commands and files.
 
-A launcher is an existing engine (a remote shell, Slurm, Ray) behind these few methods. It keeps nothing: whoever has a
-place's record and a job's number can ask again, from another process or after a restart.
+A launcher wraps an existing engine (a remote shell, Slurm, Ray) in these few methods. It has no state: any process that
+has a place's record and a job's number can use them, also after a restart.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,35 +16,35 @@ ROOM = 8 << 20  # bytes of files in one answer
 
 
 class Unreachable(Problem):
-    """The place did not answer: nothing is known of its runs, which go on. Ask again later.
+    """The place did not answer: its runs continue, but nothing is known of them. Ask again later.
 
     Attributes:
-        came: the beginning of an answer that was cut.
+        came: the beginning of an answer that was cut off.
     """
 
     came: bytes = b""
 
 
 class JobState(StrEnum):
-    """What an engine says of a job. Numbers, curves and the end of a run come from its folder, not from here."""
+    """The state of a job in its engine. Numbers, curves and the end of a run come from its folder, not from here."""
 
     QUEUED = "queued"  # it waits for its turn, or for a machine
     RUNNING = "running"
     FINISHED = "finished"  # it ended with status 0
     FAILED = "failed"  # it ended with another status
-    INTERRUPTED = "interrupted"  # it was ended, or the engine takes it up again by itself
-    CANCELLED = "cancelled"  # it was taken out of the line before it began
-    LOST = "lost"  # the engine does not know it, and nothing tells how it ended
+    INTERRUPTED = "interrupted"  # it was ended, or the engine will start it again by itself
+    CANCELLED = "cancelled"  # it was removed from the queue before it began
+    LOST = "lost"  # the engine does not know it, and its end is unknown
 
     @property
     def live(self) -> bool:
-        """Whether more is to come."""
+        """Whether it waits or runs."""
         return self in (JobState.QUEUED, JobState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A job's state with a few words for the person, such as "3rd in line" or "exit status 137"; often none."""
+    """A job's state with a few words for the user, such as "3rd in line" or "exit status 137"; often none."""
 
     state: JobState
     words: str = ""
@@ -54,18 +54,18 @@ class Ending(StrEnum):
     """How a job is asked to end."""
 
     AFTER_EPOCH = "after epoch"  # SIGUSR1 to the run: it finishes its epoch and is stopped
-    SAVED = "saved"  # SIGINT or SIGTERM: before its next step, with a checkpoint to go on from
-    AT_ONCE = "at once"  # killed; one that waits leaves the line
+    SAVED = "saved"  # SIGINT or SIGTERM: before its next step, with a checkpoint
+    AT_ONCE = "at once"  # killed; one that waits leaves the queue
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One run to be done.
+    """One run that is to be trained.
 
     Attributes:
         name: of its run folder, below the place's folder; letters, digits, "-" and "_".
-        files: what the folder holds at first, by name: config.toml, run.json, perhaps experiment.json; written again
-            where the run is resumed.
+        files: the first content of the folder, by name: config.toml, run.json, perhaps experiment.json; written again
+            when the run is resumed.
         title: of the run, for the engine's own lists.
         devices: as `workbench run --devices` takes them; empty for the config's.
     """
@@ -90,10 +90,10 @@ class Finding:
     """One sentence of a check.
 
     Attributes:
-        what: what was looked at: "Connection", "Workbench there".
+        what: the subject: "Connection", "Workbench there".
         said: the sentence.
-        good: whether runs can work so.
-        doubtful: whether the person should know of it before.
+        good: whether runs can train there.
+        doubtful: whether it is a warning.
     """
 
     what: str
@@ -108,32 +108,32 @@ class Launcher(Protocol):
     def submit(self, orders: Sequence[Order]) -> list[str]:
         """Write the run folders and start `run_words` in each; returns a job's number for each order.
 
-        Orders of one call work one after another, or as the engine likes (an array job). One that was there before is
-        resumed. Raises Problem where the place refuses it.
+        Orders of one call train one after another, or as the engine schedules them (an array job). A run that was there
+        before is resumed. Raises Problem if the place refuses it.
         """
 
     def states(self, jobs: Sequence[str]) -> list[Standing]:
-        """What the engine knows of each job, in one request."""
+        """The state of each job, in one request."""
 
     def stop(self, job: str, how: Ending) -> None:
         """Ask a job to end; returns before it has ended. One that has ended is no error."""
 
     def read(self, parts: Sequence[Part]) -> Iterable[bytes | None]:
-        """Bytes of files, in one request: at most `most` of each, b"" at its end, None where there is no such file.
+        """Bytes of files, in one request: at most `most` of each, b"" at its end, None if there is no such file.
 
-        One request has room for ROOM bytes: the answers are those of the first parts, at least one. Of an answer that
-        was cut the parts that came are given, the last perhaps not to its end, and Unreachable is raised after them.
+        One request has room for ROOM bytes: it answers the first parts, at least one. If the answer was cut off, the
+        parts that arrived are yielded, the last perhaps incomplete, and then Unreachable is raised.
         """
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a small file below the place's folder, whole or not at all. Raises Problem where it cannot."""
+        """Write a small file below the place's folder, completely or not at all. Raises Problem if it cannot."""
 
     def check(self) -> list[Finding]:
-        """What is there and what is missing, a sentence each; an unreachable place is one bad finding."""
+        """Findings on what the place has and what is missing; an unreachable place is one bad finding."""
 
 
 def all_of(read: Callable[[Sequence[Part]], Iterable[bytes | None]], parts: Sequence[Part]) -> list[bytes | None]:
-    """All of these parts of small files by `Launcher.read`, in as many requests as that takes. Raises Unreachable."""
+    """All of these parts of small files by `Launcher.read`, in as many requests as needed. Raises Unreachable."""
     contents: list[bytes | None] = []
     while len(contents) < len(parts):
         contents += read(parts[len(contents) :])
@@ -142,7 +142,7 @@ def all_of(read: Callable[[Sequence[Part]], Iterable[bytes | None]], parts: Sequ
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command at a host ended with: its exit status and what it printed."""
+    """The exit status and the output of a command at a host."""
 
     status: int
     out: bytes
@@ -150,7 +150,7 @@ class Answer:
 
 
 class Host(Protocol):
-    """A machine that takes commands: this one, or one behind OpenSSH. Commands begin in the person's home folder."""
+    """A machine that runs commands: this one, or one behind OpenSSH. Commands start in the user's home folder."""
 
     def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
         """Run a command to its end, with `given` as its input; it may print `most` bytes.

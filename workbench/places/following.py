@@ -1,7 +1,7 @@
-"""Runs of one place, brought home while they work: one look at a time, at all of them together.
+"""Imports the runs of one place while they train: one request at a time, for all of them together.
 
-What is known between two looks, and between two programs, is in the workspace and in the runs' folders. Any look may be
-the last one: the next, of whatever program, goes on from the bytes that are here.
+The state between two requests, and between two programs, is in the workspace and in the run folders. Any request may be
+the last one: the next, of any program, continues from the bytes that were imported.
 """
 
 import contextlib
@@ -26,24 +26,24 @@ from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
 PARTS_AT_ONCE = 1000  # files of one request
-ROUNDS = 64  # in one look: the next look goes on
-REACHED_EVERY = 30.0  # seconds between two notes that the place answers
-STATES_EVERY = 5.0  # seconds between two questions for states while all is well
+ROUNDS = 64  # in one look; the next look continues
+REACHED_EVERY = 30.0  # seconds between two records that the place answers
+STATES_EVERY = 5.0  # seconds between two requests for states while nothing is wrong
 LOG_READ = 1 << 16  # bytes
-MOST_REFUSED = 20  # looks at a run that has ended and that the workspace does not take in
+MOST_REFUSED = 20  # looks at a run that has ended and cannot be imported
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
-LEAST_IN_TURN = 8  # where taking them in takes longer than LONG_WORK, and one of them is shown
+LEAST_IN_TURN = 8  # if importing them takes longer than LONG_WORK, and one of them is shown
 LONG_WORK = 2.0  # seconds
 
 
 @dataclass(slots=True)
 class Looked:
-    """What one look did.
+    """The result of one look.
 
     Attributes:
         busy: another program follows this place in this workspace.
-        silent: why the place did not answer; empty where it did.
-        left: runs from which more may come.
+        silent: why the place did not answer; empty if it did.
+        left: runs from which more data may come.
         received: bytes.
         problems: sentences on runs whose folder there cannot be followed.
     """
@@ -55,12 +55,12 @@ class Looked:
     problems: tuple[str, ...] = ()
 
     def add(self, problem: str) -> None:
-        """Note a sentence, once."""
+        """Add a sentence, once."""
         self.problems += (problem,) * (problem not in self.problems)
 
 
 class Following:
-    """Follows a place's runs in a workspace. Calls come from one thread at a time.
+    """Follows a place's runs in a workspace. Use it from one thread at a time.
 
     Args:
         workspace: open for writing.
@@ -75,12 +75,12 @@ class Following:
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
         self._turn = IN_TURN  # runs of the next look
-        self._working = 0.0  # seconds in which this look took in what had come
+        self._working = 0.0  # seconds that this look spent on importing
 
     def look(self, shown: int = 0) -> Looked:
-        """Ask for the states of all runs and for what they wrote since, and take it in.
+        """Request the states of all runs and what they wrote since, and import it.
 
-        Of very many runs, a part is read each time, in turn, and `shown`, the run that the person sees, always.
+        If there are very many runs, a part is read each time, in turn; `shown`, the run that the user sees, always.
 
         Raises:
             Problem: the workspace cannot be written.
@@ -112,7 +112,7 @@ class Following:
             return looked
 
     def _states_are_due(self) -> bool:
-        """Whether to ask for states, too: runs that write work, and their points come sooner without the question."""
+        """Whether to request states, too: runs that write are training, and their points come sooner without it."""
         if not self._quiet and monotonic() < self._states_due:
             return False
         self._states_due = monotonic() + STATES_EVERY
@@ -137,7 +137,7 @@ class Following:
         return {placement.run_id: answer for placement, answer in zip(placed, answers, strict=True)}
 
     def _fetch(self, placed: list[Placement], looked: Looked) -> None:
-        """Ask for parts, of all runs together and the journals first, until nothing more is there."""
+        """Request parts of all runs together, journals first, until there is nothing more."""
         runs = [placement.run_id for placement in placed if self._mirrored(placement, looked)]
         for run_id in runs:
             self._mirrors[run_id].look_again()
@@ -152,10 +152,10 @@ class Following:
             runs = [run_id for run_id in runs if run_id not in refused]
 
     def _read(self, wanted: Sequence[tuple[int, Part]], refused: set[int], looked: Looked) -> int:
-        """Ask for parts and take in what came; how many were answered. What cannot be used is `refused`, by run.
+        """Request parts and import them; returns how many were answered. What cannot be used is `refused`, by run.
 
         Raises:
-            Unreachable: the connection was lost; what came before is taken in.
+            Unreachable: the connection was lost; what arrived before is imported.
         """
         answered = 0
         try:
@@ -192,7 +192,7 @@ class Following:
                 looked.add(f"Run {run_id}: {said}.")
 
     def _find_images(self, dataset_id: int) -> None:
-        """Show the copy here of a data set that no run here has read, where the person said which folder is which.
+        """Show the copy on this machine of a data set that no run here has read, if the user named its folder.
 
         Raises:
             Problem: none of its images is there.
@@ -207,7 +207,7 @@ class Following:
     def _conclude(
         self, placed: list[Placement], standings: dict[int, Standing], over: set[int], looked: Looked
     ) -> None:
-        """End the following of jobs that have ended and of which all has come."""
+        """Stop following jobs that have ended and are completely imported."""
         words = self._last_words(placed, standings)
         for known in placed:
             if known.run_id not in standings:
@@ -241,14 +241,14 @@ class Following:
                 folds_and_seeds.conclude(self._workspace, experiment)
 
     def _may_be_taken_in(self, run_id: int) -> bool:
-        """Whether what came could not be taken in, as on a disk that is full here, and may be in a later look."""
+        """Whether what arrived could not be imported, as on a full disk here, and may be in a later look."""
         if not self._mirrors[run_id].changed:
             return False
         self._refused[run_id] = self._refused.get(run_id, 0) + 1
         return self._refused[run_id] < MOST_REFUSED
 
     def _wait_again(self, placement: Placement, standing: Standing) -> None:
-        """A run that saved itself before its time limit, and is in the line again, has not ended."""
+        """Whether a run saved itself before its time limit and is queued again, so that it has not ended."""
         if standing.state is JobState.QUEUED and not self._workspace.run(placement.run_id).live:
             with self._workspace.writing() as db:
                 placements.wait(db, placement.run_id)
@@ -266,7 +266,7 @@ class Following:
         }
 
     def _mirrored(self, placement: Placement, looked: Looked) -> bool:
-        """Whether what comes of the run has a folder here."""
+        """Whether the run's data has an arriving folder here."""
         if placement.run_id not in self._mirrors:
             with self._reporting(placement.run_id, looked):
                 self._mirrors[placement.run_id] = Mirror(self._workspace.folder(placement.run_id), placement.uid)
@@ -298,7 +298,7 @@ class Following:
 
     @contextlib.contextmanager
     def _reporting(self, run_id: int, looked: Looked) -> Iterator[None]:
-        """A run's folder that cannot be used is said, and the other runs are followed."""
+        """Report a run's folder that cannot be used, and follow the other runs."""
         try:
             yield
         except Unreachable:
@@ -308,7 +308,7 @@ class Following:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[bool]:
-        """Whether no other program follows this place in this workspace; it stays so in the block."""
+        """Whether no other program follows this place in this workspace; true for the whole block."""
         path = self._workspace.path / f".following-{self._place.name}.lock"
         try:
             opened = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -321,7 +321,7 @@ class Following:
 
 
 def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
-    """The status and sentence of a run whose own journal tells no end."""
+    """The status and sentence of a run whose journal has no end."""
     words = f" ({standing.words})" if standing.words else ""
     match standing.state:
         case JobState.FAILED:

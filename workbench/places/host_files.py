@@ -1,6 +1,6 @@
-"""Files below one folder of a host, by small commands that every POSIX shell has: read in parts, write whole.
+"""Files below one folder of a host, by small commands that every POSIX shell has: read in parts, written completely.
 
-Every path is checked here and given as an argument: no shell reads it.
+Every path is checked here and passed as an argument: no shell interprets it.
 """
 
 import io
@@ -56,8 +56,8 @@ def read(host: Host, folder: str, parts: Sequence[Part]) -> Iterable[bytes | Non
     """As `Launcher.read`, of files below `folder`, in one command.
 
     Raises:
-        Unreachable: the host did not answer, or its answer is none of ours.
-        Problem: a path is none of ours.
+        Unreachable: the host did not answer, or its answer is invalid.
+        Problem: a path is invalid.
     """
     if not parts:
         return []
@@ -90,14 +90,14 @@ def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
 
 
 def checked(path: str) -> str:
-    """The path, if it stays below its folder. Raises Problem for any that none of our files has."""
+    """The path, if it stays below its folder. Raises Problem for any other."""
     if not SAFE.match(path) or len(path) > 500:
         raise Problem(f"{path!r} is not a file of a run folder.", kept="It was not used.")
     return path
 
 
 def last_line(text: str, longest: int = 300) -> str:
-    """The last line that a program printed, without what cannot be shown and without its full stop."""
+    """The last line that a program printed, without unprintable characters and without its full stop."""
     line = next((line for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
     return "".join(letter if letter.isprintable() else " " for letter in line).strip()[:longest].rstrip(".")
 

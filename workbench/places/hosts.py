@@ -12,16 +12,16 @@ from workbench.places.host_files import last_line
 from workbench.problem import Problem
 
 CONNECT = 10  # seconds to connect
-SILENT = 5  # seconds between two signs of life of a connection; three missing ones end it
+SILENT = 5  # seconds between two keep-alive messages of a connection; three missing ones end it
 SSH_FAILED = 255  # exit status of ssh itself
 Asked = Callable[[], bool]
 
 
 class LocalHost:
-    """This machine: a cluster's login node where the person sits, and the tests' stand-in for a remote one.
+    """This machine: a cluster's login node on which the user works, and the tests' substitute for a remote one.
 
     Args:
-        home: where commands begin; the person's home folder when it is not given.
+        home: where commands start; by default the user's home folder.
         cancelled: asked while a command runs; it ends with Cancelled then.
     """
 
@@ -35,7 +35,7 @@ class LocalHost:
 
 
 class OpenSshHost:
-    """A machine that `ssh HOST` reaches without a question: its key is known and an agent or a file has one's own.
+    """A machine that `ssh HOST` reaches without a question: its key is known, an agent or a file has the user's key.
 
     Args:
         host: as in `ssh HOST`: an alias of the person's config, or user@machine.

@@ -1,4 +1,4 @@
-"""Workbench put into a folder of the person's at a place: a plan that can be read first, and then is carried out."""
+"""Installs Workbench in a folder of the user's at a place: first a plan to read, then its execution."""
 
 import shlex
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Plan:
 
 
 def plan(place: Place, base: str = "python3", wheel: Path | None = None) -> Plan:
-    """What puts this version of Workbench where the place's record expects its Python.
+    """The plan that installs this version of Workbench where the place's record expects its Python.
 
     Args:
         place: its record; its Python has to be that of a virtual environment, `FOLDER/bin/python`.
@@ -60,7 +60,7 @@ def plan(place: Place, base: str = "python3", wheel: Path | None = None) -> Plan
 
 
 def carry_out(plan: Plan, host: Host, say: Callable[[str], object]) -> None:
-    """Do it, saying each step before it begins. Raises Unreachable, or Problem with what a step said last."""
+    """Execute the plan, announcing each step. Raises Unreachable, or Problem with the last output of a step."""
     if plan.wheel is not None:
         say(f"Copying {plan.wheel.name}")
         write_all(host, plan.folder, {plan.wheel.name: plan.wheel.read_bytes()})

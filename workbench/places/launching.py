@@ -12,9 +12,9 @@ from workbench.problem import Problem
 
 
 def launcher_of(place: Place, cancelled: Asked = lambda: False) -> Launcher:
-    """What starts and follows runs at a place; nothing is asked of the place yet.
+    """The launcher of a place; it does not contact the place yet.
 
-    `cancelled` is asked while the place is waited for; what waits ends with Cancelled then.
+    `cancelled` is called during a wait for the place, which then ends with Cancelled.
     """
     match place:
         case SshPlace():
@@ -27,7 +27,7 @@ def launcher_of(place: Place, cancelled: Asked = lambda: False) -> Launcher:
 
 
 def host_of(place: Place, cancelled: Asked = lambda: False) -> Host:
-    """The machine at which a place takes commands. Raises Problem for a place that takes none."""
+    """The machine that runs a place's commands. Raises Problem for a place without one."""
     match place:
         case SshPlace() | SlurmPlace() | RayPlace():
             if not place.host:

@@ -1,7 +1,7 @@
-"""What has come of a run folder elsewhere: bytes arrive in a folder in the run's own, which `ingest` reads.
+"""The arriving copy of a run folder at a place, in a folder of the run's own, which `ingest` reads.
 
-The journal is kept in whole lines, arrays in parts until they have the size and the hash that the journal names. What
-the run's own folder has is not kept twice.
+The journal is stored in complete lines, arrays in parts until they have the size and the hash in the journal. What the
+run's own folder has is not stored twice.
 """
 
 import os
@@ -54,11 +54,11 @@ class Mirror:
         self._begin()
 
     def look_again(self) -> None:
-        """There may be more of every file than there was."""
+        """Check every file for more content."""
         self._at_end.clear()
 
     def wants(self) -> list[Part]:
-        """The next bytes to ask for, the journal's first; none as soon as all has come that is there now."""
+        """The next bytes to request, the journal's first; none when everything that is there now has arrived."""
         parts = []
         if journal.NAME not in self._at_end:
             parts.append(self._part(journal.NAME, self._size(journal.NAME), self._journal_at_once))
@@ -71,11 +71,11 @@ class Mirror:
         return parts
 
     def wants_more(self) -> bool:
-        """Whether files that the journal names are still to come, as far as they are there."""
+        """Whether files in the journal are still to come, as far as they exist."""
         return bool(set(self._named) - self._lacking)
 
     def came(self, part: Part, content: bytes | None) -> None:
-        """Take the answer to one of `wants`. Raises Problem for a full disk, and for a journal that no run writes."""
+        """Store the answer to one of `wants`. Raises Problem for a full disk, and for an invalid journal."""
         name = part.path.rpartition("/")[2]
         if len(content or b"") < part.most:
             self._at_end.add(name)
@@ -87,7 +87,7 @@ class Mirror:
             self._file_came(name, content or b"", part)
 
     def taken_in(self) -> None:
-        """`ingest` has read the folder: what the run's own folder has now goes."""
+        """Remove what the run's own folder has, after `ingest` has read the folder."""
         self.changed = False
         names = [DATASET] if self._named else [DATASET, *self._done()]  # an evaluation needs all of its arrays
         for name in names:
@@ -95,12 +95,12 @@ class Mirror:
                 (self.folder / name).unlink(missing_ok=True)
 
     def wants_checkpoints(self) -> None:
-        """Ask for the checkpoints that the journal named last, too. Only of a run that has ended: they change."""
+        """Request the last checkpoints in the journal, too. Only for a run that has ended, because they change."""
         for name, facts in self._saved.items():
             self._ask_for(name, facts)
 
     def remove(self) -> None:
-        """Delete the folder: all has arrived."""
+        """Delete the folder after everything has arrived."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _begin(self) -> None:
@@ -160,7 +160,7 @@ class Mirror:
             del self._named[name]
 
     def _look_at_lines(self, begun: bool = False) -> None:
-        """Note what the lines name that came since the last look."""
+        """Read which files the new lines of the journal name."""
         path = self.folder / journal.NAME
         if not path.exists():
             return

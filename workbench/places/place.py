@@ -1,4 +1,4 @@
-"""A place as the person describes it: fields with help, a class for each kind; the window's dialog draws them."""
+"""The user's description of a place: fields with help, a class for each kind; the window's dialog shows them."""
 
 import shlex
 from typing import Annotated, ClassVar
@@ -26,7 +26,7 @@ Devices = Annotated[str, Field(max_length=100, description="GPUs that train each
 
 
 class Place(BaseModel):
-    """What every place has. Paths there are relative to the home folder there, or absolute."""
+    """The fields of every place. Paths there are relative to the home folder there, or absolute."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = ""
@@ -37,7 +37,7 @@ class Place(BaseModel):
         title="Folder there",
         min_length=1,
         max_length=1000,
-        description="Folder there that holds the run folders.",
+        description="Folder there for the run folders.",
     )
     python: str = Field(
         PYTHON, title="Python there", min_length=1, max_length=1000, description="The Python there that has Workbench."
@@ -47,7 +47,7 @@ class Place(BaseModel):
     @field_validator("folder", "python")
     @classmethod
     def _in_home(cls, path: str) -> str:
-        """Without "~/": commands begin in the home folder. Raises ValueError for what no path is."""
+        """The path without "~/", because commands start in the home folder. Raises ValueError for an invalid path."""
         path = path.removeprefix("~/").rstrip("/") or "/"
         if path.startswith(("-", "~")) or any(not letter.isprintable() for letter in path):
             raise ValueError("Name a path in the home folder there, or an absolute one.")
@@ -161,7 +161,7 @@ class RayPlace(Place):
     @field_validator("folder", "python")
     @classmethod
     def _is_absolute(cls, path: str) -> str:
-        """Jobs of Ray begin in no home folder."""
+        """Check that the path is absolute, because jobs of Ray do not start in the home folder."""
         if not path.startswith("/"):
             raise ValueError("Name a whole path, from / on, that every node of the cluster has.")
         return path

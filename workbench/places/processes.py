@@ -1,8 +1,8 @@
-"""Runs as processes of a host that nobody waits for: a workstation behind SSH, without a scheduler.
+"""Runs as detached processes of a host: a workstation behind SSH, without a scheduler.
 
-The orders of one call work one after another, in a shell that goes on without its caller. Beside what the run writes
-its folder holds `line` (process and name of that shell), `pid` (the run's process), `log` (what it printed),
-`withdrawn` (it was asked to end), `turn` (the shell that works in it) and `exit` (its exit status, once it has ended).
+The orders of one call train one after another, in a shell that outlives its caller. Beside the run's files its folder
+has `line` (process and name of that shell), `pid` (the run's process), `log` (what it printed), `withdrawn` (it was
+asked to end), `turn` (the shell that is training it) and `exit` (its exit status, once it has ended).
 """
 
 import re
@@ -129,7 +129,7 @@ class Processes(ThroughHost[Place]):
         return checks.look(self._host, self._place)
 
     def _call(self, script: str, *words: str) -> str:
-        """Run a small script there; what it said where it failed, else nothing."""
+        """Run a small script there; returns its message if it failed, else nothing."""
         answer = self._host.call(["sh", "-c", script, "sh", *words])
         return last_line(answer.errors) if answer.status else ""
 
@@ -145,7 +145,7 @@ class Processes(ThroughHost[Place]):
 
 
 def _standing(line: str) -> Standing:
-    """What one line of STATES says."""
+    """The state in one line of STATES."""
     if line in ("running", "queued", "lost"):
         return Standing(JobState(line))
     if line == "withdrawn":  # before it began

@@ -1,7 +1,7 @@
 """Runs of a Ray cluster: jobs by the REST interface of its dashboard, run folders on a disk that its nodes share.
 
-A job's number is `SUBMISSION:NAME`: one job of Ray does several runs in turn. A run is asked to end by a word in
-`ask` in its folder, which the job's shell passes on as a signal; `exit` holds the exit status of a run that has ended.
+A job's number is `SUBMISSION:NAME`: one job of Ray trains several runs in turn. A word in `ask` in a run's folder asks
+it to end, which the job's shell passes on as a signal; `exit` has the exit status of a run that has ended.
 """
 
 import json
@@ -136,7 +136,7 @@ class Ray(ThroughHost[RayPlace]):
         return [job for job in jobs if isinstance(job, dict)]
 
     def _request(self, path: str, asked: dict[str, Any] | None = None) -> Any:
-        """The answer to a GET, or to a POST of `asked`. Raises Unreachable, or Problem where it is refused."""
+        """The answer to a GET, or to a POST of `asked`. Raises Unreachable, or Problem if it is refused."""
         url = self._place.url.rstrip("/") + path
         body = None if asked is None else json.dumps(asked).encode()
         request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
@@ -188,7 +188,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
 
 
 def _number(job: str) -> Number:
-    """The parts of a job's number. Raises Problem for what is none."""
+    """The parts of a job's number. Raises Problem for an invalid one."""
     match = JOB.match(job)
     if match is None:
         raise Problem(f"{job[:100]!r} is not a job of Ray.")

@@ -1,4 +1,4 @@
-"""What is known of each place: one small TOML file of the person's a place, without a password or a key."""
+"""The records of places: a small TOML file for each, without a password or a key."""
 
 import os
 import re
@@ -21,13 +21,13 @@ KINDS: dict[str, type[Place]] = {kind.kind: kind for kind in (SshPlace, SlurmPla
 
 
 def folder() -> Path:
-    """Where the records are: WORKBENCH_PLACES, else in the person's folder of settings."""
+    """The folder of the records: WORKBENCH_PLACES, else in the user's settings folder."""
     named = os.environ.get("WORKBENCH_PLACES")
     return Path(named) if named else user_config_path("workbench", appauthor=False) / "places"
 
 
 def known() -> list[Place]:
-    """All places by name. Raises Problem naming a record that cannot be read."""
+    """All places by name. Raises a Problem that names a record that cannot be read."""
     try:
         names = sorted(name.removesuffix(".toml") for name in os.listdir(folder()) if name.endswith(".toml"))
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def known() -> list[Place]:
 
 
 def named(name: str) -> Place:
-    """One place. Raises Problem where there is none of that name or its record cannot be read."""
+    """One place. Raises Problem if there is none of that name or its record cannot be read."""
     path = _path(name)
     if not path.exists():
         raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
@@ -52,7 +52,7 @@ def named(name: str) -> Place:
 
 
 def made(values: dict[str, Any]) -> Place:
-    """The place of these values, one of which is its kind. Raises Problem with a sentence per wrong field."""
+    """A place from these values, one of which is its kind. Raises Problem with a sentence per wrong field."""
     place, errors = checked(values)
     if place is None:
         said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
@@ -72,7 +72,7 @@ def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
 
 
 def store(place: Place) -> None:
-    """Write a place's record, over the one before. Raises Problem where the disk refuses it."""
+    """Write a place's record, replacing an earlier one. Raises Problem if the disk refuses it."""
     files.make_folder(folder())
     values = {"kind": place.kind, **place.model_dump(exclude={"name"})}
     with files.atomic_write(_path(place.name)) as file:
@@ -80,7 +80,7 @@ def store(place: Place) -> None:
 
 
 def remove(name: str) -> None:
-    """Forget a place; its runs there go on. Raises Problem where there is none of that name."""
+    """Remove a place from the list; its runs continue. Raises Problem if there is none of that name."""
     path = _path(name)
     if not path.exists():
         raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")

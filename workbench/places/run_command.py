@@ -1,4 +1,4 @@
-"""The command line of a run in a folder at a place; every kind of place starts runs by it."""
+"""The command line of a run in a folder at a place; every kind of place starts runs with it."""
 
 from workbench.places.contract import Order
 from workbench.places.host_files import checked

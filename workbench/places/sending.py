@@ -1,4 +1,4 @@
-"""Runs on their way to a place: rows of the workspace, a first folder for each, and the order to begin or to resume."""
+"""Sends runs to a place: their rows in the workspace, a first folder for each, and the order to begin or resume."""
 
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ FIRST_FILES = ("config.toml", travelling.CARD, "experiment.json")
 
 
 class UnknownData(Problem):
-    """A path of the config that the place has no counterpart for; `path` is the one here."""
+    """A path of the config without a known counterpart at the place; `path` is that of this machine."""
 
     def __init__(self, path: str, place: str) -> None:
         super().__init__(
@@ -32,10 +32,10 @@ class UnknownData(Problem):
 
 
 def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
-    """Make the runs of a config that are to work at a place; returns their numbers. They wait for `submit`.
+    """Create the runs of a config for a place; returns their numbers. They wait for `submit`.
 
     Raises:
-        UnknownData: the config names a path that the place has no counterpart for.
+        UnknownData: the config names a path without a known counterpart at the place.
         Problem: the workspace cannot be written.
     """
     config = translated(config, place)
@@ -47,7 +47,7 @@ def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
 
 
 def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher: Launcher) -> None:
-    """Have prepared or ended runs begun or resumed at their place, one after another.
+    """Begin or resume prepared or ended runs at their place, one after another.
 
     Raises:
         Unreachable: the place did not answer.
@@ -73,7 +73,7 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
 
 
 def translated(config: RunConfig, place: Place) -> RunConfig:
-    """The config with the paths that it names as they are at the place. Raises UnknownData."""
+    """The config with its paths replaced by those at the place. Raises UnknownData."""
     known = catalogs.last()
     changes: dict[str, Choice] = {}
     for kind in KINDS:
@@ -90,7 +90,7 @@ def translated(config: RunConfig, place: Place) -> RunConfig:
 
 
 def _there(path: str, place: Place) -> str:
-    """A path of this machine as it is at the place: by the longest folder whose counterpart is known."""
+    """The path at the place for a path of this machine, by the longest folder with a known counterpart."""
     for here in sorted(place.data, key=len, reverse=True):
         if path == here or Path(here) in Path(path).parents:
             return str(PurePosixPath(place.data[here], *Path(path).relative_to(here).parts))

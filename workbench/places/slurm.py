@@ -1,7 +1,7 @@
 """Runs of a Slurm cluster: array jobs by sbatch, their states by scontrol and then sacct, ended by scancel.
 
-A job's number is `ARRAY_TASK:NAME`, with the name of its run folder. Beside the run folders stand folders of arrays:
-`orders` (names of run folders, by task), `script` and what Slurm itself said (`slurm-TASK.log`).
+A job's number is `ARRAY_TASK:NAME`, with the name of its run folder. Beside the run folders are folders of arrays, with
+`orders` (names of run folders, by task), `script` and Slurm's own output (`slurm-TASK.log`).
 """
 
 import re
@@ -21,7 +21,7 @@ from workbench.problem import Problem
 JOB = re.compile(r"^([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})$")
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
 LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"
-# An array whose answer was lost is known again by its name: it is not queued twice.
+# An array whose answer was lost is recognised by its name, so that it is not queued twice.
 SUBMIT = (
     'old=$(squeue -h -o %A -n "$1" -u "$(id -un)" -t PENDING,CONFIGURING,RUNNING,SUSPENDED | head -n 1); '
     'if [ -n "$old" ]; then echo "$old"; else exec sbatch --parsable; fi'
@@ -44,7 +44,7 @@ class Slurm(ThroughHost[SlurmPlace]):
     """Launcher of a cluster with Slurm, by its login node."""
 
     def submit(self, orders: Sequence[Order]) -> list[str]:
-        """As `Launcher.submit`: an array job, in parts where the cluster takes no array as long."""
+        """As `Launcher.submit`: an array job, in parts if the cluster does not allow one as long."""
         if not orders:
             return []
         self._write(orders)
@@ -66,7 +66,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         return [of_task(standings, number.array, number.task) or forgotten for number in numbers]
 
     def stop(self, job: str, how: Ending) -> None:
-        """As `Launcher.stop`; a task that waits leaves the line, whatever the way."""
+        """As `Launcher.stop`; a task that waits leaves the queue in any case."""
         number = _number(job)
         task = f"{number.array}_{number.task}"
         signal = {Ending.AFTER_EPOCH: "USR2", Ending.SAVED: "TERM", Ending.AT_ONCE: ""}[how]
@@ -78,7 +78,7 @@ class Slurm(ThroughHost[SlurmPlace]):
             raise Problem(f"Slurm refused to end job {task}: {last_line(answer.errors)}.", kept="It goes on.")
 
     def check(self) -> list[Finding]:
-        """Whether sbatch is there, answers, and would take a run with the fields of this place."""
+        """Whether sbatch exists, answers, and would accept a run with the fields of this place."""
         try:
             version = self._call(["sbatch", "--version"])
             if version.status:
@@ -145,7 +145,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         }  # fmt: skip
 
     def _shell(self, line: str, *values: str, stdin: bytes = b"", most: int = 1 << 20) -> Answer:
-        """A line of the shell there with values as $1, $2, ..."""
+        """Run a line of shell there with values as $1, $2, ..."""
         path = f"PATH={quoted(self._place.commands)}:$PATH; " if self._place.commands else ""
         return self._told(self._host.call(["sh", "-c", path + line, "sh", *values], stdin, seconds=SLOW, most=most))
 
@@ -153,7 +153,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         return self._shell('exec "$@"', *words, stdin=stdin, most=most)
 
     def _told(self, answer: Answer) -> Answer:
-        """The answer, if Slurm's controller gave one. Raises Unreachable."""
+        """The answer of Slurm's controller. Raises Unreachable without one."""
         for text in (answer.errors, answer.out[:4096].decode("utf-8", "replace")):
             if any(words in text for words in NO_ANSWER):
                 raise Unreachable(f"Slurm does not answer there: {last_line(text)}.")
@@ -161,7 +161,7 @@ class Slurm(ThroughHost[SlurmPlace]):
 
 
 def _said_of_trial(trial: Answer) -> str:
-    """Whether Slurm would take a run, and when it would begin."""
+    """Whether Slurm would accept a run, and when it would begin."""
     said = last_line(trial.errors).removeprefix("sbatch: ").removeprefix("error: ")
     if trial.status:
         return f"Slurm would refuse a run with these fields: {said}."
@@ -170,7 +170,7 @@ def _said_of_trial(trial: Answer) -> str:
 
 
 def _number(job: str) -> Number:
-    """The parts of a job's number. Raises Problem for what is none."""
+    """The parts of a job's number. Raises Problem for an invalid one."""
     match = JOB.match(job)
     if match is None:
         raise Problem(f"{job[:100]!r} is not a job of Slurm.")

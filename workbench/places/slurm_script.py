@@ -1,6 +1,6 @@
-"""The script of an array job: one task a run, made from the fields of the place.
+"""The script of an array job: one task per run, made from the fields of the place.
 
-Slurm sends USR1 before the time limit: the run saves itself, and its task goes back into the line and resumes it there.
+Slurm sends USR1 before the time limit: the run saves itself, and its task is queued again and resumes it.
 USR2 ends the run after its epoch, TERM before its next step with a checkpoint.
 """
 
@@ -42,7 +42,7 @@ exit $status
 
 
 def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str) -> str:
-    """The text that sbatch is given.
+    """The script for sbatch.
 
     Args:
         place: its fields become options; its own lines come last and win.
@@ -77,7 +77,7 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
 
 
 def quoted(word: str) -> str:
-    """The word as a shell reads it back, in quotes whatever it holds."""
+    """The word in quotes for a shell, whatever its content."""
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 

@@ -1,4 +1,4 @@
-"""What scontrol and sacct say of jobs, as states. Lines that are none of theirs are left out."""
+"""States of jobs from the output of scontrol and sacct. Invalid lines are skipped."""
 
 import re
 
@@ -44,7 +44,7 @@ def from_scontrol(text: str) -> Standings:
 
 
 def of_task(standings: Standings, array: str, task: int) -> Standing | None:
-    """What is told of one task; None where nothing is."""
+    """The state of one task; None if there is none."""
     return standings.get((array, task), standings.get((array, REST)))
 
 
@@ -70,7 +70,7 @@ def of_exit_status(status: int) -> Standing:
 
 
 def tasks(text: str) -> list[int]:
-    """The tasks that Slurm names, such as "0,3-5" or "0-9:3%2"; none for what is not so, or for too many."""
+    """The tasks in Slurm's notation, such as "0,3-5" or "0-9:3%2"; none if it is invalid or names too many."""
     if not TASKS.match(text):
         return []
     named: list[int] = []

@@ -1,7 +1,7 @@
-"""What `ssh` is given of files: a folder of the person's alone, the socket of a shared connection, a config.
+"""The files for `ssh`: a private folder of the user, the socket of a shared connection, a config.
 
-The config says that no question is asked, and includes the person's own. OpenSSH hands the file on to its processes
-for the jump hosts, and none of the options of the command line: those would ask at the terminal.
+The config forbids questions, and includes the user's own. OpenSSH passes the file on to its processes for jump hosts,
+but no options of the command line: without it they would ask at the terminal.
 """
 
 import os
@@ -19,7 +19,7 @@ SYSTEM = Path("/etc/ssh/ssh_config")
 
 
 def options(host: str, config: Path | None) -> list[str]:
-    """The words of a command line that share a connection and keep every `ssh` on the way from asking.
+    """The options of a command line that share a connection and keep every `ssh` on the way from asking.
 
     Args:
         host: as in `ssh HOST`.
@@ -40,7 +40,7 @@ def _name(host: str, config: Path | None) -> str:
 
 
 def _folder() -> Path | None:
-    """The first folder that is the person's alone and whose name ssh can use for a socket; None where there is none."""
+    """The first private folder of the user whose name ssh can use for a socket; None if there is none."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")  # platformdirs' other choices can be read by others, or are long
     folders = [Path(runtime) / "workbench"] if runtime else []
     for folder in (*folders, Path.home() / ".ssh", SHORT / f"workbench-{os.geteuid()}"):
@@ -55,7 +55,7 @@ def _plain(path: Path) -> bool:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether the folder, made where it is missing, belongs to the person, who alone can enter it from now on."""
+    """Whether the folder, created if missing, belongs to the user, who alone can enter it from now on."""
     try:
         files.make_folder(folder)
         facts = folder.lstat()
@@ -68,7 +68,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _taken(config: Path | None) -> bool:
-    """Whether ssh would take the config itself: of a file that it refuses, it says so better than we."""
+    """Whether ssh would accept the config itself: if it refuses a file, its own message is better than ours."""
     if config is not None:
         return config.is_file() and '"' not in str(config)
     try:
@@ -79,7 +79,7 @@ def _taken(config: Path | None) -> bool:
 
 
 def _config(path: Path, config: Path | None) -> Path:
-    """The config that is ours, written where it is missing or another."""
+    """Our config, written if it is missing or differs."""
     included = [config.absolute()] if config else ["~/.ssh/config", SYSTEM]
     lines = ["# Written by Workbench: no ssh on the way to a place asks a question.", "BatchMode yes"]
     text = "\n".join([*lines, *(f'Include "{name}"' for name in included), ""]).encode()

@@ -1,4 +1,4 @@
-"""What every launcher does by its host alone: run folders are written, read and asked through it."""
+"""What every launcher does with its host alone: write and read run folders, and run commands."""
 
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar

@@ -1,4 +1,4 @@
-"""What a person asks of runs at places: to end, to go on, to bring their checkpoints."""
+"""The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
 from workbench.places import records, sending
 from workbench.places.contract import Ending
@@ -10,14 +10,14 @@ from workbench.workspace.placements import Placement
 
 
 def end(workspace: Workspace, run_id: int, how: Ending) -> None:
-    """Ask a run's place to end it; it has ended when following says so. Raises Unreachable or Problem."""
+    """Ask a run's place to end it; its end is reported by following. Raises Unreachable or Problem."""
     placement, place = _placed(workspace, run_id)
     if placement.job:
         launcher_of(place).stop(placement.job, how)
 
 
 def resume(workspace: Workspace, run_id: int) -> None:
-    """Have an ended run go on at its place, from its last checkpoint there. Raises Unreachable or Problem."""
+    """Resume an ended run at its place, from its last checkpoint there. Raises Unreachable or Problem."""
     run = workspace.run(run_id)
     if not run.resumable:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
@@ -26,7 +26,7 @@ def resume(workspace: Workspace, run_id: int) -> None:
 
 
 def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
-    """Ask for the checkpoints of a run that has ended; following brings them. Raises Problem."""
+    """Request the checkpoints of a run that has ended, which following fetches. Raises Problem."""
     _placed(workspace, run_id)
     with workspace.writing() as db:
         placements.want(db, run_id, "checkpoints")

@@ -1,4 +1,4 @@
-"""Two maps of one run laid over each other, so that what moves between them is the embedding and not the picture."""
+"""Aligns two maps of one run, so that differences between them come from the embedding and not from the projection."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def align(
         others: [p, k] moved in the same way (proxies), or None.
 
     Returns:
-        points [n, k] and others [p, k] float32. They are given back as they are when no row is finite in both.
+        points [n, k] and others [p, k] float32; unchanged if no row is finite in both.
     """
     known = np.isfinite(points).all(1) & np.isfinite(onto).all(1)
     if not known.any():
@@ -35,7 +35,7 @@ def align(
 
 
 def matched(ids: np.ndarray, before_ids: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """The places that samples had in an earlier map: float32 [n, k], NaN for samples that it had not.
+    """The coordinates of samples in an earlier map: float32 [n, k], NaN for samples that it did not have.
 
     Args:
         ids: [n] sample ids wanted. before_ids: [m] unique sample ids of the earlier map. before: [m, k] its points.

@@ -14,14 +14,14 @@ MEANS, PROXIES, SAMPLES, COMPONENT = "means", "proxies", "samples", "component"
 @dataclass(frozen=True, slots=True)
 class Direction:
     """One axis. `first` and `second` are labels, or ids of samples, and the axis leads from second to first; of a
-    component, `first` is its number from 0 and `second` means nothing."""
+    component, `first` is its number from 0 and `second` is unused."""
 
     kind: str  # MEANS, PROXIES, SAMPLES or COMPONENT
     first: int
     second: int = 0
 
     def plain(self) -> list[Any]:
-        """As it is written in a request."""
+        """Its plain form in a request."""
         return [self.kind, self.first, self.second]
 
 
@@ -30,7 +30,7 @@ ACROSS, UP = Direction(COMPONENT, 0), Direction(COMPONENT, 1)  # the axes of PCA
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axes:
-    """Two unit vectors with the place on each that is 0."""
+    """Two unit vectors with the zero point on each."""
 
     directions: np.ndarray  # [d, 2] float64, each of length 1
     zero: np.ndarray  # [2]
@@ -103,4 +103,5 @@ def _of_sample(vectors: np.ndarray, ids: np.ndarray, sample: int) -> np.ndarray:
     row = np.flatnonzero(ids == sample)
     if not len(row):
         raise Problem("An image of the axes is not on this map.", todo="Select two images that are, and choose them.")
-    return vectors[row[0]].astype(np.float64)
+    vector: np.ndarray = vectors[row[0]].astype(np.float64)
+    return vector

@@ -1,7 +1,7 @@
-"""The maps of one run over its epochs: each starts from the one before and is laid over it, so that they can be played.
+"""The maps of one run over its epochs: each starts from the one before and is aligned with it, so that they can play.
 
 The first starts from PCA. Method, parameters, seed and the map it started from are stored with each, so that the same
-chain is the same pictures.
+chain gives the same maps.
 """
 
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ class Wanted:
     params: dict[str, Any]  # missing ones are the defaults
     seed: int
     only: list[int] | None = None  # ids of the samples that are mapped; None: all
-    most: int = MOST_POINTS  # points of UMAP and t-SNE: of more samples they show some of each class
+    most: int = MOST_POINTS  # points of UMAP and t-SNE: with more samples they show some of each class
 
     def fits(self, projection: Projection) -> bool:
-        """Whether a stored map is of these samples, method, parameters and seed. Raises Problem for bad parameters."""
+        """Whether a stored map has these samples, method, parameters and seed. Raises Problem for bad parameters."""
         whole = self.stored(read_params(self.method, self.params).model_dump())
         older = {AT_MOST: MOST_POINTS} if self.method in LIMITED else {}
         return (projection.method, projection.seed, {**older, **projection.params}) == (self.method, self.seed, whole)
 
     def stored(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Parameters as they are stored: with the points at most, and a mark of the samples where these are not all."""
+        """Parameters as stored: with the maximum of points, and a mark of the samples if these are not all."""
         limit = {AT_MOST: self.most} if self.method in LIMITED else {}
         return {**params, **limit} if self.only is None else {**params, **limit, "only": mark(self.only)}
 
@@ -54,7 +54,7 @@ class Wanted:
 def draw(
     workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None, progress: Progress = quiet
 ) -> tuple[int, Map]:
-    """Make a map of one evaluation from another map, or from PCA for None, and store it; its number and the map.
+    """Make and store a map of one evaluation, starting from another map, or from PCA for None; its number and the map.
 
     Raises:
         Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
@@ -115,7 +115,7 @@ def draw_all(
     """Map every evaluation of the run of this one, with the same distance, in order of epoch.
 
     Returns:
-        the numbers of the maps, first epoch first, and how many of them were made now.
+        the numbers of the maps by epoch, and how many of them were made now.
 
     Raises:
         Problem: as draw. Cancelled: by `progress`; maps that are done are kept.
@@ -145,7 +145,7 @@ def draw_all(
 
 
 def _stored(workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None) -> Projection | None:
-    """The newest fitting map that started just there."""
+    """The newest suitable map that started from that one."""
     asked = None if start is None else start.id
     every = reversed(workspace.projections(evaluation_id))
     return next((projection for projection in every if wanted.fits(projection) and projection.start_id == asked), None)

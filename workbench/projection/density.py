@@ -1,4 +1,4 @@
-"""Where the points of a map are dense: lines around the parts that hold given shares of them."""
+"""Density of a map's points: contours around the densest parts with given fractions of them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ FEWEST = 10  # points
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contour:
-    """The lines around the densest part of a map that holds this share of its points."""
+    """The lines around the densest part of a map that contains this fraction of its points."""
 
     share: float  # in 0..1
     lines: tuple[np.ndarray, ...]  # each [k, 2] in the map's coordinates, closed

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours of embeddings, searched once for all that a map needs them for."""
+"""Exact nearest neighbours of embeddings, searched once for all parts of a map that need them."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ BLOCK = 4_096  # queries searched between two reports
 
 
 class Exact:
-    """Neighbours by Euclidean distance: for vectors of unit length the same ranks as by cosine.
+    """Neighbours by Euclidean distance, which for unit vectors have the same ranks as by cosine.
 
-    The layout, the shares of kept neighbours and the doubts ask for different numbers of them: the widest search so far
+    The layout, the fractions of kept neighbours and the doubts need different numbers of them: the widest search so far
     answers the others.
 
     Args:
-        vectors: [n, d] float32, as vectors.prepared gives them.
+        vectors: [n, d] float32, from vectors.prepared.
     """
 
     def __init__(self, vectors: np.ndarray) -> None:
@@ -44,7 +44,7 @@ class Exact:
         return self._search(self._moved(vectors), k, progress)
 
     def _moved(self, vectors: np.ndarray) -> np.ndarray:
-        """To the middle, where near points keep their digits."""
+        """Centred, because near points then keep more digits."""
         return np.ascontiguousarray(vectors - self._mean, np.float32)
 
     def _search(self, vectors: np.ndarray, k: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +59,7 @@ class Exact:
 def others(rows: np.ndarray) -> np.ndarray:
     """Which of the nearest points [n, k] of each point are kept, bool: all but itself, in each row all but one.
 
-    Among more copies than neighbours the point itself may be missing, and the last one goes.
+    If there are more copies than neighbours the point itself may be missing, and the last one is dropped.
     """
     same = rows == np.arange(len(rows))[:, None]
     drop = np.where(same.any(axis=1), same.argmax(axis=1), rows.shape[1] - 1)

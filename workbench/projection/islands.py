@@ -1,4 +1,4 @@
-"""Groups of points on a map that stand apart from the others: connected cells of a grid, diagonals included."""
+"""Separate groups of points on a map: connected cells of a grid, diagonals included."""
 
 import numpy as np
 

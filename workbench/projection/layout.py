@@ -1,7 +1,7 @@
 """UMAP's layout: the sampled gradient descent of umap-learn (McInnes, Healy and Melville, 2018) on one thread.
 
-The two forces depend on the distance alone. umap-learn takes a power for each of them; here both are read from a table
-over the squared distance, which takes a fifth of the time (docs/benchmarks.md).
+The two forces depend only on the distance. umap-learn computes a power for each of them; here both are looked up in a
+table over the squared distance, which takes a fifth of the time (docs/benchmarks.md).
 """
 
 from collections.abc import Callable

@@ -31,8 +31,8 @@ class Map:
     trust: Trust | None  # None for fewer than three points
     params: dict[str, Any]  # all of them, defaults filled in
     versions: dict[str, str]  # of the libraries that drew it
-    kept: np.ndarray | None  # [n] float32, share of each point's true neighbours that the map keeps; None as trust
-    doubts: tuple[Doubt, ...]  # groups of the map that are none in the embedding
+    kept: np.ndarray | None  # [n] float32, fraction of each point's neighbours that the map keeps; None as trust
+    doubts: tuple[Doubt, ...]  # doubtful groups of the map
 
 
 def make_map(
@@ -45,14 +45,14 @@ def make_map(
     before: np.ndarray | None = None,
     labels: np.ndarray | None = None,
 ) -> Map:
-    """Draw embeddings [n, d] and proxies [p, d] on one map.
+    """Map embeddings [n, d] and proxies [p, d] together.
 
     Args:
         method: "pca", "umap" or "tsne"; "pca-3d" or "umap-3d" for a map of three dimensions.
         params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
         progress: called at each stage; may raise Cancelled.
-        before: [n, k] the places of the same samples in an earlier map, NaN where there is none: UMAP starts from
-            them, and every map is turned, reflected and shifted to lie over them.
+        before: [n, k] the coordinates of the same samples in an earlier map, NaN where unknown: UMAP starts from them,
+            and every map is rotated, reflected and shifted to match them.
         labels: [n] int, for a supervised UMAP alone.
 
     Raises:
@@ -65,7 +65,7 @@ def make_map(
     exact, dimensions = Exact(vectors), dimensions_of(method)
     if isinstance(chosen, UmapParams):
         progress("Loading UMAP", 0, 0)
-        from workbench.projection.umap_map import umap_map  # three seconds of imports, which PCA does not need
+        from workbench.projection.umap_map import umap_map  # takes three seconds, which PCA does not need
 
         points, placed = umap_map(
             vectors, stars, chosen, seed, progress, before=before, labels=labels, exact=exact, dimensions=dimensions

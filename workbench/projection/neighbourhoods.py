@@ -1,4 +1,4 @@
-"""Which neighbours of the embedding a map keeps, and which groups of the map are none in the embedding."""
+"""Which neighbours of the embedding a map keeps, and which groups of the map are doubtful."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,24 +12,24 @@ from workbench.projection.exact import others
 from workbench.projection.trust import NEIGHBOURS
 
 BLOCK = 4_096  # points compared at once
-STEP = 3.0  # times the median distance to the k-th neighbour of the map: longer steps lie between groups
+STEP = 3.0  # times the median distance to the k-th neighbour on the map: longer steps are between groups
 LEAST = 2 * NEIGHBOURS  # points of a group that is judged
 LEAST_SHARE = 0.01  # of all points, for the same
-STAYING = 0.5  # of the true neighbours must lie in the group
-PIECE = 0.1  # of a group that must be cut off from the rest to count as a piece
+STAYING = 0.5  # fraction of the true neighbours that must be in the group
+PIECE = 0.1  # fraction of a group that a separate part needs to count as a piece
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A group of the map that is no group in the embedding."""
+    """A doubtful group of the map: its points are no group in the embedding."""
 
     count: int  # points of the group
-    stay: float  # share of its points' true neighbours that lie in it, in 0..1
+    stay: float  # fraction of its points' true neighbours that are in it, in 0..1
     pieces: int  # parts of it without a true neighbour in each other
     outline: list[tuple[float, ...]]  # corners of its convex hull, in the map's coordinates
 
     def plain(self) -> dict[str, Any]:
-        """The fields as a dictionary that JSON can hold."""
+        """The fields as a dictionary for JSON."""
         return asdict(self)
 
 
@@ -45,7 +45,7 @@ def map_neighbours(points: np.ndarray, k: int = NEIGHBOURS) -> tuple[np.ndarray,
 
 
 def kept_share(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """The share [n] float32 of each point's true neighbours [n, k] that are among those shown [n, k] on the map."""
+    """The fraction [n] float32 of each point's true neighbours [n, k] among its neighbours [n, k] on the map."""
     shares = np.empty(len(true), np.float32)
     for start in range(0, len(true), BLOCK):
         part = slice(start, start + BLOCK)
@@ -54,7 +54,7 @@ def kept_share(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
 
 
 def map_groups(points: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> np.ndarray:
-    """Groups [n] int of a map: what hangs together by steps to map neighbours of at most 3 median neighbourhoods."""
+    """Groups [n] int of a map: points connected by steps to map neighbours of at most 3 median neighbourhoods."""
     count, k = shown.shape
     heads, tails = np.repeat(np.arange(count), k), shown.ravel()
     short = np.linalg.norm(points[heads] - points[tails], axis=1) <= STEP * np.median(farthest)
@@ -62,11 +62,11 @@ def map_groups(points: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> n
 
 
 def doubts(points: np.ndarray, true: np.ndarray, shown: np.ndarray, farthest: np.ndarray) -> tuple[Doubt, ...]:
-    """Groups of the map that are no groups in the embedding, largest first.
+    """Doubtful groups of the map, largest first.
 
-    A group is doubted when less than half of the true neighbours of its points lie in it, or when it consists of
-    two or more pieces, each of at least a tenth of it, without one true neighbour in common. Groups below 30 points or
-    1% of all are not judged.
+    A group is doubtful when less than half of the true neighbours of its points are in it, or when it consists of two
+    or more pieces, each with at least a tenth of it, without one true neighbour in each other. Groups below 30 points
+    or 1% of all are not judged.
     """
     of = map_groups(points, shown, farthest)
     sizes = np.bincount(of)
@@ -83,7 +83,7 @@ def doubts(points: np.ndarray, true: np.ndarray, shown: np.ndarray, farthest: np
 
 
 def _pieces(rows: np.ndarray, true: np.ndarray) -> int:
-    """How many large parts of some points have no true neighbour in each other."""
+    """The number of large parts of some points that have no true neighbour in each other."""
     index = np.full(len(true), -1, np.int64)
     index[rows] = np.arange(len(rows))
     heads, tails = np.repeat(np.arange(len(rows)), true.shape[1]), index[true[rows]].ravel()
@@ -99,7 +99,7 @@ def _parts(heads: np.ndarray, tails: np.ndarray, count: int) -> np.ndarray:
 
 
 def _outline(points: np.ndarray) -> list[tuple[float, ...]]:
-    """The convex hull; the two ends where all points lie on a line."""
+    """The convex hull; the two ends if all points are on a line."""
     try:
         corners = points[ConvexHull(points).vertices]
     except QhullError:

@@ -1,4 +1,4 @@
-"""What can be set for a map; the forms of the map page and the analysis process read the same classes."""
+"""Parameters of maps; the forms of the map page and the analysis process read the same classes."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Principal components: a map at once, the same on every machine up to rounding, and the start of UMAP."""
+"""Principal components: an immediate map, the same on every machine up to rounding, and the start of UMAP."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Pca:
 
 
 def fit_pca(vectors: np.ndarray, components: int = 2) -> Pca:
-    """Fit so many components to [n, d] finite numbers, n >= 1.
+    """Fit this number of components to [n, d] finite numbers, n >= 1.
 
     The largest weight of each axis is positive, so signs never flip.
     """

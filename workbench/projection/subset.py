@@ -1,4 +1,4 @@
-"""Maps of some of the samples: which rows they are, their name in stored parameters, and their place among all."""
+"""Maps of some samples: their rows, their name in stored parameters, and their places among all samples."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.problem import Problem
 
-MOST_POINTS = 200_000  # that UMAP and t-SNE lay out: of more they show a sample
+MOST_POINTS = 200_000  # that UMAP and t-SNE lay out: with more they show a sample
 LIMITED = ("umap", "umap-3d", "tsne")
 AT_MOST = "points_at_most"  # its name among the stored parameters; maps that have none are older and of all points
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 NEIGHBOURS = 15
-PAIRS = 5_000**2  # of points looked at: all of them up to 5,000 points, a sample of queries beyond
-BLOCK = 2**21  # pairs held at once
+PAIRS = 5_000**2  # of points that are measured: all up to 5,000 points, those of a sample of queries beyond
+BLOCK = 2**21  # pairs in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Trust:
     trustworthiness: float  # neighbours on the map that are far in the embedding lower it
     continuity: float  # neighbours in the embedding that are far on the map lower it
     neighbours: int  # k
-    queries: int  # points whose neighbours were looked at; every one is ranked among all points
+    queries: int  # points whose neighbours were measured; each is ranked among all points
 
 
 def trust(vectors: np.ndarray, points: np.ndarray, neighbours: int = NEIGHBOURS, seed: int = 0) -> Trust | None:
@@ -25,7 +25,7 @@ def trust(vectors: np.ndarray, points: np.ndarray, neighbours: int = NEIGHBOURS,
     Up to 5,000 points every point is a query and the value is exact; beyond, a seeded sample of queries represents all.
 
     Args:
-        vectors: [n, d] as the map's metric sees them: unit length for cosine, where Euclidean ranks are the same.
+        vectors: [n, d], normalised for cosine, for which Euclidean ranks are the same.
         points: [n, k] of the map, k being 2 or 3.
         neighbours: k, lowered to (n - 1) // 2 where there are too few points.
     """

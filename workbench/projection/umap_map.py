@@ -56,9 +56,9 @@ def umap_map(
         seed: of the layout; the same seed gives the same map on one machine.
         progress: called at each stage; may raise Cancelled.
         epochs: of the layout; by default 200 to 500, more for fewer points.
-        before: [n, dimensions] the places of the points in an earlier map, from which the layout then starts instead
-            of from PCA; NaN for points that it had not, which start amid those of their neighbours that it had.
-        labels: [n] int, when params.target_weight is not 0: points of different classes are then held apart.
+        before: [n, dimensions] coordinates of the points in an earlier map, from which the layout then starts
+            instead of PCA; NaN for new points, which start at the mean of their neighbours in that map.
+        labels: [n] int, if params.target_weight is not 0: points of different classes are then separated.
         exact: of these vectors, where there is one.
         dimensions: of the map, 2 or 3.
 
@@ -107,7 +107,7 @@ def umap_map(
 
 
 def warm_up(progress: Progress = quiet) -> None:
-    """Compile, or load from disk, all that umap_map runs: the first map then costs no more than others."""
+    """Compile, or load from disk, all that umap_map needs: the first map then costs no more than others."""
     vectors = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
     umap_map(vectors, vectors[:3], UmapParams(metric="l2"), 0, progress, epochs=9)
 
@@ -140,7 +140,7 @@ def _drawn(random: np.random.RandomState) -> int:
 
 
 def filled(before: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Places [n, k] around the origin: those without one get the mean of their neighbours' places, or the middle."""
+    """Coordinates [n, k] around the origin: missing ones are the mean of the neighbours' coordinates, or the origin."""
     centred: np.ndarray = before - np.nanmean(before, axis=0)
     known = np.isfinite(before).all(1)
     for row in np.flatnonzero(~known).tolist():

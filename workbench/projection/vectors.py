@@ -1,4 +1,4 @@
-"""What every map does first: checks embeddings and proxies, and brings them to the metric."""
+"""The first step of every map: check embeddings and proxies, and normalise them for the metric."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
             vectors[part] = rows if largest <= LARGEST else 0
     if wrong:
         raise Problem(
-            f"{wrong:,} of {len(table):,} {what} hold NaN or infinity and have no place on a map.",
+            f"{wrong:,} of {len(table):,} {what} contain NaN or infinity and cannot be mapped.",
             todo="Choose an earlier evaluation of this run.",
         )
     if largest > LARGEST:

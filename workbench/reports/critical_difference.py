@@ -1,4 +1,4 @@
-"""The critical-difference picture of a ranking (after Demšar 2006): mean ranks on a line, bars over who is alike."""
+"""The critical-difference diagram of a ranking (after Demšar 2006): mean ranks, bars over methods that are alike."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -27,7 +27,7 @@ METRIC = "MAP@R"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be reported.
+    """The contents of a report.
 
     Args:
         runs: their numbers; sections of one run are about the first.

@@ -21,7 +21,7 @@ from workbench.reports.entry_titles import in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
 from workbench.workspace import Workspace, experiments
 from workbench.workspace.rows import Evaluation, Run, recalls, wider_labels
-from workbench.workspace.run_names import data_title, title_of
+from workbench.workspace.run_names import backbone_title, data_title, title_of
 
 SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
@@ -83,7 +83,7 @@ def _score(evaluation: Evaluation) -> float:
 def _summary(run: Run, best: Evaluation | None, evaluations: list[Evaluation]) -> list[str]:
     data, known = run.environment.get("data", {}), catalogs.current()
     said = [
-        f"{title_of(known, 'backbone', run.backbone)} trained with "
+        f"{backbone_title(known, run)} trained with "
         f"{in_sentence(title_of(known, 'loss', run.loss))} on {data_title(known, run)}: "
         f"{run.status} after epoch {run.epoch} of {run.epochs}, {duration(run.seconds)} of work.",
     ]

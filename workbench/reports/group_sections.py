@@ -18,6 +18,7 @@ from workbench.reports.group_figures import MOST_CURVES, MOST_MEANS
 from workbench.reports.provenance import command_of, facts_of
 from workbench.reports.published_blocks import published_blocks
 from workbench.workspace.rows import Run
+from workbench.workspace.run_names import short_names
 
 UNMEASURED = "None of these runs has an evaluation yet."
 ACROSS = 4  # groups beside each other in one table
@@ -78,7 +79,7 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     )  # fmt: skip
     legend = (
         "n counts seeds; SD is the standard deviation over them; the interval is Student's t, from "
-        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB the most that one took."
+        f"{FEWEST_SEEDS} seeds on. Seconds of work are a mean over runs, MB (10^6 bytes) the most that one took."
     )
     blocks: list[Block] = [
         Table("groups", f"{_where(content)}.", head, rows, frozenset(range(1, len(head)))),
@@ -179,7 +180,7 @@ def _published(content: GroupContent) -> list[Block]:
     blocks: list[Block] = []
     for number, paper in enumerate(content.published, start=1):
         own = [
-            (f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
+            (f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(points, row.values))
             for row in paper.rows
         ]  # fmt: skip

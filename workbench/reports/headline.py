@@ -1,4 +1,4 @@
-"""The numbers that stand in tiles at the top of a report: the best scores, what they are of, and what they took."""
+"""The tiles at the top of a report: the best scores, what they were measured on, and their cost."""
 
 from collections.abc import Sequence
 from math import isfinite, nan

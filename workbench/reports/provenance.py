@@ -1,4 +1,4 @@
-"""Where a run was made and how it is made again."""
+"""Where a run was made, and how to repeat it."""
 
 import shlex
 

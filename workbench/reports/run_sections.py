@@ -6,6 +6,7 @@ from workbench.entries import catalog as catalogs
 from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, MetricRow, percent, points
 from workbench.reports.published_blocks import published_blocks
+from workbench.workspace.run_names import short_names
 
 UNMEASURED = "There is no evaluation yet."
 EXTREMES = 10  # classes at either end
@@ -127,7 +128,12 @@ def _published(content: Content) -> list[Block]:
     blocks: list[Block] = []
     for number, paper in enumerate(content.published, start=1):
         dim = str(content.config.embedding.dim or NO_VALUE)
-        own = (f"This run ({content.run.loss})", content.run.backbone, dim, *map(points, paper.own))
+        own = (
+            f"This run ({content.run.loss})",
+            short_names(catalogs.current(), content.run)[1],
+            dim,
+            *map(points, paper.own),
+        )
         blocks += published_blocks(
             f"published-{number}", paper.table, "this run", [own], paper.experiment, paper.differences
         )

@@ -1,4 +1,4 @@
-"""Reports as they are offered (resources/templates/reports.toml), and as a person arranged and named them."""
+"""Report templates: the shipped ones (resources/templates/reports.toml), and the user's arrangements and own ones."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -88,7 +88,7 @@ def _unread(stored: Mapping[str, Any]) -> str:
 
 
 def templates() -> dict[str, Template]:
-    """All that Workbench brings, by key."""
+    """The shipped templates, by key."""
     shipped = tomllib.loads((resources() / "templates" / "reports.toml").read_text("utf-8"))
     return {
         key: Template(

@@ -1,6 +1,6 @@
 """A document set on pages by typst, from resources/templates/report.typ: no network, no file outside its folder.
 
-The template is fixed. What a report says reaches it as strings of a JSON file, which typst shows and never runs.
+The template is fixed. The content of a report is in strings of a JSON file, which typst shows and never executes.
 """
 
 import json
@@ -74,7 +74,7 @@ def typeset(document: Document, paper: str = "a4") -> Iterator[TypesetReport]:
 
 
 def _fitted(root: Path) -> TypesetReport:
-    """As it comes, or set tighter or with smaller figures where that saves a page."""
+    """The document, set tighter or with smaller figures if that saves a page."""
     reports = [_laid_out(root)]
     if reports[0].pages > 1:
         reports += [_laid_out(root, **change) for change in TIGHTER]

@@ -1,4 +1,4 @@
-"""The geometry of every class of an embedding: its width, its distance from others, and what it is confused with.
+"""The geometry of every class of an embedding: its radius, its margin, and the class it is confused with.
 
 NumPy only, in blocks, so that it can be measured beside a training run.
 """
@@ -14,8 +14,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_labels
 
 TITLES = ("Class", "Images", "Covering radius", "Margin", "Crossed %", "Intra", "Inter", "Nearest class", "For %")
-BLOCK = 2**23  # distances held at once (32 MB)
-OUTER = 64  # samples of a class that bound its radius, and that are looked at together
+BLOCK = 2**23  # distances in memory at once (32 MB)
+OUTER = 64  # samples of a class that bound its radius, and that are compared together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,13 +27,13 @@ class ClassShapes:
 
     labels: np.ndarray  # [K] int64
     counts: np.ndarray  # [K] int64
-    radius: np.ndarray  # [K] radius of the smallest ball around one of its own samples that holds all of them
-    margin: np.ndarray  # [K] mean of (distance to the nearest foreign centre - to the own one); NaN for a lone class
-    crossed: np.ndarray  # [K] share of its samples that are nearer to a foreign centre than to their own, 0..1
+    radius: np.ndarray  # [K] radius of the smallest ball around one of its own samples that contains all of them
+    margin: np.ndarray  # [K] mean distance to the nearest other centre minus that to its own; NaN for a single class
+    crossed: np.ndarray  # [K] fraction of its samples nearer to the centre of another class than to their own, 0..1
     intra: np.ndarray  # [K] mean cosine similarity of two of its samples, -1..1; NaN for one sample
-    inter: np.ndarray  # [K] mean cosine similarity of its samples and all others; NaN for a lone class
-    confused: np.ndarray  # [K] class whose centre is the nearest foreign one of most samples; -1 for a lone class
-    confused_share: np.ndarray  # [K] share of its samples for which that centre is the nearest foreign one, 0..1
+    inter: np.ndarray  # [K] mean cosine similarity of its samples and all others; NaN for a single class
+    confused: np.ndarray  # [K] class whose centre is the nearest other one of most samples; -1 for a single class
+    confused_share: np.ndarray  # [K] fraction of its samples for which that centre is the nearest other one, 0..1
     by_proxies: bool  # centres are the method's proxies, not the means of the samples
 
 
@@ -174,10 +174,10 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def _radius(members: np.ndarray) -> float:
-    """The least over own samples of the distance to the farthest other one.
+    """The minimum over the samples of a class of the distance to the farthest other sample.
 
-    No sample's farthest one is nearer than the farthest of some outer samples: where that bound is above the best
-    found, the sample need not be looked at. This spares most of a class of thousands.
+    The distance to the farthest of some outer samples is a lower bound: if it is above the best radius so far, the
+    sample is skipped. This skips most of a class of thousands.
     """
     centred = members - members.mean(axis=0)
     norms = (centred**2).sum(axis=1)
@@ -198,7 +198,7 @@ def _radius(members: np.ndarray) -> float:
 def _margins(
     space: np.ndarray, labels: np.ndarray, centres: np.ndarray, of: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For every sample the margin [n] and the label [n] of the nearest foreign centre.
+    """For every sample the margin [n] and the label [n] of the nearest centre of another class.
 
     The nearest are found in float32 and their distances measured in float64.
     """
@@ -228,7 +228,7 @@ def _margins(
 
 
 def _most(classes: np.ndarray, foreign: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The most frequent label among `foreign` of each class, of a tie the least, and its share."""
+    """The most frequent label among `foreign` of each class (of a tie the lowest), and its fraction."""
     names, columns = np.unique(foreign, return_inverse=True)
     pairs, times = np.unique(classes * len(names) + columns, return_counts=True)
     of, which = np.divmod(pairs, len(names))

@@ -1,4 +1,4 @@
-"""The failed queries of one stored evaluation with their causes, confusions and hubs, ready to be asked about."""
+"""The failed queries of one stored evaluation, with their causes, confusions and hubs."""
 
 from dataclasses import dataclass
 
@@ -17,20 +17,20 @@ STEPS = 4  # of the analysis, as its progress is counted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """Where the images of a query's class stand in its ranking."""
+    """The ranks of the images of a query's class in its ranking."""
 
-    near: list[Neighbour]  # some of those behind the shown neighbours, nearest first
-    missed: int  # how many are behind them
-    ranks: np.ndarray  # [n] int64 of all of the class, from 1, rising
+    near: list[Neighbour]  # some of those after the shown neighbours, nearest first
+    missed: int  # how many come after them
+    ranks: np.ndarray  # [n] int64 of all of the class, from 1, ascending
     searched: int  # images in the ranking
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why one query failed, with the evidence; numbers of causes that do not hold are there, too."""
+    """Why one query failed, with the evidence, also for causes that do not apply."""
 
     cause: str  # one of workbench.results.failures.CAUSES
-    also: tuple[str, ...]  # other causes that hold
+    also: tuple[str, ...]  # other causes that apply
     first_hit: int  # rank of the first true neighbour
     distance: str  # "cosine" or "l2"
     nearest: int  # sample id of the nearest neighbour
@@ -102,7 +102,7 @@ class FailedQueries:
         return self._ids(failures.rows[(labels[failures.rows] == label) & (labels[failures.nearest] == taken_label)])
 
     def about(self, sample_id: int) -> Explanation | None:
-        """Explain why a query failed; None where it did not fail, or is no query of this evaluation."""
+        """Explain why a query failed; None if it did not fail, or is no query of this evaluation."""
         row, failures = self._row.get(sample_id, -1), self._failures
         at = int(np.searchsorted(failures.rows, row))
         if row < 0 or at >= len(failures.rows) or failures.rows[at] != row:
@@ -133,7 +133,7 @@ class FailedQueries:
         )
 
     def standing(self, sample_id: int, beyond: int, most: int) -> Standing:
-        """Find where the class of a query stands in the whole ranking, and its images after rank `beyond`.
+        """Find the ranks of a query's class in the whole ranking, and its images after rank `beyond`.
 
         At most `most` of these are named, nearest first. Compares the query with every embedding: not for the window's
         thread.

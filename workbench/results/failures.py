@@ -1,7 +1,7 @@
 """Why queries fail: one suspected cause for each query whose nearest neighbour is of another class. NumPy only.
 
-Causes in order of precedence. What may be wrong with the data comes before what the method did with it, and what
-explains few queries before what explains many:
+Causes in order of precedence. Faults of the data come before those of the method, and causes of
+few queries before causes of many:
 
 1. "copy": the nearest neighbour is a near-duplicate with another label.
 2. "label": its neighbours agree on another class, so its own label may be wrong.
@@ -25,7 +25,7 @@ COPY_SHARE = 0.1  # of the median distance of a sample to its nearest neighbour
 # and five of five of a small class one time in 32; fewer votes prove nothing.
 AGREEMENT, FEWEST_VOTERS = 0.9, 5
 HUB_DEVIATIONS = 2.0  # above the mean number of occurrences, as Radovanovic et al. (2010) define a hub
-HUB_WRONG = 0.5  # a hub that is mostly in lists of its own class is a centre of it and no intruder
+HUB_WRONG = 0.5  # a hub that is mostly in lists of its own class is a centre of that class
 # Of two classes equally far the one with four times the samples gives the nearest neighbour four times in five.
 RARE_SHARE = 0.25  # of the median over classes
 
@@ -55,7 +55,7 @@ class Failures:
     """The failed queries with their causes and the numbers that are the evidence."""
 
     rows: np.ndarray  # [f] int64 rows of the evaluation
-    holds: np.ndarray  # [f, 5] bool: every cause that holds, in the order of CAUSES
+    holds: np.ndarray  # [f, 5] bool: every cause that applies, in the order of CAUSES
     nearest: np.ndarray  # [f] int64 rows of the nearest neighbours
     gap: np.ndarray  # [f] float64 distance to it; of unit vectors for cosine
     typical_gap: float  # median of that distance over all that is searched; NaN where nothing is
@@ -70,7 +70,7 @@ class Failures:
 
     @property
     def cause(self) -> np.ndarray:
-        """Index [f] into CAUSES of the first cause that holds."""
+        """Index [f] into CAUSES of the first cause that applies."""
         return np.where(self.holds.any(1), self.holds.argmax(1), len(CAUSES) - 1)
 
     def counts(self) -> dict[str, int]:

@@ -30,13 +30,13 @@ class Watched:
         return [evaluation.epoch for evaluation in self.evaluations]
 
     def alarms(self, at: int) -> list[Alarm]:
-        """What the evaluation in place `at` says."""
+        """The alarms of the evaluation at index `at`."""
         before = self.looks[0].numbers if at else None
         return alarms(self.looks[at].numbers, before, self.accuracy[at], self.evaluations[at].metrics.get("MAP@R"))
 
 
 def watch(workspace: Workspace, run_id: int, progress: Progress = quiet) -> Watched:
-    """Look at every evaluation of a run; some tenths of a second each. Not for the window's thread.
+    """Measure every evaluation of a run; some tenths of a second each. Not for the window's thread.
 
     Raises:
         Problem: a file of an evaluation is missing or damaged.

@@ -1,4 +1,4 @@
-"""The queue of label triage with what was decided about it, and decisions as a file and back."""
+"""The queue of label triage with the user's decisions, and decisions to and from files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
@@ -16,7 +17,7 @@ from workbench.workspace.label_decisions import DROP, RELABEL, UNSURE, Decision,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triage:
-    """What a person works through."""
+    """The queue that the user works through."""
 
     evaluation_id: int
     dataset_id: int
@@ -27,7 +28,7 @@ class Triage:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How often the queue was right so far: relabelled or dropped among the answered, unsure ones left out."""
+    """The precision of the queue so far: relabelled or dropped among the decided, without unsure ones."""
 
     right: int
     answered: int
@@ -36,7 +37,7 @@ class Precision:
 
 
 def read_triage(workspace: Workspace, evaluation_id: int, least: float = LEAST, progress: Progress = quiet) -> Triage:
-    """The queue of an evaluation, and what was decided before. Seconds for 60,000 samples.
+    """The queue of an evaluation, and earlier decisions. Takes seconds for 60,000 samples.
 
     Raises:
         Problem: a file of the evaluation is missing or damaged, or the run has no data set.
@@ -87,10 +88,10 @@ def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple
     """Store the decisions of a CSV file, each in the place of an earlier one.
 
     Returns:
-        How many were stored, and how many are about images that the data set has not.
+        How many were stored, and how many concern images that the data set does not have.
 
     Raises:
-        Problem: a file that cannot be read, or a class that the data set has not.
+        Problem: a file that cannot be read, or a class that the data set does not have.
     """
     samples, dataset = workspace.samples(dataset_id), workspace.dataset(dataset_id)
     ids = dict(zip(samples.paths, samples.ids.tolist(), strict=True))
@@ -100,8 +101,9 @@ def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple
         if row.path not in ids:
             unknown += 1
             continue
-        if row.new_class and row.new_class not in labels:
+        new_class = visible(row.new_class)
+        if new_class and new_class not in labels:
             raise Problem(f"{dataset.name} has no class named {row.new_class!r}.", kept="Nothing was changed.")
-        decisions.append(Decision(ids[row.path], row.decision, labels[row.new_class] if row.new_class else None))
+        decisions.append(Decision(ids[row.path], row.decision, labels[new_class] if new_class else None))
     decide(workspace, dataset_id, decisions)
     return len(decisions), unknown

@@ -22,8 +22,8 @@ class LeftOut:
 def without_samples(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray, progress: Progress) -> LeftOut:
     """Measure MAP@R as if some samples were neither queries nor in the gallery. Nothing stored is changed.
 
-    This takes no time where the stored neighbours reach far enough. Where classes are larger than their number, all
-    samples are ranked anew, which takes as long as an evaluation. Not for the window's thread.
+    This is fast if enough neighbours are stored. If classes are larger than their number, all samples are ranked
+    again, which takes as long as an evaluation. Not for the window's thread.
 
     Args:
         sample_ids: [m] int64; ids that the evaluation does not have are passed over.

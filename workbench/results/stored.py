@@ -1,4 +1,4 @@
-"""One stored evaluation as arrays: the input of everything that is asked about it afterwards. NumPy only."""
+"""One stored evaluation as arrays: the input of all later analyses. NumPy only."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Which samples a person should look at: suspected label errors, near-copies, and images between two classes.
+"""Which samples the user should check: suspected label errors, near-copies, and images between two classes.
 
 A suspicion is in 0..1. Neighbours vote with the weight of their own standing: a neighbour whose own label its
 neighbours contradict counts less (two rounds, as in relaxation labelling). NumPy only.
@@ -24,7 +24,7 @@ SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a cla
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """One sample with what speaks against it."""
+    """One suspicious sample with the evidence."""
 
     sample_id: int
     kind: str  # one of KINDS
@@ -72,7 +72,7 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
 
 
 def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.ndarray, np.ndarray]:
-    """How much each class has of a sample: shares [n, K] that add up to 1, and the labels [K] of the columns.
+    """Votes of the classes for each sample: fractions [n, K] that add up to 1, and the labels [K] of the columns.
 
     The votes of the nearest neighbours (ten, or as many as the class that leads has samples), weighed by how their own
     neighbours see them; where there are proxies of the classes, half of it is a softmax over them.
@@ -95,7 +95,7 @@ def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.nd
 
 
 def suspicions(shares: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """How much speaks against the label of each sample [n], in 0..1: half where another class has as much as its own.
+    """Suspicion against the label of each sample [n], in 0..1: one half if another class has as many votes as its own.
 
     Args:
         shares: [n, K] of each class. classes: [n] column of the sample's own label.

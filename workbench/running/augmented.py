@@ -1,4 +1,4 @@
-"""One training image as the network will see it: evaluated, and augmented several times."""
+"""One training image as the network sees it: in evaluation, and with several random augmentations."""
 
 from contextlib import closing
 from typing import cast
@@ -12,7 +12,7 @@ from workbench.config import RunConfig
 from workbench.running.building import Data, build_entry, build_feed
 from workbench.training.feed_contract import Augmentation
 
-DRAWS = 5  # pictures beside the one that is evaluated
+DRAWS = 5  # augmented images beside the one for evaluation
 
 
 class _OneImage:
@@ -26,7 +26,7 @@ class _OneImage:
 
 
 def augmented_pictures(config: RunConfig, data: Data, row: int) -> list[np.ndarray]:
-    """An image under the config's augmentation, on the CPU; made by the code that makes batches.
+    """An image under the config's augmentation, on the CPU, by the code that makes batches.
 
     Args:
         config: names the augmentation, with its parameters, and the seed.
@@ -34,7 +34,7 @@ def augmented_pictures(config: RunConfig, data: Data, row: int) -> list[np.ndarr
         row: of the image.
 
     Returns:
-        Pictures uint8 [h, w, 3]: as it is evaluated, then five draws of training. None where nothing is changed.
+        Images uint8 [h, w, 3]: one as in evaluation, then five random ones as in training.
     """
     facts = registry.entry("augmentation", config.augmentation.name).facts
     if not getattr(facts, "changes", True):

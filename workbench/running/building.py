@@ -1,4 +1,4 @@
-"""What a run is built of, from its config: data with its two halves, model, loss, optimiser and schedule."""
+"""The parts of a run, built from its config: data with its two halves, model, loss, optimiser and schedule."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from workbench.training.two_passes import refuse_batch_norm
 
 
 def build_entry(kind: str, config: RunConfig, *arguments: Any, **named: Any) -> Any:
-    """What the config chooses of that kind ("sampler", "split", ...), built with its parameters and the arguments."""
+    """Build the config's entry of that kind ("sampler", "split", ...) with its parameters and the arguments."""
     choice = config.choice(kind)
     entry = registry.entry(kind, choice.name)
     return entry.build(entry.params(**choice.params), *arguments, **named)
@@ -41,21 +41,21 @@ class Data:
     """A decoded data set with its two halves."""
 
     images: ImageSet
-    pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or whole images that give such
+    pixels: np.ndarray | EncodedImages  # squares uint8 [n, H, W, C], or encoded whole images
     cache: Path
     split: Split
-    training: np.ndarray | None = None  # [a] labels of the training half after a person's decisions; None: as they are
-    decided: np.ndarray | None = None  # [n] labels that the test half is scored with, too; DROPPED: left out
-    features: np.ndarray | None = None  # [n, f] that a frozen backbone makes of the images, where a run trains on them
+    training: np.ndarray | None = None  # [a] labels of the training half after the user's decisions; None: unchanged
+    decided: np.ndarray | None = None  # [n] labels for a second score of the test half; DROPPED: left out
+    features: np.ndarray | None = None  # [n, f] of a frozen backbone, if the run trains on them
 
     @property
     def train_labels(self) -> np.ndarray:
-        """Labels [a] int64 of the training half as it is trained with."""
+        """Labels [a] int64 with which the training half is trained."""
         return self.images.labels[self.split.train] if self.training is None else self.training
 
     @property
     def notes(self) -> list[tuple[str, str]]:
-        """(what, what is worth knowing) of the set and its halves; nothing is left out for it."""
+        """(subject, remark) on the data set and its halves; the data they concern is used all the same."""
         return notes(self.images, self.split)
 
 
@@ -72,7 +72,7 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
 def with_decisions(config: RunConfig, data: Data) -> Data:
     """The data with the label decisions that the config names for the training half and for scoring.
 
-    An image that is relabelled to a class of the test half leaves the training half where the halves share no class.
+    If the halves share no class, an image that is relabelled to a class of the test half leaves the training half.
 
     Raises:
         Problem: a file that cannot be read, of another data set, or that leaves nothing to train on.
@@ -134,12 +134,12 @@ def training_labels(data: Data) -> np.ndarray:
 
 
 def build_sampler(config: RunConfig, labels: np.ndarray) -> Any:
-    """The config's sampler for training images with these classes [n]. Raises Problem when they do not fit."""
+    """The config's sampler for training images with these classes [n]. Raises Problem if they do not suit it."""
     return build_entry("sampler", config, labels=labels, batch_size=config.training.batch_size, seed=config.seed)
 
 
 def build_feed(data: Data, rows: np.ndarray, labels: np.ndarray, augmentation: Augmentation, on: torch.device) -> Feed:
-    """Images of some rows, with their labels [n], as the augmentation takes them; features where the data has them."""
+    """Images of some rows, with their labels [n], for the augmentation; features instead, if the data has them."""
     if data.features is not None:
         return FeatureFeed(data.features, rows, labels, on)
     whole = getattr(augmentation, "whole_evaluation", False)

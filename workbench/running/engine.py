@@ -38,8 +38,8 @@ from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers
 
-ANATOMY_POINTS = 20  # that a run has at least, where the probe is measured so often
-COMPANION = "projections"  # its key in a checkpoint, which is as old as the first companion
+ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
+COMPANION = "projections"  # the key in a checkpoint, named after the first companion
 
 
 class Engine:
@@ -47,11 +47,11 @@ class Engine:
 
     Args:
         config: what to run; already checked.
-        folder: of the run, for checkpoints.
-        control: asked between steps.
+        folder: the run's, for checkpoints.
+        control: checked between steps.
         emit: called with every event.
-        before_save: called before each checkpoint: what was emitted must be stored before it. May raise Problem.
-        ranks: that train together; an engine of each of them does the same, and only the first one saves.
+        before_save: called before each checkpoint, to store all events emitted so far. May raise Problem.
+        ranks: the ranks that train together; each has an engine that does the same, and only the first one saves.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Engine:
         )  # fmt: skip
         try:
             self._start_alike()
-            if self._resumed_from is None:  # else both were emitted before the checkpoint was made
+            if self._resumed_from is None:  # else both were emitted before the checkpoint was written
                 if self.config.evaluation.untrained:
                     self.evaluator.evaluate(0)
                 self.probe.measure(0)
@@ -139,7 +139,7 @@ class Engine:
     def save(self, kind: str, epoch: int) -> Path:
         """Write a checkpoint that resumes bit for bit on the CPU: model, loss, optimiser, schedule, random states.
 
-        Where the disk refuses it, an attended run waits for the person. Raises Problem; the one before it is kept.
+        If the disk refuses it, an attended run waits for the user. Raises Problem; the previous checkpoint is kept.
         """
         path = self.folder / CHECKPOINTS[kind]
         if not self._ranks.first:
@@ -176,7 +176,7 @@ class Engine:
         return path
 
     def resume(self, path: Path) -> None:
-        """Go on from a checkpoint of this run. Raises Problem when it is damaged or of another configuration."""
+        """Continue from a checkpoint of this run. Raises Problem if it is damaged or belongs to another config."""
         state = checkpoint.load(path)
         parts = self.parts
         try:
@@ -198,7 +198,7 @@ class Engine:
         checkpoint.set_rng_state(state["random"])
 
     def _start_alike(self) -> None:
-        """Let every rank begin where the first one does."""
+        """Give every rank the state of the first one."""
         path = self._ranks.same(self._resumed_from)
         if path != self._resumed_from and path is not None:
             self.resume(path)
@@ -236,7 +236,7 @@ class Engine:
         return 0 < self.config.training.patience <= self.unimproved
 
     def out_of_memory(self) -> Problem:
-        """What is said when the device has no room for a batch; frees what can be freed there."""
+        """The Problem of a device without memory for a batch; frees what can be freed there."""
         if self.parts.device.type == "cuda":
             self.parts.optimiser.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()

@@ -60,7 +60,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
 
 
 def changed_since(workspace: Workspace, run_id: int, data: "Data") -> str:
-    """A sentence when an earlier run read other files from the same folder; else empty."""
+    """A sentence if an earlier run read other files from the same folder; else empty."""
     read_as = RunConfig.from_toml_text(workspace.run(run_id).config).dataset.model_dump()
     for run in workspace.runs():
         facts = run.environment.get("data", {})
@@ -71,7 +71,7 @@ def changed_since(workspace: Workspace, run_id: int, data: "Data") -> str:
 
 
 def _plugins(config: RunConfig) -> dict[str, str]:
-    """Where each entry of the config that is not Workbench's own comes from, with the hash of its file."""
+    """The origin of each plug-in entry of the config, with the hash of its file."""
     from workbench import registry
 
     chosen = [registry.entry(kind, config.choice(kind).name) for kind in KINDS]
@@ -84,13 +84,13 @@ def _file_hash(entry: "Entry") -> str:
 
 
 def _weights(engine: "Engine") -> str:
-    """Hash of the file, a person's own or of torch's cache, that the backbone's weights were loaded from; or empty."""
+    """Hash of the file, the user's or in torch's cache, from which the backbone's weights were loaded; or empty."""
     path = getattr(engine.parts.model.backbone, "weights_path", None)
     return files.digest(path) if path is not None and path.is_file() else ""
 
 
 def shared_images(data: "Data", progress: Progress) -> str:
-    """What is said of images that are in both halves, and of queries that find themselves; empty without any."""
+    """A sentence about images that are in both halves, and about queries that find copies; empty without any."""
     from workbench.datasets import inspection
 
     in_both, themselves = inspection.shared_images(data.pixels, data.split, progress)

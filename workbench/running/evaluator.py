@@ -22,14 +22,14 @@ from workbench.training.feed import Feed
 from workbench.training.probe import embed
 from workbench.training.trainer import Parts
 
-VALIDATED = 2048  # training images on which a companion's checks are made where no class is held out
+VALIDATED = 2048  # training images for a companion's checks if no class is held out
 CLASSIFIED = 4096  # embeddings at a time
 
 
 class Evaluator:
     """Measures the model of one run; nothing here changes it. Used by the run's thread.
 
-    Where several ranks train, all of them embed and the first one measures: all call the same methods.
+    If several ranks train, all of them embed and the first one measures; all call the same methods.
 
     Args:
         config: of the run.
@@ -37,9 +37,9 @@ class Evaluator:
         parts: model and loss that are measured, on their device.
         feed: the training half.
         sampler: says which of its images are drawn.
-        augmentation: its deterministic twin prepares every image.
-        emit: called with all that is measured.
-        stand_back: called between parts of a search; waits where the person asked for it.
+        augmentation: its deterministic version prepares every image.
+        emit: called with all measurements.
+        stand_back: called between parts of a search; waits while the run is paused.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Evaluator:
         return retrieval.metrics
 
     def map_at_r(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
-        """MAP@R, never of the test half: of held-out classes, else of some training images put through `compared`."""
+        """MAP@R, never of the test half: of held-out classes, else of some training images mapped by `compared`."""
         if self._data.split.validation is not None:
             embeddings = self._embed_validation(self._data.split.validation)
             return self._ranks.same(self._validated(embeddings, self._data.split.validation))
@@ -113,7 +113,7 @@ class Evaluator:
         return self._ranks.same(retrieval.metrics["MAP@R"])
 
     def _embed_beside(self, epoch: int) -> None:
-        """Embed in the order of `_beside`, on a rank that measures nothing."""
+        """Embed in the order of `_beside`, on a rank that does not measure."""
         if self._parts.average is not None:
             self._embed_averaged(self._parts.average.module)
         if self._data.split.validation is not None:
@@ -124,7 +124,7 @@ class Evaluator:
             self._embed(self._feed)
 
     def _beside(self, epoch: int, embeddings: np.ndarray, retrieval: Retrieval) -> Iterator[dict[str, float]]:
-        """What is measured beside retrieval by the run's own distance, where the config asks for it."""
+        """Measurements beside retrieval by the run's own distance, if the config asks for them."""
         settings, labels = self._config.evaluation, self._test_labels
         yield quality(embeddings, labels, self._test_ids, retrieval)
         if settings.other_distance:
@@ -163,7 +163,7 @@ class Evaluator:
     def _embed(
         self, feed: Feed, index: np.ndarray | None = None, by: Callable[[Tensor], Tensor] | None = None
     ) -> np.ndarray:
-        """Embeddings [n, d] of a half, or of some of its images; pauses when the person asked for it."""
+        """Embeddings [n, d] of a half, or of some of its images; waits while the run is paused."""
         embeddings = embed(self._parts.model, feed, self._augmentation, index, by, self._stand_back, self._ranks)
         return embeddings.cpu().numpy()
 
@@ -196,7 +196,7 @@ class Evaluator:
         ).metrics["MAP@R"]  # fmt: skip
 
     def _by_the_other_distance(self, embeddings: np.ndarray) -> dict[str, float]:
-        """Retrieval metrics by the distance that is not the run's, under its name: "l2/MAP@R"."""
+        """Retrieval metrics by the other distance than the run's, with its name: "l2/MAP@R"."""
         other: Literal["cosine", "l2"] = "cosine" if self._config.evaluation.distance == "l2" else "l2"
         metrics = self._search(embeddings, 1, other).metrics
         return {f"{other}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
@@ -227,7 +227,7 @@ class Evaluator:
         return self._beside_as(f"level/{level.name}", metrics)
 
     def _beside_as(self, prefix: str, metrics: dict[str, float]) -> dict[str, float]:
-        """Some of these metrics under names with a prefix, also emitted as curves."""
+        """Some of these metrics under prefixed names, also emitted as curves."""
         named = {f"{prefix}/{name}": metrics[name] for name in (*self._recalls, "P@R", "MAP@R")}
         for name, value in named.items():
             self._emit(Scalar(f"test/{name}", self._parts.step, value))
@@ -235,7 +235,7 @@ class Evaluator:
 
     @torch.no_grad()
     def _classified(self, embeddings: np.ndarray) -> dict[str, float]:
-        """Share of the test half that the trained classifier names rightly, where its classes have been trained."""
+        """Accuracy of the trained classifier on the test half, if its classes have been trained."""
         if self._data.split.classes_disjoint:
             return {}
         loss, labels, right, logits = self._parts.loss, self._test_labels, 0, None

@@ -78,15 +78,15 @@ def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]
 def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
     """Store and return the result of an experiment whose runs are all done; None before that.
 
-    {"runs": n, "separated": {metric: [one per run]}, "concatenated": [{metric: value} per seed]}; the second only with
-    folds: the embeddings of all folds' best evaluations, each at unit length, side by side (Musgrave et al. 2020).
+    {"runs": n, "separated": {metric: [one per run]}, "concatenated": [{metric: value} per seed]}; the last only with
+    folds: the embeddings of all folds' best evaluations, each normalised, concatenated (Musgrave et al. 2020).
 
     Raises:
         Problem: embeddings that are gone, or folds that do not search the same images.
     """
     runs = stored.runs_of(workspace, experiment_id)
     if any("sweep" in other.result for other in stored.every(workspace) if other.id == experiment_id):
-        return None  # its runs differ in more than seed and fold
+        return None  # its runs do not differ only in seed and fold
     if not runs or any(run.status != "done" for run in runs):
         return None
     best = [best_evaluation(workspace, run) for run in runs]
@@ -106,7 +106,7 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
 
 
 def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
-    """The evaluation that the run itself calls its best. Raises Problem when it has none."""
+    """The evaluation that the run marked as its best. Raises Problem if it has none."""
     best = [evaluation for evaluation in workspace.evaluations(run.id) if evaluation.epoch == run.best_epoch]
     if not best:
         raise Problem(f"Run {run.id} has no evaluation.")
@@ -114,7 +114,7 @@ def best_evaluation(workspace: Workspace, run: Run) -> Evaluation:
 
 
 def markdown(experiment: Experiment) -> str:
-    """The result of a concluded experiment as a Markdown table, in per cent: mean ± standard deviation."""
+    """The result of a finished experiment as a Markdown table, in per cent: mean ± standard deviation."""
     separated = experiment.result["separated"]
     rows = [("separated", experiment.result["runs"], separated)]
     if "concatenated" in experiment.result:
@@ -129,7 +129,7 @@ def markdown(experiment: Experiment) -> str:
 
 
 def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
-    """REPORTED of the folds' embeddings side by side, each unit length for cosine. Raises Problem for other images."""
+    """Metrics REPORTED of the folds' concatenated embeddings, normalised for cosine. Problem: other images."""
     from workbench.evaluation import retrieval_metrics
     from workbench.results.stored import searched
 
@@ -138,7 +138,7 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[st
     for evaluation in evaluations:
         sample_ids, labels, vectors = workspace.embeddings(evaluation.id)
         if ids is not None and not np.array_equal(ids, sample_ids):
-            raise Problem("The folds did not search the same images, so their embeddings cannot stand side by side.")
+            raise Problem("The folds did not search the same images, so their embeddings cannot be concatenated.")
         ids = sample_ids
         norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
         parts.append(vectors / np.maximum(norms, 1e-12) if distance == "cosine" else vectors)

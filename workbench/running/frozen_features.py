@@ -20,11 +20,11 @@ def kept_features(
     config: RunConfig, data: Data, model: EmbeddingModel, augmentation: Augmentation, cache: Path,
     between: Callable[[], object],
 ) -> np.ndarray:  # fmt: skip
-    """Features float32 [n, f] of every image as it is evaluated, by the backbone in evaluation mode.
+    """Features float32 [n, f] of every image, prepared as in evaluation, by the backbone in evaluation mode.
 
     Args:
-        model: on its device; its backbone does not learn.
-        cache: folder of such features, made when missing. Other weights or other images are stored apart.
+        model: on its device; its backbone is frozen.
+        cache: folder of such features, created if missing. Other weights or other images have other files.
         between: called before each batch; may raise Cancelled.
 
     Raises:
@@ -48,7 +48,7 @@ def kept_features(
 
 
 def _key(config: RunConfig, data: Data, model: EmbeddingModel) -> str:
-    """What the features depend on: the images as they are kept, the backbone and its weights."""
+    """What the features depend on: the cached images, the backbone and its weights."""
     whole = blake2b(digest_size=16)
     whole.update(f"{data.cache.name}\0{data.images.fingerprint}\0{config.backbone.model_dump()}".encode())
     for name, weight in model.backbone.state_dict().items():

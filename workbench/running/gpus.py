@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-GIB = 2**30
+from workbench.numerals import byte_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +16,24 @@ class Gpu:
     name: str
     used: int  # bytes, by all programs
     total: int
-    load: int | None = None  # percent of the last moment in which it worked; None where the driver does not tell
+    load: int | None = None  # percent of the last moment in which it was busy; None if the driver does not report it
 
     @property
     def words(self) -> str:
         """The GPU on one line."""
-        memory = f"{self.used / GIB:.1f} of {self.total / GIB:.1f} GiB in use"
+        memory = f"{byte_size(self.used)} of {byte_size(self.total)} in use"
         load = "" if self.load is None else f", load {self.load} %"
         return f"cuda:{self.number} {self.name}: {memory}{load}"
 
 
 def gpus(nvml: Any = None) -> list[Gpu]:
-    """Each GPU that this program may use; none where NVIDIA's driver or its library is not there.
+    """Each GPU that this program may use; none without NVIDIA's driver and its library.
 
-    GPUs are numbered as CUDA_VISIBLE_DEVICES has them, else in the order of the bus. torch orders unlike GPUs by their
-    speed, unless CUDA_DEVICE_ORDER is PCI_BUS_ID.
+    GPUs are numbered by CUDA_VISIBLE_DEVICES, else in the order of the bus. torch orders GPUs of different kinds by
+    their speed, unless CUDA_DEVICE_ORDER is PCI_BUS_ID.
 
     Args:
-        nvml: the module that asks the driver; pynvml by default.
+        nvml: the module that queries the driver; pynvml by default.
     """
     if nvml is None:
         try:
@@ -47,14 +47,14 @@ def gpus(nvml: Any = None) -> list[Gpu]:
     try:
         return [_look(nvml, number, handle) for number, handle in enumerate(_handles(nvml))]
     except nvml.NVMLError:
-        return []  # one was lost while it was looked at
+        return []  # a GPU was lost meanwhile
     finally:
         with suppress(nvml.NVMLError):
             nvml.nvmlShutdown()
 
 
 def _handles(nvml: Any) -> list[Any]:
-    """Of the GPUs that this program may use, in their order."""
+    """Handles of the GPUs that this program may use, in their order."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
         return [nvml.nvmlDeviceGetHandleByIndex(index) for index in range(nvml.nvmlDeviceGetCount())]

@@ -1,4 +1,4 @@
-"""Search a run's test half with a person's own images: read, embed with a checkpoint, compare with every embedding."""
+"""Search a run's test half with the user's own images: embed with a checkpoint, compare with every embedding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,12 +35,12 @@ class OwnImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What a search finds for one image."""
+    """The result of a search with one image."""
 
     name: str
     picture: np.ndarray  # uint8 [h, w, 3]
     evaluation: Evaluation  # of the network that embedded the image
-    neighbours: list[Neighbour]  # best first; `right` means nothing, for nobody knows the image's class
+    neighbours: list[Neighbour]  # best first; `right` is meaningless, because the image's class is unknown
 
 
 def search(
@@ -59,9 +59,9 @@ def search(
 
     Args:
         images: at least one.
-        k: neighbours of each, at least 1; cut to the size of the test half. Ties go to the lower sample id.
-        epoch: of the network.
-        evaluation_id: of the network, instead of an epoch.
+        k: neighbours of each, at least 1; limited to the size of the test half. Ties go to the lower sample id.
+        epoch: which network.
+        evaluation_id: names the network by its evaluation, instead of an epoch.
 
     Returns:
         One answer for each image, in the order given.
@@ -81,7 +81,7 @@ def search(
     answers: list[Answer] = []
     for start in range(0, len(pictures), AT_ONCE):
         progress("Comparing", 2, 3)
-        for query in network.embed(pictures[start : start + AT_ONCE]):
+        for query in network.embed([image.source for image in images[start : start + AT_ONCE]]):
             near = nearest(query, stored, evaluation.distance, data, k)
             image = len(answers)
             answers.append(Answer(images[image].name, pictures[image], evaluation, near))
@@ -112,7 +112,7 @@ def similarities(query: np.ndarray, embeddings: np.ndarray, distance: str) -> np
 
 
 def _read(images: Sequence[OwnImage]) -> list[np.ndarray]:
-    """The pixels of all images. Raises Problem that names those that cannot be read."""
+    """The pixels of all images. Raises a Problem that names those that cannot be read."""
     pictures, unreadable = [], []
     for image in images:
         try:
@@ -129,7 +129,7 @@ def _read(images: Sequence[OwnImage]) -> list[np.ndarray]:
 def _network(
     workspace: Workspace, run_id: int, epoch: Epoch, evaluation_id: int | None
 ) -> tuple[trained_network.Trained, Evaluation]:
-    """A network that the run keeps, and the evaluation made with its weights. Raises Problem as `search`."""
+    """A network that the run keeps, and the evaluation of its weights. Raises Problem as `search`."""
     if RunConfig.recorded(workspace.run(run_id).config).imported:
         raise Problem(
             f"Run {run_id} was imported from another program: its network is not here to embed an image with.",
@@ -166,7 +166,7 @@ def _network(
 
 
 def _evaluation(evaluations: Sequence[Evaluation], network: trained_network.Trained, name: str) -> Evaluation:
-    """The newest evaluation of a network. Raises Problem when there is none."""
+    """The newest evaluation of a network. Raises Problem if there is none."""
     made_with_it = [evaluation for evaluation in evaluations if evaluation.step == network.step]
     if not made_with_it:
         raise Problem(f"There is no evaluation of {name} to compare with.", todo="Resume the run for an epoch.")

@@ -1,6 +1,7 @@
-"""The door to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
+"""The entry to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from workbench.control import Control, wait_if_asked
 from workbench.entries import catalog as catalogs
 from workbench.events import Emit, Event, Noted, Remarked, Status
 from workbench.jobs import Job, repeating
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.environment import changed_since, environment
@@ -21,6 +23,7 @@ from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 
+UNSTARTED = "Nothing was started."  # what is said where data, weights or a device refuse a config
 NAMED = 3  # notes on the data, in words
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def prepare_run(config: RunConfig, workspace: Workspace) -> int:
-    """A queued run in the workspace; returns its number. Raises Problem when the workspace cannot be written."""
+    """Queue a run in the workspace; returns its number. Raises Problem if the workspace cannot be written."""
     return workspace.create_run(config)
 
 
@@ -38,9 +41,9 @@ def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
     device: str = "",
 ) -> Job:  # fmt: skip
-    """The job that trains a prepared run; `start` it. Its thread records every event, then gives it to `listen`.
+    """A job that trains a prepared run; call its `start`. Its thread records every event, then passes it to `listen`.
 
-    `device`, such as "cuda:1", is used in place of the config's, which stays as it is; those of "0,1" train together.
+    `device`, such as "cuda:1", overrides the config's, which is not changed; the two devices of "0,1" train together.
     """
     recorder = Recorder(workspace, run_id, control)
     recorder.device = device
@@ -55,12 +58,12 @@ def make_job(
 def make_folder_job(
     folder: Path, control: Control, listen: Emit | None = None, *, resume: bool = False, device: str = ""
 ) -> Job:
-    """As `make_job`, of the run in a folder that travels; there is no workspace. Raises Problem for no such folder."""
+    """As `make_job`, for the run in a run folder, without a workspace. Raises Problem if it is no run folder."""
     recorder = FolderRecorder(folder, control)
     recorder.device = device
 
     def work(control: Control, emit: Emit) -> None:
-        with repeating("sign of life", BEAT, recorder.beat):
+        with repeating("sign of life", BEAT, recorder.beat), _said_of("the run in this folder", resume=resume):
             _train(recorder, control, emit, str(folder), lambda data: "", resume=resume)
 
     return Job(f"run in {folder.name}", work, _both(recorder, listen), control)
@@ -75,14 +78,29 @@ def run(
     *,
     resume: bool = False,
 ) -> None:
-    """Do a prepared run on this thread. With `resume` it goes on from its last whole checkpoint, else begins anew.
+    """Train a prepared run on this thread. With `resume` it continues from its last intact checkpoint, else restarts.
 
     Raises:
         Problem: data, device, disk or numbers; says what is kept.
-        Cancelled: the person discarded it.
+        Cancelled: the user discarded it.
     """
     changed = partial(changed_since, workspace, run_id)
-    _train(recorder, control, emit, str(run_id), changed, resume=resume)
+    with _said_of(f"run {run_id}", resume=resume):
+        _train(recorder, control, emit, str(run_id), changed, resume=resume)
+
+
+@contextmanager
+def _said_of(run_in_words: str, *, resume: bool) -> Iterator[None]:
+    """Of a run that is recorded nobody says that nothing was started: it stays in the list, and what it had stays."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.kept != UNSTARTED:
+            raise
+        kept = f"Nothing was trained; {run_in_words} is kept as failed."
+        if resume:
+            kept = f"What {run_in_words} had is kept."
+        raise Problem(problem.what, kept=kept, todo=problem.todo, field=problem.field) from problem
 
 
 def _both(recorder: Emit, listen: Emit | None) -> Emit:
@@ -113,7 +131,7 @@ def _train(
 
 
 def _names(device: str) -> tuple[str, ...]:
-    """The devices that a run was given, by its start or its config; none where its config names one."""
+    """The devices that the start or the config of a run names; empty if its config names one."""
     if device in ("", "mps"):
         return (device,) if device else ()
     return parse_devices(device)
@@ -123,7 +141,7 @@ def _run(
     recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
     changed: "Callable[[Data], str]", *, resume: bool, devices: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Do a run as the first of its ranks, which have these devices; none where its config names one."""
+    """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
 
@@ -155,10 +173,10 @@ def _run(
 
 
 def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emit: Emit) -> None:
-    """Set the engine to the state of the last whole checkpoint, else to the start; later points are forgotten.
+    """Set the engine to the state of the last intact checkpoint, else to the start; later points are deleted.
 
     Raises:
-        Problem: there are checkpoints, and none is whole.
+        Problem: there are checkpoints, but none is intact.
     """
     damaged: list[str] = []
     for path in checkpoint_files(recorder.folder):
@@ -186,21 +204,21 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 
 
 def data_in_words(data: "Data") -> list[str]:
-    """Sentences on a data set before it is trained on: what was noticed of its classes, and the files left out."""
+    """Sentences about a data set before training: remarks on its classes, and the files that were left out."""
     notes, left_out = data.notes, data.images.problems
-    sentences = [f"{what} {worth_knowing}." for what, worth_knowing in notes[:NAMED]]
+    sentences = [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
     if len(notes) > NAMED:
         sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
     if left_out:
         path, reason = left_out[0]
         files = "1 file was" if len(left_out) == 1 else f"{len(left_out):,} files were"
         rest = "" if len(left_out) == 1 else f", and {len(left_out) - 1:,} more; the run's report names them"
-        sentences.append(f"{files} left out: {path} {reason}{rest}.")
+        sentences.append(f"{files} left out: {visible(path)} {reason}{rest}.")
     return sentences
 
 
 def device_named(name: str) -> str:
-    """A device by a name as a config has it: "cpu", "cuda:0", "mps". Raises Problem when it is not there."""
+    """The device of that name in a config: "cpu", "cuda:0", "mps". Raises Problem if this machine does not have it."""
     from workbench.training import device
 
     chosen = device.choose(name)
@@ -208,7 +226,7 @@ def device_named(name: str) -> str:
 
 
 def _progress(control: Control, emit: Emit) -> Progress:
-    """Emits how far work is; waits where the person asked for it."""
+    """Emit the progress of work; wait while the run is paused."""
 
     def tell(text: str, done: int, total: int) -> None:
         wait_if_asked(control, emit)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from workbench.training.ranks import OneRank
 
 LAUNCHED = "env"
-FIRST_PORT, PORTS = 20_000, 40_000  # from which a job of Slurm takes one by its number
+FIRST_PORT, PORTS = 20_000, 40_000  # from which a Slurm job takes one by its number
 KEPT = "The run and its checkpoints are kept."
 TODO = "Resume from the last checkpoint, on as many devices as you like."
 
@@ -41,7 +41,7 @@ class Launched:
 
 
 def launched() -> Launched:
-    """What the environment says: of torchrun, else of srun. Raises Problem where neither started this process."""
+    """Read the environment of torchrun, else of srun. Raises Problem if neither started this process."""
     values = os.environ
     try:
         if "WORLD_SIZE" in values and "MASTER_ADDR" in values:
@@ -63,7 +63,7 @@ def launched() -> Launched:
 
 @contextlib.contextmanager
 def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
-    """This rank, when all ranks have met; it leaves at the end of the block. Raises Lost."""
+    """This rank, once all ranks have met; it leaves at the end of the block. Raises Lost."""
     from workbench.training.ranks import OneRank, Ranks
 
     if place.count < 2:
@@ -79,7 +79,7 @@ def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
 
 @contextlib.contextmanager
 def first_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
-    """Rank 0, when all ranks have met. Raises Problem for a rank that ended or did not answer."""
+    """Rank 0, once all ranks have met. Raises Problem for a rank that ended or did not answer."""
     from workbench.training.rank_network import Lost, patience
 
     try:
@@ -91,7 +91,7 @@ def first_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
 
 
 def _device(place: Launched, config: RunConfig) -> "torch.device":
-    """The rank's: a GPU of this machine in turn, or the CPU where the config says so or there is no GPU."""
+    """The rank's device: the GPUs of this machine in turn, or the CPU if the config says so or there is no GPU."""
     import torch
 
     from workbench.training import device

@@ -1,7 +1,7 @@
 """The process of one run: `python -m workbench.running.one_run WORKSPACE RUN [--resume] [--attended] [--device=NAME]`.
 
-It is told what is asked of the run as JSON lines, and ends with a checkpoint when the process that started it is gone.
-With `--spare` alone it loads torch and the engine first and is told its words then, in a line {"words", "log"}.
+It reads commands as JSON lines, and ends with a checkpoint when the process that started it is gone. With `--spare`
+alone it first loads torch and the engine, and then reads its arguments from a line {"words", "log"}.
 """
 
 import json
@@ -27,7 +27,7 @@ Tell = Callable[[dict[str, Any]], None]
 def main(words: list[str]) -> int:
     """Train the run that the words name; returns the exit status."""
     tell = _own_output()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the one who started this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the process that started this one
     if words == [WAITING]:
         words = wait_for_run(sys.stdin.buffer, tell)
     folder, number, *options = words
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
         if isinstance(event, Progress) and not begun:
             begun = True
             tell({"event": "training"})
-        if isinstance(event, Waiting) and event.reason:  # of its own accord: who asked for a pause knows
+        if isinstance(event, Waiting) and event.reason:  # it waits by itself; a requested pause is known
             tell({"event": "waiting", "reason": event.reason})
         elif isinstance(event, Ended):
             tell({"event": "ended", "status": event.status, "problem": event.problem})
@@ -64,13 +64,13 @@ def main(words: list[str]) -> int:
 
 
 def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
-    """Load what a run needs, then wait for its words; the process ends where the one that started it is gone."""
+    """Load what a run needs, then wait for its arguments; ends the process if the one that started it is gone."""
     lines: SimpleQueue[bytes] = SimpleQueue()
 
     def hear() -> None:
         line = orders.readline()
         if not line.endswith(b"\n"):
-            os._exit(0)  # in the middle of loading, too: nothing is held
+            os._exit(0)  # also in the middle of loading: nothing has to be released
         lines.put(line)
 
     start_daemon("the run's words", hear)
@@ -90,7 +90,7 @@ def wait_for_run(orders: BinaryIO, tell: Tell) -> list[str]:
 
 
 def obey(orders: BinaryIO, control: Control) -> None:
-    """Do what the lines ask, until their end; then the run ends with a checkpoint."""
+    """Obey the commands until the input ends; then the run ends with a checkpoint."""
     for line in orders:
         asked = json.loads(line)
         if asked["cancel"]:
@@ -107,14 +107,14 @@ def obey(orders: BinaryIO, control: Control) -> None:
 
 
 def _own_output() -> Tell:
-    """Keep the pipe to ourselves: what a library prints goes to the errors."""
+    """Reserve the pipe for answers: what a library prints goes to stderr."""
     own = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
 
     def tell(message: dict[str, Any]) -> None:
         try:
             own.write(json.dumps(message).encode() + b"\n")
-        except OSError:  # nobody listens any more
+        except OSError:  # the reader is gone
             return
 
     return tell

@@ -1,7 +1,7 @@
-"""A run in a process of its own: this side starts it, passes on what is asked of it, and waits for its end.
+"""A run in a process of its own: this side starts it, passes commands on, and waits for its end.
 
-The process writes to the workspace itself, as one of the command line does. Where it crashes (a fault of CUDA, a system
-without memory) the run has failed, and nothing else.
+The process writes to the workspace itself, like a run of the command line. If it crashes (a fault of CUDA, no memory),
+only the run has failed.
 """
 
 import signal
@@ -15,18 +15,18 @@ from workbench.running.spare import MODULE, Spare
 from workbench.workspace import Workspace
 
 LOG = "process.log"
-LOOK = 0.05  # seconds between two looks at what is asked
-LONGEST_LINE = 200  # letters of a log's last line
+LOOK = 0.05  # seconds between two checks of the control
+LONGEST_LINE = 200  # characters of a log's last line
 
 
 def make_job(
     workspace: Workspace, run_id: int, control: Control, listen: Emit | None = None, *, resume: bool = False,
     device: str = "", threads: int = 0, spare: Spare | None = None,
 ) -> Job:  # fmt: skip
-    """As `launch.make_job`; of the run's events `listen` hears the last one alone, the others are in the workspace.
+    """As `launch.make_job`; `listen` gets only the last of the run's events, the others are in the workspace.
 
-    `threads` is how many threads torch may use on the CPU, 0 for as many as it likes. `spare` may have a process that
-    waits for a run; the next one is started when this run trains.
+    `threads` is how many threads torch may use on the CPU, 0 for its default. `spare` may have a process that waits for
+    a run; the next one is started when this run trains.
     """
 
     def work(control: Control, emit: Emit) -> None:
@@ -40,10 +40,10 @@ def follow(
     workspace: Workspace, run_id: int, control: Control, *, resume: bool, device: str = "", threads: int = 0,
     spare: Spare | None = None,
 ) -> None:  # fmt: skip
-    """Start the process of a run that is this process's, and return when the run has ended.
+    """Start the process of a run that this process owns, and return when the run has ended.
 
     Raises:
-        Problem: the run failed, or its process crashed; the run is marked as failed then.
+        Problem: the run failed, or its process crashed, in which case the run is marked as failed.
         Cancelled: it was asked to end at once.
     """
     workspace.hand_over(run_id)
@@ -79,7 +79,7 @@ def follow(
 
 
 def asked_of(control: Control) -> dict[str, bool]:
-    """All that is asked of a run now, as it is told to its process."""
+    """The current state of the control, as it is sent to the run's process."""
     return {
         "pause": control.paused, "stop": control.stop_asked, "interrupt": control.interrupted,
         "cancel": control.cancelled, "keep": control.kept,
@@ -92,7 +92,7 @@ def _conclude(workspace: Workspace, run_id: int, control: Control, ended: dict[s
             return
         case "stopped":
             if not control.kept:
-                control.interrupted = True  # whoever asked for it
+                control.interrupted = True  # whoever requested it
                 return
             raise Cancelled
         case "cancelled":
@@ -109,7 +109,7 @@ def _conclude(workspace: Workspace, run_id: int, control: Control, ended: dict[s
 
 
 def _crash(workspace: Workspace, run_id: int, status: int) -> str:
-    """What is said of a process that ended without a word."""
+    """The Problem of a process that ended without a message."""
     if status < 0:
         try:
             name = signal.Signals(-status).name

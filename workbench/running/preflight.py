@@ -1,4 +1,4 @@
-"""What a run would be, before it is started: its data looked at, its steps tried. Light to import."""
+"""Check a run before it is started: read its data and try a few steps. Light to import."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ DRY_STEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """The size and duration of a run, from the data and a few dry steps."""
+    """The size and duration of a run, from its data and a few trial steps."""
 
     images: int
     classes: int
@@ -43,20 +43,20 @@ class Preflight:
     memory_bytes: int
     probe_images: int
     probe_every: int  # steps
-    probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, its start and end counted
-    licence: str = ""  # of pretrained weights, where it is known
-    kept: str = ""  # how the images are kept, in words
-    bound: str = ""  # what most of the time goes to: "feed", "network", "loss" or "probe"
+    probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, at the start and the end, too
+    licence: str = ""  # of pretrained weights, if it is known
+    kept: str = ""  # how the images are cached, in words
+    bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
     spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
-    gpus: list[str] = field(default_factory=list)  # of this machine, each in words
+    gpus: list[str] = field(default_factory=list)  # one line for each GPU of this machine
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
-    augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, evaluated and in draws of training
+    augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, as in evaluation and as in training
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
-    unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, what differs) of counts
-    notes: list[tuple[str, str]] = field(default_factory=list)  # (what, what is worth knowing); nothing is left out
+    unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, difference) of counts
+    notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
 
 
 def preflight(
@@ -65,13 +65,13 @@ def preflight(
     cancelled: Callable[[], bool] = lambda: False,
     counted: Callable[[int], None] = lambda classes: None,
 ) -> Preflight:
-    """Look at the data and take a few dry steps; nothing is stored but the pixel cache.
+    """Read the data and try a few steps; only the pixel cache is stored.
 
-    `counted` is called with the number of training classes as soon as it is known; `progress` with what is being done.
+    `counted` is called with the number of training classes as soon as it is known, `progress` with the current work.
 
     Raises:
         Problem: what would stop the run.
-        Cancelled: `cancelled` said so.
+        Cancelled: `cancelled` returned True.
     """
     progress("Loading the engine", 0, 0)
     from workbench.datasets.keeping import words_of
@@ -151,7 +151,7 @@ def preflight(
 
 
 def count_classes(config: RunConfig, progress: Progress) -> int:
-    """Training classes of the config's first run, from its data alone: nothing is built and no step is tried.
+    """The number of training classes of the config's first run, from its data alone, without a trial step.
 
     Raises:
         Problem: data that cannot be used. Whatever `progress` raises.
@@ -178,12 +178,12 @@ def _sentence(words: str) -> str:
 
 
 def looks(steps: int, every: int) -> int:
-    """How often a run of so many steps evaluates its probe: before the first step, every few, and after the last."""
+    """How often a run of `steps` steps evaluates its probe: before the first, every few steps, and after the last."""
     return 2 + (steps - 1) // every
 
 
 def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
-    """What is in the config's data set, what is wrong with it and what is in it twice; of the first of its runs.
+    """The content of the config's data set, its faults and its copies; for the first of its runs.
 
     Raises:
         Problem: data that cannot be used. Whatever `progress` raises.

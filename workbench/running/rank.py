@@ -1,4 +1,4 @@
-"""A rank of a run beside the first one: it trains and embeds with it, and writes nothing.
+"""A rank of a run other than the first: it trains and embeds together with the first, and writes nothing.
 
 `workbench.running.together` starts it as `python -m workbench.running.rank`; srun or torchrun as `workbench run`.
 """
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 class Following(Control):
-    """The control of a rank that decides nothing: trouble is for the first rank, which sees the same numbers."""
+    """The control of a rank that decides nothing: the first rank sees the same numbers and handles any trouble."""
 
     def __init__(self) -> None:
         super().__init__(attended=True)
 
     def pause(self) -> None:
-        """Left to the first rank: this one waits wherever it needs the other."""
+        """Left to the first rank: this one waits when it needs a message of the other."""
 
 
 def train(answer: Answer) -> None:
-    """Train as the order says, until rank 0 ends. Raises Problem."""
+    """Train by the order of rank 0, until that ends. Raises Problem."""
     order = Order(**answer)
     config = RunConfig.from_toml_text(order.config)
     with device_of_rank(order) as device, meet(order, device, config) as ranks:
@@ -40,7 +40,7 @@ def train(answer: Answer) -> None:
 
 
 def train_launched(place: Launched, config: RunConfig, folder: Path) -> None:
-    """Train as a rank that srun or torchrun started, until rank 0 ends; signals are for rank 0. Raises Problem."""
+    """Train as a rank that srun or torchrun started, until rank 0 ends; rank 0 handles signals. Raises Problem."""
     for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if os.name == "posix" else [])):
         signal.signal(number, signal.SIG_IGN)
     with meet_launched(place, config) as ranks:

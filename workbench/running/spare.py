@@ -1,4 +1,4 @@
-"""A process that has loaded torch and the engine and waits for a run: its first step then comes as on a thread."""
+"""A process that has loaded torch and the engine and waits for a run, whose first step then comes sooner."""
 
 import threading
 from pathlib import Path
@@ -16,7 +16,7 @@ WAITING = "--spare"
 class Spare:
     """At most one such process, from `want` until `close`; safe to use from several threads.
 
-    It ends when this process does, whatever ends it, and yields to all others meanwhile.
+    It ends when this process ends, for whatever reason, and has a lower priority than all others meanwhile.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Spare:
         self.close()
 
     def want(self, wanted: bool) -> None:
-        """Have a process wait from now on, or none. Returns at once: a thread starts it."""
+        """Keep a waiting process from now on, or none. Returns at once: a thread starts it."""
         self._wanted = wanted
         if wanted:
             start_daemon("spare process", self.prepare)
@@ -41,18 +41,18 @@ class Spare:
             self.close()
 
     def prepare(self) -> None:
-        """Start the process where one is wanted and none waits; one that has died is started anew."""
+        """Start the process if one is wanted and none waits; also after one has died."""
         with self._lock:
             if self._wanted and not self._alive():
                 if self._process is not None:
                     self._process.close()
                 try:
                     self._process, self._ready = ToldProcess(MODULE, [WAITING], None, {}), False
-                except Problem:  # a run then starts its own, and says why it cannot
+                except Problem:  # a run then starts its own process, and reports why it cannot
                     self._process = None
 
     def take(self, words: list[str], log: Path) -> ToldProcess | None:
-        """Give the waiting process its run, as one_run's words, and a file for its errors; None where none waits."""
+        """Give the waiting process the arguments of one_run, and a file for its stderr; None if no process waits."""
         with self._lock:
             alive = self._alive()
             process, self._process = self._process, None
@@ -66,13 +66,13 @@ class Spare:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process that waits; None where none does."""
+        """The number of the waiting process; None if there is none."""
         with self._lock:
             return self._process.pid if self._process is not None and self._alive() else None
 
     @property
     def ready(self) -> bool:
-        """Whether the process that waits has loaded all; a run may take it before."""
+        """Whether the waiting process has loaded everything; a run may take it before that."""
         with self._lock:
             if self._process is None or not self._alive():
                 return False
@@ -80,14 +80,14 @@ class Spare:
             return self._ready
 
     def memory(self) -> int:
-        """Resident bytes of the process that waits, libraries that it shares counted; 0 where none does."""
+        """Resident bytes of the waiting process, shared libraries included; 0 if there is none."""
         try:
             return 0 if (pid := self.pid) is None else int(psutil.Process(pid).memory_info().rss)
         except psutil.Error:  # it has just ended
             return 0
 
     def close(self) -> None:
-        """End the process that waits; it holds nothing. None is started until it is wanted again."""
+        """End the waiting process; none is started until `want` is called again."""
         self._wanted = False
         with self._lock:
             process, self._process = self._process, None

@@ -1,4 +1,4 @@
-"""How well words find images: the name of each class in a sentence asks for the test images of the class."""
+"""How well words find images: a sentence with the name of each class searches for the test images of the class."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ KS = (1, 5, VOTERS)
 
 
 def sentence_of(class_name: str, sentence: str = SENTENCE) -> str:
-    """The words that ask for a class: "002.Laysan_Albatross" becomes "a photo of a Laysan Albatross"."""
+    """The words that search for a class: "002.Laysan_Albatross" becomes "a photo of a Laysan Albatross"."""
     narrowest = class_name.rpartition("/")[2]
     number, dot, name = narrowest.partition(".")
     plain = name if dot and number.isdecimal() else narrowest

@@ -1,4 +1,4 @@
-"""Search a run's test half by words: where its embeddings are those of a tower that was trained together with words."""
+"""Search a run's test half by words, if its embeddings are those of the image tower of a CLIP model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ from workbench.workspace.rows import Evaluation, Neighbour
 
 @dataclass(frozen=True, slots=True)
 class TextAnswer:
-    """What a search finds for some words."""
+    """The result of a search by words."""
 
     name: str  # the words
     evaluation: Evaluation
-    neighbours: list[Neighbour]  # best first; `right` means nothing
+    neighbours: list[Neighbour]  # best first; `right` is meaningless
 
 
 def search_texts(
@@ -44,7 +44,7 @@ def search_texts(
         One answer for each text, in the order given.
 
     Raises:
-        Problem: a run whose embeddings words cannot be compared with (`refusal`), weights that are gone or have
+        Problem: a run whose embeddings cannot be compared with words (`refusal`), weights that are missing or have
             changed, no evaluation.
         Cancelled: by `progress`.
     """
@@ -62,7 +62,7 @@ def search_texts(
 def embedded_texts(
     workspace: Workspace, run_id: int, evaluation_id: int | None, progress: Progress
 ) -> tuple[Evaluation, Callable[[Sequence[str]], np.ndarray]]:
-    """The evaluation that words are compared with, and what embeds them: texts -> [n, d] float32 of length 1.
+    """The evaluation that words are compared with, and what embeds them: texts -> [n, d] float32, unit length.
 
     Args: as `search_texts`. Raises: as `search_texts`.
     """
@@ -80,7 +80,7 @@ def embedded_texts(
 
 
 def refusal(config: RunConfig) -> str:
-    """Why words cannot be compared with the embeddings of such a run, as a sentence; empty when they can."""
+    """A sentence that says why words cannot be compared with the embeddings of a run; empty if they can."""
     known, head = catalogs.current(), config.embedding
     if not config.fact(known, "backbone", "reads_text"):
         return "its backbone has no tower for words."
@@ -96,7 +96,7 @@ def refusal(config: RunConfig) -> str:
 
 
 def _backbone(workspace: Workspace, run_id: int, config: RunConfig, dataset_id: int) -> Any:
-    """The run's backbone with the weights that the run was started from. Raises Problem when they have changed."""
+    """The run's backbone with the weights that the run was started from. Raises Problem if they have changed."""
     from workbench.backbones.model import build_model
 
     channels = workspace.dataset(dataset_id).channels

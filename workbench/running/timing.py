@@ -1,4 +1,4 @@
-"""What a few dry steps show about a run: how long its parts take, and notes about its weights."""
+"""What a few trial steps show about a run: how long its parts take, and remarks on its weights."""
 
 import copy
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from workbench.training.probe import batch_on, embed, mode_agreement
 from workbench.training.trainer import train_step
 
 LEAST_AGREEMENT = 0.5  # mean cosine of features in the two modes of a network
-TIMED = 128  # images of the probe that are embedded, at least
+TIMED = 128  # images of the probe that are timed, at least
 
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """Seconds that the parts of a training step take, each by itself."""
+    """Seconds of each part of a training step, measured separately."""
 
     feed: float  # until the next batch is on the device
-    step: float  # forward, backward and update, the loss among them
+    step: float  # forward, backward and update, the loss included
     loss: float  # the loss alone, forward and backward
     made_ahead: bool  # whether batches are made while the network works
 
@@ -36,7 +36,7 @@ class StepTimes:
 
     @property
     def bound(self) -> str:
-        """What most of that time goes to: "feed", "network" or "loss"."""
+        """The part that takes most of that time: "feed", "network" or "loss"."""
         network = self.step - self.loss
         if self.feed > self.step or (not self.made_ahead and self.feed > max(network, self.loss)):
             return "feed"
@@ -44,7 +44,7 @@ class StepTimes:
 
 
 def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> StepTimes:
-    """Medians over a few dry steps; the weights are spoilt afterwards."""
+    """Medians over a few trial steps, which change the weights."""
     batches = engine.feed.training(
         engine.sampler, engine.augmentation, engine.config.seed, engine.config.training.views
     )
@@ -54,7 +54,7 @@ def time_steps(engine: Engine, steps: int, cancelled: Callable[[], bool]) -> Ste
     with closing(batches(1, 0)) as pairs:
         since = perf_counter()
         for images, labels in pairs:
-            images.sum().item()  # a GPU has it then
+            images.sum().item()  # waits until a GPU has it
             fed.append(perf_counter() - since)
             drawn.append((images, labels))
             if len(drawn) >= steps or cancelled():
@@ -106,7 +106,7 @@ def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
 
 
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:
-    """(what, what is worth knowing) of the weights that were loaded."""
+    """(subject, remark) on the weights that were loaded."""
     notes, count = list[tuple[str, str]](), folded_layers(engine.parts.model)
     if count:
         said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
@@ -121,7 +121,7 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
 
 
 def modes_differ(engine: Engine) -> list[tuple[str, str]]:
-    """(what, what is worth knowing) where loaded weights give other features in training than in evaluation."""
+    """(subject, remark) if loaded weights give other features in training than in evaluation."""
     if getattr(engine.parts.model.backbone, "weights_path", None) is None:
         return []
     agreement = mode_agreement(engine.parts.model, engine.feed, engine.augmentation)

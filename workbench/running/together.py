@@ -1,4 +1,4 @@
-"""One run on several devices of this machine: its ranks are started, meet, and end together.
+"""One run on several devices of this machine: its ranks start, meet, and end together.
 
 Light to import; torch is loaded inside the functions. `python -m workbench.running.rank` is the other side.
 """
@@ -27,9 +27,9 @@ TODO = "Resume from the last checkpoint, on as many devices as you like."
 
 
 def parse_devices(text: str) -> tuple[str, ...]:
-    """Devices by name from what a person wrote: "0,1" is cuda:0 and cuda:1, "cpu,cpu" two processes on the CPU.
+    """The devices that a user named: "0,1" is cuda:0 and cuda:1, "cpu,cpu" two processes on the CPU.
 
-    "env" is this process with others that srun or torchrun started.
+    "env" stands for this process and others that srun or torchrun started.
 
     Raises:
         Problem: an unknown word, a GPU that is named twice, or CPU and GPUs together.
@@ -47,7 +47,7 @@ def parse_devices(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a rank is told at its start."""
+    """What a rank gets at its start."""
 
     meeting: str  # file
     rank: int
@@ -58,10 +58,10 @@ class Order:
 
 @contextlib.contextmanager
 def together(devices: Sequence[str], config: RunConfig, folder: Path) -> Iterator["OneRank"]:
-    """Rank 0 of a run on these devices, for the block; of one device or none, the only rank.
+    """Rank 0 of a run on these devices, for the block; with one device or none, the only rank.
 
     Raises:
-        Problem: a device that is not there; a rank that ended or did not answer.
+        Problem: a device that this machine does not have; a rank that ended or did not answer.
     """
     from workbench.training.rank_network import Lost, patience
     from workbench.training.ranks import OneRank

@@ -1,9 +1,9 @@
 """A run's checkpoints, and its best one as a network. Light to import; torch is loaded inside the functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from workbench.backbones.model import EmbeddingModel
+    from workbench.datasets.prepared import Prepared
 
 
 def checkpoints(workspace: Workspace, run_id: int) -> list[Path]:
-    """The run's checkpoints that are there, the one to go on from first."""
+    """The run's existing checkpoints, the one to resume from first."""
     return checkpoint_files(workspace.folder(run_id))
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
-    """As `checkpoints`, of a run's folder; a link is none."""
+    """As `checkpoints`, for a run's folder; links do not count."""
     return [folder / name for name in CHECKPOINTS.values() if is_file(folder / name)]
 
 
@@ -40,25 +41,29 @@ def best_checkpoint(workspace: Workspace, run_id: int) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A run's network as it is evaluated: squares of uint8, scaled to 0..1."""
+    """A run's network in evaluation mode: squares of uint8, scaled to 0..1."""
 
     model: "EmbeddingModel"  # on the CPU, in evaluation mode
     crop: "Callable[[Tensor], Tensor]"  # images [n, C, S, S] in 0..1 -> what the network is given
     dataset: Dataset
     step: int  # optimiser steps that made it
     epoch: int
-    side: int  # S, px
-    squeezed: bool  # whether a square holds all of an image, its sides no longer in proportion, or its centre
+    prepared: "Prepared"  # how an image becomes such a square, of S px
 
-    def embed(self, images: list[np.ndarray]) -> np.ndarray:
-        """Embeddings [m, d] float32 of a person's own images, uint8 [h, w, 3] or [h, w] of any size."""
+    def embed(self, images: Sequence[np.ndarray | Path]) -> np.ndarray:
+        """Embeddings [m, d] float32 of a person's own images: files, or uint8 [h, w, 3] or [h, w] of any size.
+
+        A file is read as the run's data was: an image of the run gets the embedding that the run stored. Decode large
+        JPEG files otherwise, and the embedding of their pixels is slightly another.
+
+        Raises:
+            BadImage: a file that cannot be read.
+        """
         import torch
 
-        from workbench.datasets.images import square, stretched
-
-        channels = self.dataset.channels
-        fitted = [stretched(image, self.side) if self.squeezed else image for image in images]
-        pixels = np.stack([square(image, self.side, channels) for image in fitted])  # [m, S, S, C]
+        prepared = self.prepared
+        read = (prepared.read(image) if isinstance(image, Path) else image for image in images)
+        pixels = np.stack([prepared.square(image) for image in read])  # [m, S, S, C]
         batch = torch.from_numpy(np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))).float().div_(255)
         with torch.no_grad():
             return np.asarray(self.model(self.crop(batch)).float().numpy())
@@ -68,7 +73,7 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
     """A checkpoint of the run, by default its best, as a network.
 
     Raises:
-        Problem: there is no checkpoint, or it does not fit the run's config.
+        Problem: there is no checkpoint, or it does not match the run's config.
     """
     from workbench import registry
     from workbench.backbones.model import build_model
@@ -94,8 +99,26 @@ def trained(workspace: Workspace, run_id: int, checkpoint_file: Path | None = No
         raise Problem(f"The checkpoint of run {run_id} does not fit its config ({reason}).") from None
     entry = registry.entry("augmentation", config.augmentation.name)
     augmentation = entry.build(entry.params(**config.augmentation.params))
-    whole = getattr(augmentation, "whole_evaluation", False)
-    side = augmentation.side(data.image_size) if whole else data.image_size
-    squeezed = whole or config.dataset.params.get("fit") == "stretch"
     step, epoch = int(state["step"]), int(state["epoch"])
-    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, side, squeezed)
+    prepared = _prepared(workspace, config, data, augmentation)
+    return Trained(model.eval(), augmentation.evaluate, data, step, epoch, prepared)
+
+
+def _prepared(workspace: Workspace, config: RunConfig, data: Dataset, augmentation: Any) -> "Prepared":
+    """How the run's images were read, kept and cut for evaluation."""
+    from workbench.datasets.encoded_images import Encoded
+    from workbench.datasets.keeping import form_of
+    from workbench.datasets.prepared import Prepared
+
+    squeezed = bool(getattr(augmentation, "whole_evaluation", False))
+    whole = squeezed or bool(getattr(augmentation, "whole_training", False))
+    count = len(workspace.samples(data.id).paths)
+    form = form_of(count, data.image_size, data.channels, config.training.keep_images, whole)
+    return Prepared(
+        side=augmentation.side(data.image_size) if squeezed else data.image_size,
+        kept=data.image_size,
+        channels=data.channels,
+        stretched=config.dataset.params.get("fit") == "stretch",
+        encoded=isinstance(form, Encoded),
+        squeezed=squeezed,
+    )

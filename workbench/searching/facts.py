@@ -1,4 +1,4 @@
-"""What a gallery and its index say of themselves: cheap to read, without faiss."""
+"""Facts on a gallery and its index: cheap to read, without faiss."""
 
 from dataclasses import dataclass
 from pathlib import Path

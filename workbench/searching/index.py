@@ -1,7 +1,7 @@
 """An index of a gallery: its rows by cluster, each number in a byte; the nearest are compared again, exactly.
 
-All of it are plain arrays beside the gallery, mapped into memory: opening costs nothing, runs nothing, and needs no
-faiss (whose files can crash a program that reads them). A list of clusters is looked into, nearest centroid first.
+It consists of plain arrays beside the gallery, mapped into memory: opening is free, executes nothing, and needs no
+faiss (whose files can crash a program that reads them). A search reads some clusters, nearest centroid first.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the window and the command line ask of a gallery: what it is, its nearest, its index."""
+"""Requests of the window and the command line to a gallery: its facts, its nearest rows, its index."""
 
 from pathlib import Path
 from time import perf_counter

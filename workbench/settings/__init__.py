@@ -1,1 +1,1 @@
-"""The settings of a run besides the config itself: fields changed by name, and presets."""
+"""Helpers of a config: fields changed by name, checks between fields, and presets."""

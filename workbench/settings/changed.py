@@ -25,11 +25,11 @@ def read_config(name: str, changes: tuple[str, ...] = ()) -> RunConfig:
 
 
 def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, source: str) -> RunConfig:
-    """The config with other values; names of entries are set first, and take none of the old entry's parameters.
+    """The config with other values; names of entries are set first, and drop the parameters of the old entries.
 
     Args:
         changes: values by dotted field, such as "loss.scale".
-        source: what is named when it cannot be used.
+        source: how error messages name the config.
 
     Raises:
         BadConfig: naming each bad field.
@@ -43,7 +43,7 @@ def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, sourc
                 raise BadConfig(source, {field: "There is no such field."})
             section = section[parent]
         if last == "name" and parents and parents[0] in KINDS and section[last] != changes[field]:
-            section.clear()  # the parameters of another entry mean nothing to this one
+            section.clear()  # the new entry has other parameters
         section[last] = changes[field]
     result, errors = RunConfig.from_values(values, known)
     if result is None:
@@ -52,8 +52,8 @@ def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, sourc
 
 
 def toml_value(text: str) -> Any:
-    """What TOML reads in the text; the text itself where it is no value, so that words need no quotes."""
+    """The TOML value of the text, or the text itself if it is none, so that words need no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):  # too many digits or brackets, too: no number of anybody
+    except (ValueError, RecursionError):  # also for too many digits or brackets
         return text

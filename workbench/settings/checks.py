@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 Errors = dict[str, str]
-WORDS = {"dataset": "data set"}  # kinds of entries as sentences name them, where that is not their name
+WORDS = {"dataset": "data set"}  # kinds of entries whose name in sentences differs
 NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
 GPU = re.compile(r"cuda:\d{1,2}")
 
 
 def device(name: str) -> str:
-    """The name itself where a device can have it: auto, cpu, cuda, mps, or one of several GPUs as cuda:0.
+    """Check the name of a device: auto, cpu, cuda, mps, or one of several GPUs as cuda:0.
 
     Several devices of one run are written as `devices` reads them and returned as "cuda:0,cuda:1".
 
@@ -53,7 +53,7 @@ def devices(text: str) -> tuple[str, ...]:
 
 
 def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...]) -> Errors:
-    """Entries that the catalog does not have, and parameters that their entries refuse."""
+    """Errors for entries that the catalog does not have, and for parameters that their entries refuse."""
     errors: Errors = {}
     for kind in kinds:
         choice = config.choice(kind)
@@ -67,7 +67,7 @@ def unknown_entries(config: "RunConfig", known: Catalog, kinds: tuple[str, ...])
 
 
 def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
-    """Fields that do not go together; those that rest on a field of `bad` are not looked at."""
+    """Errors for fields that contradict each other; checks that need a field in `bad` are skipped."""
     errors: Errors = {}
     count, batch = len(config.device.split(",")), config.training.batch_size
     if batch % count:
@@ -104,7 +104,7 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
 
 
 def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> Errors:
-    """A sampler whose batches do not hold the pairs that the loss compares."""
+    """An error if the sampler's batches do not contain the pairs that the loss compares."""
     loss = known[f"loss/{config.loss.name}"]
     if loss["facts"].get("of_images"):
         return (
@@ -130,7 +130,7 @@ def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> E
 
 
 def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of_class: str) -> Errors:
-    """Batches that are no whole number of classes, or hold one class where a loss needs negatives."""
+    """An error if batches are not a whole number of classes, or have one class although the loss needs negatives."""
     sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
     per_class, batch = sampler.model_dump()[images_of_class], config.training.batch_size
     if batch % per_class:
@@ -141,7 +141,7 @@ def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of
 
 
 def misfit(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:
-    """An embedding whose size does not go with the loss and its number of training classes, where that is known."""
+    """An error for an embedding size that the loss does not allow for its number of classes, if that is known."""
     rule = config.fact(known, "loss", "dimensions")
     if rule is None or classes is None or not config.embedding.dim:  # 0 is the backbone's own size
         return {}
@@ -150,7 +150,7 @@ def misfit(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:
 
 
 def idle_dimensions(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:
-    """An embedding that is larger than what the loss can use; the run is allowed."""
+    """A warning for an embedding with more dimensions than the loss can use; the run is allowed."""
     rule = config.fact(known, "loss", "spans")
     if rule is None or classes is None or not config.embedding.batch_norm:
         return {}
@@ -159,7 +159,7 @@ def idle_dimensions(config: "RunConfig", known: Catalog, classes: int | None) ->
 
 
 def unused_weights(config: "RunConfig", known: Catalog) -> Errors:
-    """A weights file that is named and not read; the run is allowed."""
+    """A warning for a weights file that is named but not read; the run is allowed."""
     backbone = catalogs.params_of(known, "backbone", config.backbone.name).model_validate(config.backbone.params)
     values = backbone.model_dump()
     if not values.get("weights_file") or values.get("weights") == "file":

@@ -1,8 +1,8 @@
-"""Ready runs from resources/presets. What a file shares with others is stored once, in a file below presets/shared.
+"""Presets from resources/presets. What several files share is stored once, in a file below presets/shared.
 
-`base = "ccp"` takes shared/ccp.toml, which may have a base of its own, and lays the file's own fields over it. A part
-that names another entry replaces the base's part whole. A field that is set anew keeps nothing of the base's source:
-the file says its own.
+`base = "ccp"` takes shared/ccp.toml, which may have its own base, and overrides it by the fields of the file. A part
+that names another entry replaces the whole part of the base. A field that is overridden does not keep the base's
+source: the file must name its own.
 """
 
 import json
@@ -17,20 +17,20 @@ from workbench.config import RunConfig
 from workbench.files.resources import resources
 
 Values = dict[str, Any]
-SHARED = "shared"  # the folder of what presets have in common
+SHARED = "shared"  # the folder of what presets share
 SHIPPED = "presets.json"  # among the resources: what the files hold, written by packaging/catalog.py
 UNSAID = "The paper does not say; Workbench's choice"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A ready run from resources/presets."""
+    """A preset from resources/presets."""
 
     key: str  # the file's name without ending
     title: str
     summary: str
-    values: Values  # of its config; not to be changed
-    sources: dict[str, str]  # dotted field -> paper and section, or a sentence where the paper is silent
+    values: Values  # of its config; do not change them
+    sources: dict[str, str]  # dotted field -> paper and section, or a sentence if the paper does not say
 
     @cached_property
     def config(self) -> RunConfig:
@@ -44,7 +44,7 @@ class Preset:
 
 
 def presets() -> list[Preset]:
-    """The presets by their `order`: as they were shipped, parsed anew only where a file was changed since."""
+    """The presets by their `order`: as shipped; a file that was changed since is parsed again."""
     try:
         shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
     except (OSError, json.JSONDecodeError):
@@ -68,7 +68,7 @@ def parsed() -> list[dict[str, Any]]:
         values = read(path)
         order, summary, sources = values.pop("order"), values.pop("summary"), values.pop("sources", {})
         unsaid = values.pop("unsaid", UNSAID)
-        if sources:  # a paper's recipe: what it sets without a source is said to have none
+        if sources:  # a paper's preset: fields without a source are marked as such
             sources = dict.fromkeys(fields_set(values), unsaid) | sources
         fields = {"key": path.stem, "title": values["name"], "summary": summary, "values": values, "sources": sources}
         ordered.append((order, fields))
@@ -100,12 +100,12 @@ def read(path: Path) -> Values:
 
 @cache
 def _shared(path: Path) -> Values:
-    """What presets have in common; not to be changed."""
+    """What presets share; do not change it."""
     return read(path)
 
 
 def fields_set(values: Values) -> list[str]:
-    """Dotted names of the fields of a run that a preset sets; its name belongs to no recipe."""
+    """Dotted names of the fields of a run that a preset sets, without its name."""
     fields: list[str] = []
     for part, value in values.items():
         if part in ("name", "order", "summary", "unsaid", "sources"):

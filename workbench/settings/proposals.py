@@ -1,4 +1,4 @@
-"""What is proposed for a person's own photographs, and why. It reads names of files and does not use torch."""
+"""A config that is proposed for the user's own photographs, with reasons. Reads names of files; does not load torch."""
 
 import os
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from workbench.config import RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.settings.presets import Values, presets
 
-RECIPE = "photographs-unseen"  # the preset whose settings go with pretrained weights
+RECIPE = "photographs-unseen"  # the preset whose settings suit pretrained weights
 WITH_WEIGHTS = ("squeezenet1_0", "mobilenet_v2", "resnet18", "resnet50")  # backbones, the recipe's own first
 FEWEST_DISJOINT = 4  # classes, of which two train and two are searched
-MOST_COUNTED = 256  # folders of classes: more change no proposal
+MOST_COUNTED = 256  # folders of classes: more do not change the proposal
 HALVES = {"train", "test"}
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A config, and by dotted field why it has that value, a sentence each."""
+    """A config, and by dotted field one sentence that gives the reason for its value."""
 
     config: RunConfig
     reasons: dict[str, str]
@@ -31,8 +31,8 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
     Args:
         name: of the config.
         dataset: the choice of the data set, with its place.
-        chosen: that place: a folder or an archive.
-        near: folders that may hold weights, or a folder `weights` of them.
+        chosen: the path of the data: a folder or an archive.
+        near: folders that may contain weights, or a folder `weights`.
         known: the catalog.
     """
     classes, official = _classes_of(chosen)
@@ -62,16 +62,16 @@ def find_weights(folders: list[Path]) -> tuple[str, Path] | None:
 
 
 def torch_cache() -> Path:
-    """Where torch keeps the weights that it fetched, on this machine."""
+    """The folder of weights that torch has downloaded on this machine."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("TORCH_HOME") or Path(home) / "torch") / "hub" / "checkpoints"
 
 
 def _classes_of(chosen: Path) -> tuple[int, bool]:
-    """How many folders of classes there are, 0 where that is not known, and whether they are in halves."""
+    """The number of folders of classes, 0 if unknown, and whether they are divided into halves."""
     try:
         folders = [entry.name for entry in islice(os.scandir(chosen), MOST_COUNTED) if entry.is_dir()]
-    except OSError:  # an archive, or a folder that cannot be read: the run's preflight says so
+    except OSError:  # an archive, or a folder that cannot be read, which Preflight reports
         return 0, False
     return len(folders), set(folders) == HALVES
 
@@ -90,7 +90,7 @@ def _with_weights(recipe: Values, weights: tuple[str, Path]) -> Values:
 
 
 def _fit_batch(values: Values, training_classes: int) -> None:
-    """Take more images of each class where a batch would need more classes than there are."""
+    """Take more images of each class if a batch would need more classes than there are."""
     batch, images = values["training"]["batch_size"], values["sampler"]["images_per_class"]
     while batch // images > training_classes and 2 * images <= batch // 2:
         images *= 2

@@ -107,7 +107,7 @@ class TrainingParams(Params):
     )
     weight_average: float = param(
         0.0, ge=0, lt=1, label="Weight average", unit="decay",
-        help="Above 0, an exponential average of the weights is evaluated beside them: 0.999 spans about 1,000 steps.",
+        help="Above 0, an exponential average of the weights is evaluated, too: 0.999 spans about 1,000 steps.",
     )  # fmt: skip
     compile_backbone: bool = param(
         False, label="Compile backbone",
@@ -183,7 +183,7 @@ class EvaluationParams(Params):
     )
     label_decisions: str = param(
         "", label="Score with label decisions, too", path="file", optional=True,
-        help="A file of `workbench triage --export`: recall and MAP@R with it stand beside those without it.",
+        help="A file of `workbench triage --export`: recall and MAP@R are also measured with its decisions.",
     )  # fmt: skip
     untrained: bool = param(True, label="Evaluate untrained", help="Also evaluate before the first step, as epoch 0.")
 
@@ -197,7 +197,7 @@ class EvaluationParams(Params):
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """Ranks of recall@k; the first is always there."""
+        """Ranks of recall@k; 1 is always among them."""
         return tuple(int(word) for word in self.recall_at.split())
 
 
@@ -205,25 +205,25 @@ class EvaluationParams(Params):
 def sections() -> dict[str, dict[str, Any]]:
     """Fields of the common parts, described as in the catalog: "embedding", "training", "evaluation".
 
-    Not to be changed: the same dictionary is returned each time.
+    Do not change it: the same dictionary is returned each time.
     """
     try:
         shipped = json.loads((resources() / SHIPPED).read_text("utf-8"))
         if shipped["source"] == source_hash():
             fields: dict[str, dict[str, Any]] = shipped["fields"]
             return fields
-    except (OSError, json.JSONDecodeError):  # not an installation: this file alone was copied
+    except (OSError, json.JSONDecodeError):  # not an installation: only this file was copied
         pass
     return described()
 
 
 def source_hash() -> str:
-    """A hash of this file: the shipped fields hold as long as it is the one that they were made from."""
+    """A hash of this file: the shipped fields are valid as long as they were made from it."""
     return blake2b(Path(__file__).read_bytes(), digest_size=16).hexdigest()
 
 
 def described() -> dict[str, dict[str, Any]]:
-    """What `sections` returns, made from the classes: a tenth of the time to the window's first paint."""
+    """What `sections` returns, built from the classes, which takes a tenth of the time to the window's first paint."""
     parts: dict[str, type[Params]] = {
         "embedding": EmbeddingParams,
         "training": TrainingParams,

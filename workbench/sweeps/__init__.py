@@ -1,1 +1,1 @@
-"""Sweeps: many settings of one config as one piece of work, proposed, kept in line and run in the background."""
+"""Sweeps: many settings of one config, which are proposed, queued and trained in the background."""

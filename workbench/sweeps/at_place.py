@@ -1,6 +1,6 @@
-"""Works on one sweep whose runs train at a place: they are sent there many at a time, and their results come home.
+"""The worker of a sweep whose runs train at a place: it sends many runs at a time and imports their results.
 
-The process can end at any time; the runs go on there, and the next worker of the sweep takes them in.
+The process can end at any time; the runs continue there, and the next worker of the sweep imports them.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ from workbench.workspace.sweeps import Sweep, Trial
 
 LOOK = 1.0  # seconds between two looks at the place
 SILENT_LOOK = 5.0  # seconds between two looks at one that does not answer
-AHEAD = 8  # settings of a Bayesian sweep that train at once, where nothing else is said
+AHEAD = 8  # settings of a Bayesian sweep that train at once, by default
 MOST_AHEAD = 10_000  # runs of any other sweep at the place
-SENT_AT_ONCE = 100  # runs in one request: the first of a thousand begin before the last are written down
+SENT_AT_ONCE = 100  # runs in one request: the first of a thousand begin before the last are stored
 
 
 class PlaceWorker(Worker):
-    """As `Worker`, with runs at a place; `interrupt` leaves them at work there.
+    """As `Worker`, with runs at a place; `interrupt` leaves them running there.
 
     Args:
         workspace: where the sweep is; this process's own.
@@ -74,7 +74,7 @@ class PlaceWorker(Worker):
             self._end_runs(sweep, there)
 
     def _look(self, before: str) -> str:
-        """Bring home what came; says where the place falls silent, and where it answers again."""
+        """Import what has arrived; reports when the place stops answering, and when it answers again."""
         looked = self._following.look()
         if looked.silent != before:
             sweep_worker.remark(self._workspace, self._id, looked.silent)
@@ -82,7 +82,7 @@ class PlaceWorker(Worker):
         return looked.silent
 
     def _send(self, sweep: Sweep, there: dict[int, Trial]) -> bool:
-        """Send the trials that may be at work now; whether none is left in the line."""
+        """Send the trials that may train now; returns whether none is left in the queue."""
         ahead = self._ahead or (AHEAD if sweep.how == "bayes" else MOST_AHEAD)
         new: list[int] = []
         over = False
@@ -107,7 +107,7 @@ class PlaceWorker(Worker):
         return self._submit(new, there) and over
 
     def _placed(self, sweep: Sweep, trial: Trial) -> int:
-        """The trial's run, made for this place where it has none. Raises BadConfig, UnknownData."""
+        """The trial's run, created for this place if it has none. Raises BadConfig, UnknownData."""
         config = config_of(sweep, trial, self._known)
         if trial.run_id is not None:
             with self._workspace.reading() as db:
@@ -121,7 +121,7 @@ class PlaceWorker(Worker):
         return run_id
 
     def _submit(self, numbers: Sequence[int], there: dict[int, Trial]) -> bool:
-        """Send runs, and whether they are there; where the place does not answer they are back in the queue."""
+        """Send runs; returns whether they arrived. If the place does not answer they are back in the queue."""
         if not numbers:
             return True
         try:
@@ -142,19 +142,19 @@ class PlaceWorker(Worker):
         return True
 
     def _pause(self, problem: Problem) -> None:
-        """End the work on the sweep until a person has changed something."""
+        """Pause the sweep until the user has changed something."""
         stored.set_state(self._workspace, self._id, "paused", str(problem))
         self._say(str(problem))
 
     def _take_results(self, sweep: Sweep, there: dict[int, Trial]) -> None:
-        """Record what came of trials whose runs have ended and have come home."""
+        """Store the results of trials whose runs have ended and are imported."""
         with self._workspace.reading() as db:
             still = {placement.run_id for placement in placements.at_work(db, self._place.name)}
         for run_id in [run_id for run_id in there if run_id not in still]:
             self._finish(sweep, there.pop(run_id), run_id)
 
     def _end_runs(self, sweep: Sweep, there: dict[int, Trial]) -> None:
-        """The sweep is paused, or cancelled: its runs end with a checkpoint, or at once."""
+        """End the runs of a paused sweep with a checkpoint, those of a cancelled one at once."""
         paused = stored.one(self._workspace, self._id).state == "paused"
         for run_id in there:
             placement = self._placement(run_id)
@@ -169,7 +169,7 @@ class PlaceWorker(Worker):
             sleep(LOOK if there else 0.0)
 
     def _at_work(self, run_id: int) -> bool:
-        """Whether the place has the run already, or has ended it: an earlier worker sent it."""
+        """Whether an earlier worker has sent the run to the place."""
         placement = self._placement(run_id)
         if placement is None or not placement.job:
             return False
@@ -181,6 +181,6 @@ class PlaceWorker(Worker):
 
 
 def place_of(workspace: Workspace, sweep_id: int) -> str:
-    """The name of the place where runs of a sweep were sent; empty where none was."""
+    """The name of the place to which runs of a sweep were sent; empty if none was."""
     with workspace.reading() as db:
         return placements.of_sweep(db, sweep_id)

@@ -1,6 +1,6 @@
-"""One sweep for a device of this machine and person, whatever workspace it is of: a file that the system locks.
+"""One sweep per device for all workspaces of this user on this machine: a file that the system locks.
 
-The system frees the lock when the process ends, however it ends, so that a killed worker leaves nothing behind.
+The system frees the lock when the process ends, however it ends, so that a killed worker holds no device.
 """
 
 import os
@@ -14,9 +14,9 @@ from workbench.files import locks
 
 
 def folder() -> Path:
-    """Where the lock files are stored: WORKBENCH_LOCKS, or the person's place for the state of programs.
+    """The folder of the lock files: WORKBENCH_LOCKS, or the user's folder for the state of programs.
 
-    It is not the runtime folder: Linux removes that one when the person logs out, and workers go on.
+    It is not the runtime folder, because Linux removes that one when the user logs out, while workers continue.
     """
     named = os.environ.get("WORKBENCH_LOCKS")
     return Path(named) if named else user_state_path("workbench", appauthor=False) / "devices"
@@ -30,7 +30,7 @@ class DeviceLock:
     """
 
     def __init__(self, device: str) -> None:
-        # A home folder may be shared by machines: each has devices of its own.
+        # Machines may share a home folder, but each has its own devices.
         self.path = folder() / f"{re.sub(r'[^A-Za-z0-9.]+', '-', f'{socket.gethostname()} {device}')}.lock"
         self._file: int | None = None
 
@@ -61,9 +61,9 @@ class DeviceLock:
         return taken
 
     def free(self) -> None:
-        """Let others have the device; the file stays, because to remove it would let two of them lock."""
+        """Release the device; the file stays, because removing it would let two processes lock it."""
         if self._file is not None:
-            os.close(self._file)  # with the last handle goes the lock
+            os.close(self._file)  # closing the last handle releases the lock
             self._file = None
 
 

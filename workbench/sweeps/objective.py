@@ -1,4 +1,4 @@
-"""What makes one setting better than another: a figure of held-out classes, the training side or the test half."""
+"""The objective of a sweep: a metric of held-out classes, of training or of the test half."""
 
 import re
 
@@ -29,7 +29,7 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
     if reported(metric) and held_out:
         raise BadConfig(
             "The sweep",
-            {"metric": f"{metric} is of the half that is reported; this split holds classes out: take {HELD_OUT}."},
+            {"metric": f"{metric} is measured on the reported half; this split holds out classes: use {HELD_OUT}."},
         )
     recalls = {f"recall@{k}" for k in config.evaluation.ks}
     if metric.startswith("recall@") and metric not in recalls:
@@ -44,7 +44,7 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
 
 
 def reported(metric: str) -> bool:
-    """Whether the metric is of the half that is reported."""
+    """Whether the metric is measured on the reported half."""
     return bool(REPORTED_NAMES.fullmatch(metric))
 
 
@@ -54,7 +54,7 @@ def least_is_best(metric: str) -> bool:
 
 
 def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
-    """The run's value: at its best epoch, or the last point of a curve of the training side; None without a number."""
+    """The run's value: at its best epoch, or the last point of a training curve; None without a number."""
     if metric in TRAIN_SIDE:
         _, values = workspace.scalars(run_id, metric)
         finite = values[np.isfinite(values)]

@@ -38,7 +38,7 @@ class Plan:
         return objective.reported(self.metric)
 
     def settings(self) -> list[Setting]:
-        """Those that are known before the first run; none for a Bayesian sweep."""
+        """The settings that are known before the first run; none for a Bayesian sweep."""
         if self.how == "grid":
             return proposals.grid(self.parameters)
         return proposals.draws(self.parameters, self.trials, self.config.seed) if self.how == "random" else []

@@ -1,4 +1,4 @@
-"""How far a sweep has come: its settings by objective, its state in words, the time left."""
+"""The progress of a sweep: its settings by objective, its state in words, the time left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from workbench.workspace.sweeps import OPEN, Sweep, Trial
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One setting with what its runs have found."""
+    """One setting with the results of its runs."""
 
     point: int
     setting: dict[str, Any]
@@ -49,7 +49,7 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
 
 
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
-    """Runs of the sweep, those that are not proposed yet with them."""
+    """The number of runs of the sweep, including those that are not proposed yet."""
     proposed = len({trial.point for trial in trials})
     if proposed >= sweep.points:
         return len(trials)
@@ -57,7 +57,7 @@ def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:
 
 
 def seconds_left(sweep: Sweep, trials: Sequence[Trial]) -> float | None:
-    """Work that is left on one device, from what the runs so far have taken; None before anything is known."""
+    """Seconds of training that are left on one device, from the times of the runs so far; None without any."""
     if sweep.state in ("done", "cancelled"):
         return 0.0
     ended = [trial.seconds for trial in trials if trial.state == "done" and trial.seconds > 0]

@@ -40,11 +40,11 @@ class Parameter:
 
     @property
     def ranged(self) -> bool:
-        """Whether it is varied over a range of numbers, not over named values."""
+        """Whether it is varied over a range of numbers instead of listed values."""
         return self.low is not None
 
     def at(self, share: float) -> int | float:
-        """The number at that share (0..1) of the range, whole or with six digits, never outside.
+        """The number at that fraction (0..1) of the range, an integer or with six digits, never outside.
 
         Raises:
             ValueError: the parameter has values, not a range.

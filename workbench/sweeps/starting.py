@@ -1,4 +1,4 @@
-"""A sweep is put into the workspace, and a process that outlives the window works on it."""
+"""Stores a sweep in the workspace and starts its worker, a process that outlives the window."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from workbench.workspace.paths import inside
 
 
 def store(workspace: Workspace, plan: Plan) -> int:
-    """Put a sweep with its line of trials into the workspace; returns its number.
+    """Store a sweep with its queue of trials in the workspace; returns its number.
 
     Raises:
         Problem: the workspace cannot be written.
@@ -38,7 +38,7 @@ def point_of(config: RunConfig, setting: Setting) -> stored.Point:
 
 
 def resume(workspace: Workspace, sweep_id: int) -> None:
-    """Let a paused sweep go on; its worker is started apart. Raises Problem when it is finished."""
+    """Mark a paused sweep as active; its worker is started separately. Raises Problem if it is finished."""
     sweep = stored.one(workspace, sweep_id)
     if sweep.state in ("done", "cancelled"):
         raise Problem(f"Sweep {sweep_id} is {sweep.state}.", todo="Retry brings failed and cancelled runs back.")
@@ -46,7 +46,7 @@ def resume(workspace: Workspace, sweep_id: int) -> None:
 
 
 def pause(workspace: Workspace, sweep_id: int) -> None:
-    """Ask the worker to keep a checkpoint of the run at work and to leave. Raises Problem when it is finished."""
+    """Ask the worker to save a checkpoint of the current run and to end. Raises Problem if the sweep is finished."""
     sweep = stored.one(workspace, sweep_id)
     if sweep.state in ("done", "cancelled"):
         raise Problem(f"Sweep {sweep_id} is {sweep.state}.", kept="It was not changed.")
@@ -56,9 +56,9 @@ def pause(workspace: Workspace, sweep_id: int) -> None:
 def work_apart(
     workspace: Workspace, sweep_id: int, devices: Sequence[str] = (), workers: int = 0, place: str = ""
 ) -> bool:
-    """Start a worker that outlives this process, unless the sweep has one; whether it was started.
+    """Start a worker that outlives this process, unless the sweep has one; returns whether it was started.
 
-    `devices` and `workers` are as `Worker` takes them; `place` is the name of one where its runs train.
+    `devices` and `workers` are those of `Worker`; `place` is the name of the place where its runs train.
 
     Raises:
         Problem: it cannot be started.

@@ -1,4 +1,4 @@
-"""What a sweep's trials say: the config of one, its title, and the results so far."""
+"""A sweep's trials: the config of one, its title, and the results so far."""
 
 from statistics import fmean
 
@@ -10,7 +10,7 @@ from workbench.workspace.sweeps import Sweep, Trial
 
 
 def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
-    """What the trial's run is asked to do. Raises BadConfig when the setting's fields do not go together."""
+    """The config of the trial's run. Raises BadConfig if the setting's fields contradict each other."""
     config = configured(RunConfig.from_toml_text(sweep.config, known=known), trial.setting, known)
     for child in folds_and_seeds.children(config):
         if (child.seed, child.fold) == (trial.seed, trial.fold):
@@ -29,14 +29,14 @@ def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
 
 
 def pending(trials: list[Trial]) -> list[Setting]:
-    """Settings that are at work or in line and have no objective yet."""
+    """Settings that are training or queued and have no objective yet."""
     settings = {trial.point: trial.setting for trial in trials if trial.state in ("queued", "running", "paused")}
     measured = {trial.point for trial in trials if trial.objective is not None}
     return [setting for point, setting in settings.items() if point not in measured]
 
 
 def first_waiting(trials: list[Trial]) -> Trial | None:
-    """The trial in line that comes next; None where none is left."""
+    """The next queued trial; None if none is left."""
     return next((trial for trial in trials if trial.state in ("queued", "paused")), None)
 
 

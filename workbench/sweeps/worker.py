@@ -1,4 +1,4 @@
-"""Works on one sweep: its trials in order, on devices that no other sweep of this machine has, as is asked."""
+"""The worker of a sweep: trains its trials in order, on devices that no other sweep of this machine has."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ from workbench.workspace import Workspace, sweep_worker
 from workbench.workspace import sweeps as stored
 from workbench.workspace.sweeps import Sweep, Trial
 
-POLL = 0.3  # seconds between two looks at what is asked
-BEAT = 20.0  # seconds between two signs of life
-ALIKE = 3  # runs in a row that fail for one reason
+POLL = 0.3  # seconds between two checks of the sweep's state
+BEAT = 20.0  # seconds between two heartbeats
+ALIKE = 3  # runs in a row that fail for the same reason
 UNRECORDED = "Its end could not be recorded. What was saved before is kept."
 
 
@@ -39,7 +39,7 @@ class AtWork:
 
 
 class Worker:
-    """The process of a sweep. Ask it to end with `interrupt`; the run at work keeps a checkpoint.
+    """The process of a sweep. `interrupt` asks it to end; the current run keeps a checkpoint.
 
     Args:
         workspace: where the sweep is; this process's own.
@@ -71,10 +71,10 @@ class Worker:
         self._interrupted = True
 
     def run(self) -> str:
-        """Work until nothing is left or something else is asked; returns the sweep's state, "active" if interrupted.
+        """Train until nothing is left or the sweep is paused; returns the sweep's state, "active" if interrupted.
 
         Raises:
-            Problem: the sweep is finished, paused or has a worker; the device is not there; the disk is full.
+            Problem: the sweep is finished, paused or has a worker; the device does not exist; the disk is full.
         """
         sweep = self._active()
         config = RunConfig.from_toml_text(sweep.config, known=self._known)
@@ -120,7 +120,7 @@ class Worker:
                 entry.job.join()
 
     def _fill(self, sweep: Sweep, devices: list[str], at_work: dict[int, AtWork]) -> bool:
-        """Give each free worker a trial; whether there was none for one."""
+        """Give each free worker a trial; returns whether there was none for one of them."""
         for number in range(self._workers):
             while number not in at_work:
                 if not self._wanted():
@@ -134,7 +134,7 @@ class Worker:
         return False
 
     def _finish_ended(self, sweep: Sweep, at_work: dict[int, AtWork]) -> None:
-        """Wait a moment for runs that end, and record what came of each."""
+        """Wait a moment for runs that end, and store their results."""
         for number, entry in list(at_work.items()):
             if entry.job.join(POLL / len(at_work)):
                 del at_work[number]
@@ -154,7 +154,7 @@ class Worker:
         return False
 
     def _take(self, devices: list[str], locks: list[DeviceLock]) -> tuple[bool, str]:
-        """Whether this sweep has the devices now, in its workspace and on this machine; what is to be said of it."""
+        """Whether this sweep has the devices now, in its workspace and on this machine; and a remark on it."""
         names, all_of_them = " and ".join(devices), ",".join(devices)
         if not sweep_worker.is_next(self._workspace, self._id, all_of_them):
             return False, f"Waiting: another sweep has the {names}."
@@ -175,7 +175,7 @@ class Worker:
         return True, remark
 
     def _wanted(self) -> bool:
-        """Whether to go on; also the place of the sign of life."""
+        """Whether to continue; also renews the heartbeat."""
         if monotonic() - self._beat > BEAT:
             self._beat = monotonic()
             sweep_worker.beat(self._workspace, self._id)
@@ -197,7 +197,7 @@ class Worker:
         return first_waiting(stored.trials(self._workspace, self._id))
 
     def _start(self, sweep: Sweep, trial: Trial, device: str) -> AtWork | None:
-        """Begin a trial, or go on with one that was cut short; None where it is over at once."""
+        """Begin a trial, or resume an interrupted one; None if it ended at once."""
         try:
             config = config_of(sweep, trial, self._known)
         except BadConfig as problem:
@@ -213,7 +213,7 @@ class Worker:
         return AtWork(trial, run_id, self._train(run_id, control, device), control)
 
     def _finish(self, sweep: Sweep, trial: Trial, run_id: int) -> None:
-        """Record what came of a trial whose run has ended."""
+        """Store the result of a trial whose run has ended."""
         run = self._workspace.run(run_id)
         match run.status:
             case "done":
@@ -231,7 +231,7 @@ class Worker:
                 self._pause_if_alike(why)
 
     def _pause_if_alike(self, problem: str) -> None:
-        """Missing data or a full disk would fail every run of a long line: let the person look first."""
+        """Pause after equal failures: missing data or a full disk would fail every run of a long queue."""
         self._failures = [*self._failures, problem][-ALIKE:]
         if self._failures == [problem] * ALIKE:
             self._failures = []
@@ -249,7 +249,7 @@ class Worker:
         return run_id
 
     def _train(self, run_id: int, control: Control, device: str) -> Job:
-        """Start the run's job, a resumed one where an earlier worker began it."""
+        """Start the run's job; it resumes the run if an earlier worker began it."""
         workspace, goes_on = self._workspace, run_id not in self._made
         self._made.discard(run_id)
         if goes_on:

@@ -1,4 +1,4 @@
-"""Whole checkpoints or none: tensors and plain values only, written to a temporary file and then moved into place."""
+"""Checkpoints, complete or not at all: tensors and plain values only, in a temporary file that is then renamed."""
 
 import zipfile
 from functools import partial
@@ -17,7 +17,7 @@ LARGEST = 16 << 30  # bytes
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
-    """Write `state` (tensors, numbers, text, lists and dicts of them) so that `path` is always a whole file.
+    """Write `state` (tensors, numbers, text, lists and dicts of them) so that `path` is always a complete file.
 
     Raises:
         Problem: the disk is full, or the place cannot be written; the file that was there stays.
@@ -52,7 +52,7 @@ def load(path: Path) -> dict[str, Any]:
     """Read a checkpoint onto the CPU.
 
     Raises:
-        Problem: missing, cut short, damaged, over 16 GiB, or holding anything but tensors and plain values.
+        Problem: missing, truncated, damaged, over 16 GiB, or with anything but tensors and plain values.
     """
     with refusing(partial(_bad, path)):
         if path.stat().st_size > LARGEST:

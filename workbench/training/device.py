@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 import psutil
 import torch
 
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 
 CHANNELS_LAST = ("cpu", "cuda")  # measured on CPU: 10 to 30% faster steps for the backbones here
@@ -15,7 +16,7 @@ def choose(wanted: str) -> torch.device:
     """The device to train on; "auto" takes CUDA, then MPS, then the CPU, "cuda:1" the second GPU.
 
     Raises:
-        Problem: when the device asked for is not there.
+        Problem: this machine does not have the device.
     """
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if wanted == "auto":
@@ -33,12 +34,12 @@ def choose(wanted: str) -> torch.device:
         if int(number) >= count:
             last = "is cuda:0" if count == 1 else f"are cuda:0 to cuda:{count - 1}"
             raise Problem(f"There is no {wanted} here: the GPUs {last}.", kept="Nothing was started.")
-        torch.cuda.set_device(int(number))  # of this thread: what names no GPU uses this one
+        torch.cuda.set_device(int(number))  # for this thread: calls that name no GPU use this one
     return torch.device(wanted)
 
 
 def gpus() -> list[str]:
-    """Each CUDA GPU in words: name, and how much of its memory is free. Uses each of them for a moment."""
+    """One line for each CUDA GPU: its name and its free memory. Initialises each of them briefly."""
     return [words(torch.device("cuda", number)) for number in range(torch.cuda.device_count())]
 
 
@@ -49,7 +50,7 @@ def words(device: torch.device) -> str:
     free, total = torch.cuda.mem_get_info(device)
     number = torch.cuda.current_device() if device.index is None else device.index
     name = torch.cuda.get_device_name(device)
-    return f"{name} (cuda:{number}), {free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
+    return f"{name} (cuda:{number}), {byte_size(free)} of {byte_size(total)} free"
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
@@ -80,7 +81,7 @@ def name_of_gpu(device: torch.device) -> str | int | None:
 
 
 def wait_for(device: torch.device) -> None:
-    """Return when a GPU has done what it was asked for; a CPU has."""
+    """Return when a GPU has finished its work; for the CPU at once."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":
@@ -97,7 +98,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def not_compiled(error: Exception) -> Problem:
-    """The sentence for what torch.compile raised."""
+    """The Problem for an error of torch.compile."""
     reason = str(error).strip().partition("\n")[0]
     return Problem(
         f"torch cannot compile this backbone here ({reason}).",

@@ -8,7 +8,7 @@ from workbench.training.feed import Feed
 
 
 class FeatureFeed(Feed):
-    """Features of some rows in place of their images: batches [n, f], all of them on the device.
+    """Features of some rows instead of their images: batches [n, f], all of them on the device.
 
     Args:
         features: float32 [n, f] of the whole data set.

@@ -17,18 +17,18 @@ from workbench.training.feed_contract import Augmentation, Box, Cropping, Images
 RESIDENT = 2 << 30  # bytes; smaller data sets live on the device as uint8
 TOGETHER = 16  # images that one thread makes at a time
 AHEAD = 2  # batches
-CROPS = 1  # beside seed, epoch and place: crops are drawn apart from what follows
-Share = Callable[[int], slice]  # of n images, those that are asked for: neighbours, in their order
+CROPS = 1  # added to seed, epoch and place, so that crops have their own random numbers
+Share = Callable[[int], slice]  # of n images, the wanted part: a contiguous slice
 EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - it has no more to say
 
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch in the making."""
+    """A batch that is being made."""
 
     number: int
     images: Tensor  # uint8 [n, C, H, W], on the CPU; finished by the thread that fills its last part
-    lacking: int  # parts that are not filled
+    lacking: int  # parts that are not filled yet
     lock: Lock = field(default_factory=Lock)
 
 
@@ -46,10 +46,10 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Finish:
-    """What is done to a batch that has been read."""
+    """What is done to a batch after its images were read."""
 
     work: Callable[[int, Tensor], Tensor]  # number of the batch, uint8 [n, C, H, W] -> what is yielded
-    apart: bool  # the threads that make batches do it, too, where they stay on the CPU
+    apart: bool  # whether the threads that make batches do it, too, if batches stay on the CPU
     read: Share = EVERY  # of a batch; other images are black
 
 
@@ -86,12 +86,12 @@ class Feed:
         return len(self._rows)
 
     def images(self, index: np.ndarray) -> Tensor:
-        """Images [n, C, H, W] float in 0..1 of those places of this half, as they are evaluated."""
+        """Images [n, C, H, W] float in 0..1 of those places of this half, as in evaluation."""
         with contextlib.closing(self.in_order(len(index), index)) as batches:
             return next(batches)
 
     def in_order(self, batch: int, index: np.ndarray | None = None) -> Generator[Tensor, None, None]:
-        """Batches as `images` gives them, in the order of this half or of some places in it."""
+        """Batches as from `images`, in the order of this half or of some places in it."""
         every = np.arange(len(self)) if index is None else index
         chosen = [every[at : at + batch] for at in range(0, len(every), batch)]
         finish = _Finish(lambda number, images: self._scaled(images), apart=True)
@@ -107,9 +107,9 @@ class Feed:
     ) -> Callable[[int, int], Generator[tuple[Tensor, Tensor], None, None]]:
         """`batches(epoch, skip)` for `train`; the same batch again for the same seed, epoch and place.
 
-        With v views a batch [n v, C, H, W] holds each image v times, each time augmented anew. Threads make batches
-        ahead until the generator is closed. `share(n)` is the part of a batch of n images that is given, with the
-        labels of all of them; its images are those that they are without it.
+        With v views a batch [n v, C, H, W] has each image v times, each time with another augmentation. Threads make
+        batches ahead until the generator is closed. `share(n)` is the part of a batch of n images that is yielded, with
+        the labels of the whole batch; its images are the same as without `share`.
         """
         one_for_all = torch.Generator(self._device)
         apart = self._device.type == "cpu" and getattr(augmentation, "own_draws", False)
@@ -135,7 +135,7 @@ class Feed:
         return batches
 
     def _evaluated(self, chosen: list[np.ndarray], finish: _Finish) -> Generator[Tensor, None, None]:
-        """Finished batches of places of this half as they are evaluated."""
+        """Finished batches of places of this half, as in evaluation."""
         if self._resident is not None:
             for number, index in enumerate(chosen):
                 yield finish.work(number, self._resident[self._there(index)])
@@ -161,7 +161,7 @@ class Feed:
         self, chosen: list[np.ndarray], side: int, boxes: Callable[[int, np.ndarray], list[Box] | None],
         finish: _Finish,
     ) -> Generator[Tensor, None, None]:  # fmt: skip
-        """Finished batches, made by threads a little ahead of who reads them.
+        """Finished batches, made by threads a little ahead of the reader.
 
         Args:
             chosen: places of each batch. side: of its images, px. boxes: what is cut out of them.
@@ -203,7 +203,7 @@ class Feed:
                 yield images if apart else finish.work(number, images.to(self._device))
 
     def _fill(self, part: _Part) -> None:
-        """Put the images of a part into its batch: on a thread beside others."""
+        """Put the images of a part into its batch; several threads do so at once."""
         target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
         for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:
@@ -233,7 +233,7 @@ class Feed:
         return batch
 
     def _whole(self, rows: np.ndarray) -> list[Box]:
-        """All of each image."""
+        """Boxes of whole images."""
         return [(0.0, 0.0, float(wide), float(high)) for high, wide in cast(WholeImages, self._images).sizes[rows]]
 
     def _squeezed_images(self, rows: np.ndarray) -> np.ndarray:

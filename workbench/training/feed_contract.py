@@ -1,4 +1,4 @@
-"""What a feed asks of samplers, augmentations and images."""
+"""The interfaces of samplers, augmentations and images that a feed uses."""
 
 from typing import Protocol
 
@@ -21,30 +21,29 @@ class Sampler(Protocol):
 
 
 class Augmentation(Protocol):
-    """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic twin.
+    """Changes a batch of images [n, C, H, W] in 0..1; `evaluate` is its deterministic version.
 
-    One that cuts its crops out of whole images has `whole_training` set, and then `boxes` and `side`; one that is
-    evaluated on whole images has `whole_evaluation` set, and `side`: as datasets/augment.py's CropFlip. One that draws
-    from the generator it is given and from nothing else has `own_draws` set: threads may run it ahead of the step. One
-    that makes each image of itself alone, whatever the others show, may set `each_alone`: where several ranks train,
-    each then reads its own images of a batch only.
+    One that crops whole images sets `whole_training`, and has `boxes` and `side`; one that is evaluated on whole images
+    sets `whole_evaluation`, and has `side`, as CropFlip in datasets/augment.py. One that draws random numbers only from
+    its generator sets `own_draws`: threads may then run it ahead of the step. One that changes each image independently
+    of the others may set `each_alone`: if several ranks train, each then reads only its own images of a batch.
     """
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        """The images of a training batch, changed at random."""
+        """The images of a training batch, changed randomly."""
 
     def evaluate(self, images: Tensor) -> Tensor:
         """The images of an evaluation."""
 
 
 class Cropping(Augmentation, Protocol):
-    """An augmentation that takes whole images."""
+    """An augmentation that crops whole images."""
 
     whole_training: bool
     whole_evaluation: bool
 
     def boxes(self, sizes: Tensor, generator: torch.Generator) -> Tensor:
-        """What each crop shows of an image of that height and width: [n, 4], left, top, right, bottom in px."""
+        """The box of each crop in an image of that height and width: [n, 4], left, top, right, bottom in px."""
 
     def side(self, size: int) -> int:
         """Side of the crops where the short side of images is `size`, px."""
@@ -62,10 +61,10 @@ class Images(Protocol):
 
 
 class WholeImages(Images, Protocol):
-    """Images with their whole aspect; used by several threads at once."""
+    """Images with their original aspect ratio; several threads use them at once."""
 
     sizes: np.ndarray
     """[n, 2] int64: height and width, px."""
 
     def crop(self, row: int, box: Box, side: int) -> np.ndarray:
-        """What a box shows of an image, uint8 [side, side, C]."""
+        """The part of an image in a box, resized to uint8 [side, side, C]."""

@@ -1,4 +1,4 @@
-"""Sockets between the ranks of one machine, for what is small and sent often: gloo takes ten times as long for it."""
+"""Sockets between the ranks of one machine, for small and frequent messages: gloo takes ten times as long."""
 
 import os
 import select
@@ -11,22 +11,22 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-LONGEST = 48 << 10  # bytes of a message: two of them fit into a socket, so that all ranks may send before they read
-LOOKING = 0.0002  # seconds that an answer is looked for, awake
-LOOKING_LONG = 0.005  # seconds, where all of the answers before came within them: nobody else wants the core
-ANSWERS = 32  # before; more than those of a step of a small network
+LONGEST = 48 << 10  # bytes of a message: a socket buffers two, so all ranks can send before they read
+LOOKING = 0.0002  # seconds of polling for an answer
+LOOKING_LONG = 0.005  # seconds, if all of the last answers came within them: no other program wants the core
+ANSWERS = 32  # last answers; more than those of a step of a small network
 ROOM = 256 << 10  # bytes asked for each socket's buffers
 
 
 class Lines:
-    """A socket from this rank to each other one. Windows has no such sockets: `there` says whether the system has.
+    """A socket from this rank to each other one. Windows has no such sockets: `there` says whether this system has.
 
     Args:
         meeting: file whose name, with a rank's number behind it, is that rank's address.
         rank: of this process, from 0.
         count: of ranks.
         meet: returns when all ranks have called it.
-        patience: seconds that one answer may take, None for as long as the other lives.
+        patience: seconds that one answer may take; None for no limit while the other rank lives.
     """
 
     there = hasattr(socket, "AF_UNIX") and os.name != "nt"
@@ -35,7 +35,7 @@ class Lines:
         self, meeting: Path, rank: int, count: int, meet: Callable[[], object], patience: float | None
     ) -> None:
         self.rank, self.count = rank, count
-        self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds for each of the answers before
+        self._waited = deque([LOOKING_LONG], ANSWERS)  # seconds that each of the last answers took
         self._others: dict[int, socket.socket] = {}
         self._received = torch.empty(count, LONGEST, dtype=torch.uint8)
         self._rows = [row.numpy().data for row in self._received]
@@ -47,7 +47,7 @@ class Lines:
                 self._others[other] = line = socket.socket(socket.AF_UNIX)
                 line.connect(f"{meeting}-{other}")
                 line.sendall(bytes([rank]))
-            meet()  # so that nobody is waited for below
+            meet()  # so that no wait is needed below
             for _ in range(rank + 1, count):
                 line, _address = listening.accept()
                 self._others[line.recv(1)[0]] = line
@@ -60,9 +60,9 @@ class Lines:
             looking.register(line, select.POLLIN)
 
     def of_each(self, own: Tensor) -> Tensor:
-        """Tensors [k, ...] of all ranks, in memory that the next call uses again; on the CPU.
+        """Tensors [k, ...] of all ranks, in memory that the next call reuses; on the CPU.
 
-        Their shapes are alike, and each is contiguous and has at most LONGEST bytes.
+        They have the same shape, and each is contiguous and has at most LONGEST bytes.
 
         Raises:
             OSError: another rank has ended; TimeoutError: it does not answer.
@@ -95,7 +95,7 @@ class Lines:
             self.receive(line, letter)
 
     def shared_file(self, own: int | None) -> int:
-        """Descriptor of a file that rank 0 has opened, `own`, on every rank; whoever gets it closes it.
+        """Descriptor of a file that rank 0 has opened, `own`, on every rank; the caller closes it.
 
         Raises:
             OSError: another rank has ended, or this process may not open more files.
@@ -110,17 +110,17 @@ class Lines:
         return descriptors[0]
 
     def close(self) -> None:
-        """Close all of them; the others then hear that this rank has ended."""
+        """Close all sockets; the other ranks then notice that this one has ended."""
         for line in self._others.values():
             line.close()
 
     def receive(self, line: socket.socket, into: memoryview) -> None:
-        """Fill `into`: the answer is looked for a moment, because a core that sleeps takes longer to wake up."""
+        """Fill `into`: poll for a moment first, because a sleeping core takes longer to wake up."""
         since = perf_counter()
         until = since + (LOOKING_LONG if max(self._waited) < LOOKING_LONG else LOOKING)
         looking = self._looking[line]
         while not looking.poll(0) and perf_counter() < until:
-            pass  # yielding would cost a turn of all others on a busy machine, sleeping a wake-up on an idle one
+            pass  # yielding would cost a time slice on a busy machine, sleeping a wake-up on an idle one
         while into:
             count = line.recv_into(into)
             if not count:

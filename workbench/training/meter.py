@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 READ_EVERY = 10  # steps
 FIRST = 20  # steps whose median is the scale of an ordinary loss
 FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
-SYSTEM = "system/"  # before the names of what a run costs: seconds of the parts of a step, bytes of memory
-LOAD_EVERY = 1.0  # seconds between two looks at the machine's load
+SYSTEM = "system/"  # prefix of the costs of a run: seconds of the parts of a step, bytes of memory
+LOAD_EVERY = 1.0  # seconds between two measurements of the machine's load
 Batch = tuple[Tensor, Tensor]
 EXPLODED = 1000.0  # times that scale
 
@@ -31,7 +31,7 @@ class Meter:
     """Collects the loss of every step; reads, checks and emits them together.
 
     A loss that is not finite, or EXPLODED times the median of the first steps, pauses an attended run with the
-    reason in `control.reason`; an unattended run ends with the Problem. Each kind of trouble is named once.
+    reason in `control.reason`; an unattended run ends with the Problem. Each kind of trouble is reported once.
     """
 
     def __init__(self, parts: "Parts", control: Control, emit: Emit, total: int) -> None:
@@ -41,12 +41,12 @@ class Meter:
         self._speed = 0.0
         self._seconds_per_step = 0.0
         self._images, self._steps = 0, 0
-        self._waited, self._waits = 0.0, 0  # seconds for so many batches, since they were told
+        self._waited, self._waits = 0.0, 0  # seconds for this many batches, since they were last emitted
         self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
         self._lap: float | None = None  # when its last part ended; None where the step is not timed
-        self._probed = 0.0  # seconds since they were told
+        self._probed = 0.0  # seconds since they were last emitted
         self._begun = self._loaded = perf_counter()  # when training began, and the load was measured last
-        self._load: MachineLoad | None = None  # from the first look on
+        self._load: MachineLoad | None = None  # from the first measurement on
         self.restart_clock()
 
     def restart_clock(self) -> None:
@@ -54,7 +54,7 @@ class Meter:
         self._images, self._steps, self._since = 0, 0, perf_counter()
 
     def waiting(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The same batches, each with the time that was waited for it."""
+        """The same batches, while the time of waiting for each is measured."""
         source = iter(batches)
         while True:
             since = perf_counter()
@@ -64,7 +64,7 @@ class Meter:
             self._waited += perf_counter() - since
             self._waits += 1
             self._lap = None
-            if (self._parts.step + 1) % READ_EVERY == 0:  # the only steps in which a GPU is waited for anyway
+            if (self._parts.step + 1) % READ_EVERY == 0:  # these steps wait for the GPU anyway
                 wait_for(self._parts.device)
                 self._lap = perf_counter()
             yield batch
@@ -77,7 +77,7 @@ class Meter:
             self._laps[part], self._lap = now - self._lap, now
 
     def probing(self, measure: Callable[[int], None]) -> None:
-        """Call what is measured beside training with the number of steps done, and count its time."""
+        """Call the measurements beside training with the number of steps done, and count their time."""
         since = perf_counter()
         measure(self._parts.step)
         self._probed += perf_counter() - since
@@ -111,7 +111,7 @@ class Meter:
         self._laps.clear()
 
     def _tell_load(self) -> None:
-        """The time since training began, and once a second how busy the machine is."""
+        """Emit the time since training began, and once a second the load of the machine."""
         now, step = perf_counter(), self._parts.step
         self._emit(Scalar(f"{SYSTEM}seconds", step, now - self._begun))
         if self._load is None:
@@ -129,7 +129,7 @@ class Meter:
         """Take the numbers from the device and emit them."""
         if not self._unread:
             return
-        values = torch.stack(self._unread).float().tolist()  # the one place where a GPU is waited for
+        values = torch.stack(self._unread).float().tolist()  # the only place that waits for a GPU
         step = self._parts.step
         first = step - len(values) + 1
         self._unread.clear()

@@ -14,12 +14,12 @@ from workbench.training.feed_contract import Augmentation
 from workbench.training.ranks import OneRank
 
 BATCH = 512  # images
-BATCH_ON_CPU = 64  # whose activations stay in a processor's cache: 0.6 to 0.7 of the time
+BATCH_ON_CPU = 64  # their activations fit the processor's cache: 0.6 to 0.7 of the time
 ALONE = OneRank()
 
 
 def batch_on(device: torch.device) -> int:
-    """Images that are embedded at a time; what comes out does not depend on it."""
+    """Images that are embedded at a time; the result does not depend on it."""
     return BATCH_ON_CPU if device.type == "cpu" else BATCH
 
 
@@ -33,9 +33,9 @@ def embed(
     between: Callable[[], object] = lambda: None,
     ranks: OneRank = ALONE,
 ) -> Tensor:
-    """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is put back.
+    """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is restored.
 
-    With `by`, what that function of the model gives instead, such as its features. `between` is called before each
+    With `by`, the result of that function of the model instead, such as its features. `between` is called before each
     batch and may raise Cancelled. Each of `ranks` embeds some of the batches, and all get all embeddings.
     """
     rows, size = np.arange(len(feed)) if index is None else index, batch_on(feed.labels.device)
@@ -54,9 +54,9 @@ def embed(
 
 @torch.no_grad()
 def mode_agreement(model: nn.Module, feed: Feed, augmentation: Augmentation) -> float:
-    """Mean cosine of what the model gives for the same images in training and in evaluation mode, -1 to 1.
+    """Mean cosine of the model's outputs for the same images in training and in evaluation mode, -1 to 1.
 
-    The model, with its running statistics and its mode, is as before afterwards; torch's random state is not.
+    The model's running statistics and its mode are restored afterwards; torch's random state is not.
     """
     images = augmentation.evaluate(feed.images(np.arange(min(len(feed), BATCH_ON_CPU))))
     training, state = model.training, {name: value.clone() for name, value in model.state_dict().items()}
@@ -77,8 +77,8 @@ class Probe:
         size: images in the probe, spread evenly over a seeded shuffle; 0 turns the probe off.
         every: steps between two points.
         spce: (embeddings, labels, num_classes) -> scalar, in nats.
-        anatomy: (embeddings, labels) -> numbers by name, measured at each point that is `anatomy_every` steps after
-            the one before; 0 is never. Then the loss's own `charts(embeddings, labels)` are emitted, too.
+        anatomy: (embeddings, labels) -> numbers by name, measured at points that are `anatomy_every` steps apart; 0 is
+            never. The loss's `charts(embeddings, labels)` are then emitted, too.
         ranks: that embed the images together; the first measures.
     """
 
@@ -108,7 +108,7 @@ class Probe:
         self._anatomy, self._anatomy_every = anatomy, anatomy_every
 
     def after_step(self, step: int) -> None:
-        """Measures the probe's images if `step`, counted from 1, is one of those that are measured."""
+        """Measure the probe if this step, counted from 1, is one at which it is measured."""
         if len(self.index) and step % self._every == 0:
             self.measure(step)
 

@@ -1,4 +1,4 @@
-"""The ground under several ranks: their network interface, their memory, and what it means to lose one."""
+"""What several ranks share: their network interface, their memory, and the error when one is lost."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 
 
 class Lost(Problem):
-    """Another rank does not take part any more; `late` where it lives and does not answer."""
+    """Another rank has ended, or, with `late`, lives but does not answer."""
 
     def __init__(self, reason: str, late: bool) -> None:
         super().__init__(f"Another rank of this run does not take part any more ({reason}).")
@@ -26,7 +26,7 @@ class Lost(Problem):
 
 
 class losing:  # noqa: N801 - used as a function: a generator takes longer, and every message is sent in such a block
-    """Errors of torch.distributed and of sockets in the block as Lost."""
+    """Turns errors of torch.distributed and of sockets in the block into Lost."""
 
     def __enter__(self) -> None:
         """Nothing to begin."""
@@ -46,12 +46,12 @@ def patience() -> float:
 
 
 def stay_on_this_machine() -> None:
-    """Let ranks talk over the loopback interface, unless the person named another one."""
+    """Let ranks communicate over the loopback interface, unless the user named another one."""
     _talk_over("127.0.0.1")
 
 
 def talk_to(meeting: str) -> None:
-    """Let ranks talk over the interface from which `meeting` is reached, unless the person named another one."""
+    """Let ranks communicate over the interface that reaches `meeting`, unless the user named another one."""
     parts = urlsplit(meeting)
     host, port = parts.hostname or os.environ.get("MASTER_ADDR", ""), parts.port or 9
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -69,7 +69,7 @@ def _talk_over(own_address: str) -> None:
 
 
 def keep_memory() -> None:
-    """Let glibc keep the memory of one step for the next: else the system clears it anew, page by page."""
+    """Let glibc keep the memory of one step for the next: otherwise the system clears its pages again."""
     if sys.platform != "linux":
         return
     with contextlib.suppress(OSError, AttributeError):  # another C library

@@ -1,7 +1,7 @@
-"""One run on several devices: a process for each of them, its rank, embeds its part of every batch.
+"""One run on several devices: one process per device, its rank, embeds its part of every batch.
 
-Features are gathered in the order of the ranks, with their gradient; head and loss are computed on the whole batch by
-every rank, and gradients are averaged. They are those of one rank on the whole batch, whatever the loss compares.
+Features are gathered in the order of the ranks, with their gradient; every rank computes head and loss on the whole
+batch, and gradients are averaged. The result is that of one rank on the whole batch, whatever the loss compares.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from workbench.training.rank_network import Lost, keep_memory, losing, patience,
 from workbench.training.shared_norm import SharedNorm
 from workbench.training.shared_sums import SharedSums
 
-FOREVER = timedelta(days=365)  # that the others wait for rank 0, where a person may have paused the run
+FOREVER = timedelta(days=365)  # how long the others wait for rank 0, because a user may have paused the run
 Value = TypeVar("Value")
 
 
@@ -29,7 +29,7 @@ class OneRank:
     """A run on one device: it does all of each batch. `Ranks` has the same methods for several."""
 
     rank, count = 0, 1
-    device: torch.device | None = None  # of this rank, where it is not the config's
+    device: torch.device | None = None  # of this rank, if it is not the config's
 
     @property
     def first(self) -> bool:
@@ -37,11 +37,11 @@ class OneRank:
         return self.rank == 0
 
     def shares(self, n: int) -> list[slice]:
-        """The parts of n items that the ranks do, one after another."""
+        """The parts of n items of the ranks, in their order."""
         return [slice(n * rank // self.count, n * (rank + 1) // self.count) for rank in range(self.count)]
 
     def share(self, n: int) -> slice:
-        """The part of n items that this rank does."""
+        """The part of n items of this rank."""
         return self.shares(n)[self.rank]
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
@@ -52,16 +52,16 @@ class OneRank:
     def headed(self, head: nn.Module, own: Tensor, n: int) -> Tensor:
         """Embeddings [n, d] of a whole batch, with gradients, from the features of this rank's share.
 
-        A head may have two parts: `of_each` looks at each image alone and draws nothing at random, `of_all` may look at
-        all of them. Ranks then share the first. One without them is computed by every rank on the whole batch.
+        A head may have two parts: `of_each` treats each image separately and without random numbers, `of_all` may use
+        all of them. The ranks then divide the first. Every rank computes a head without parts on the whole batch.
         """
         embeddings: Tensor = head(own)
         return embeddings
 
     def drawing_apart(self, step: int) -> contextlib.AbstractContextManager[object]:
-        """While it is entered, random draws differ from rank to rank; afterwards the random state is as before.
+        """In the block random draws differ from rank to rank; afterwards the random state is restored.
 
-        For the parts of a network that see this rank's images alone; `step` is the number of steps done.
+        For the parts of a network that see only this rank's images; `step` is the number of steps done.
         """
         return contextlib.nullcontext()
 
@@ -69,21 +69,21 @@ class OneRank:
         """After the backward pass: give every rank the whole batch's gradients."""
 
     def same(self, value: Value) -> Value:
-        """Rank 0's value, on every rank: a plain one, such as a number or a path; or a flag, of which each has one."""
+        """Rank 0's value, on every rank: a plain value such as a number or a path, or a flag."""
         return value
 
     def whole(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
-        """The rows of all ranks, without gradients, one rank's after another's, from this one's; `sizes` are theirs."""
+        """The rows of all ranks in their order, without gradients; `sizes` are the ranks' numbers of rows."""
         return own
 
     def start_alike(self, device: torch.device) -> None:
         """Give every rank the random state of rank 0."""
 
     def same_statistics(self, model: nn.Module) -> None:
-        """Give every rank rank 0's running statistics, where each has its own."""
+        """Give every rank the running statistics of rank 0, if each has its own."""
 
     def check_alike(self, weights: Sequence[Tensor]) -> None:
-        """Compare the weights of all ranks. Raises Problem where they have come apart."""
+        """Compare the weights of all ranks. Raises Problem if they differ."""
 
 
 class Ranks(OneRank):
@@ -97,7 +97,7 @@ class Ranks(OneRank):
         rank: of this process, from 0.
         count: of ranks.
         device: of this rank.
-        shared_norm: batch-norm by the statistics of the whole batch, as with one rank; else of each rank's part.
+        shared_norm: batch-norm uses the statistics of the whole batch, as with one rank; else those of each rank.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class Ranks(OneRank):
         self.rank, self.count, self.shared_norm = rank, count, shared_norm
         self.device: torch.device = device
         self._lines: Lines | None = None
-        self._flat: dict[torch.dtype, Tensor] = {}  # all gradients, one after another
-        self._sums: dict[torch.dtype, SharedSums] = {}  # where the ranks have memory in common
+        self._flat: dict[torch.dtype, Tensor] = {}  # all gradients in one vector
+        self._sums: dict[torch.dtype, SharedSums] = {}  # if the ranks have shared memory
         wait = timedelta(seconds=patience()) if self.first else FOREVER
         if isinstance(meeting, str):
             where = meeting
@@ -132,7 +132,7 @@ class Ranks(OneRank):
             raise
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
-        """Embeddings [n, d] of the whole batch: features of each rank's share, and the head as `headed` says."""
+        """Embeddings [n, d] of the whole batch: features of each rank's share, then `headed`."""
         halves = cast(Any, model) if hasattr(model, "features") else None
         sizes = [part.stop - part.start for part in self.shares(n)]
         norm = SharedNorm(self._of_each, sizes, self.rank) if self.shared_norm else contextlib.nullcontext()
@@ -166,7 +166,7 @@ class Ranks(OneRank):
 
     @torch.no_grad()
     def average(self, weights: Sequence[Tensor]) -> None:
-        """Give every weight the mean of the ranks' gradients, in memory that the next call uses again."""
+        """Give every weight the mean of the ranks' gradients, in memory that the next call reuses."""
         with_gradients = [weight for weight in weights if weight.grad is not None]
         for dtype in dict.fromkeys(weight.dtype for weight in with_gradients):
             alike = [weight for weight in with_gradients if weight.dtype == dtype]
@@ -179,7 +179,7 @@ class Ranks(OneRank):
                 weight.grad = part.view([weight.shape[dim] for dim in order]).permute(back)
 
     def _averaged(self, own: list[Tensor]) -> Tensor:
-        """The mean over all ranks of these vectors of one kind, one after another; it holds until the next call."""
+        """The mean over all ranks of these vectors of one type, concatenated; valid until the next call."""
         dtype, size = own[0].dtype, sum(map(len, own))
         flat = self._flat.get(dtype)
         if flat is None or len(flat) != size:
@@ -201,9 +201,9 @@ class Ranks(OneRank):
         return flat
 
     def same(self, value: Value) -> Value:
-        """Rank 0's value; Lost where rank 0 does not hear the others."""
+        """Rank 0's value. Raises Lost if rank 0 cannot reach the others."""
         with losing():
-            if isinstance(value, bool):  # asked in every step: nothing is pickled
+            if isinstance(value, bool):  # used in every step: not pickled
                 if self._lines is not None:
                     return cast(Value, self._lines.flag(value))
                 flag = torch.tensor([value])
@@ -228,7 +228,7 @@ class Ranks(OneRank):
             torch.cuda.set_rng_state(self.same(torch.cuda.get_rng_state(device)), device)
 
     def same_statistics(self, model: nn.Module) -> None:
-        """Give every rank rank 0's buffers where batch-norm is local; else they are the same already."""
+        """Give every rank the buffers of rank 0 if batch-norm is local; otherwise they are equal already."""
         if self.shared_norm:
             return
         for buffer in model.buffers():
@@ -237,7 +237,7 @@ class Ranks(OneRank):
 
     @torch.no_grad()
     def check_alike(self, weights: Sequence[Tensor]) -> None:
-        """Compare sums of all weights. Raises Problem on every rank where one differs."""
+        """Compare sums of all weights. Raises Problem on every rank if one differs."""
         sums = [torch.stack([weight.double().sum(), weight.double().square().sum()]).cpu() for weight in weights]
         own = torch.cat(sums)
         first = self.same(own)
@@ -252,7 +252,7 @@ class Ranks(OneRank):
             )
 
     def leave(self) -> None:
-        """End this process's part, whatever state the other ranks are in."""
+        """Leave the group, whatever state the other ranks are in."""
         if self._lines is not None:
             self._lines.close()
         with contextlib.suppress(RuntimeError, ValueError):
@@ -269,9 +269,9 @@ class Ranks(OneRank):
 
 
 class _Gather(torch.autograd.Function):
-    """Rows of all ranks from each rank's share, with the gradient of its own.
+    """Rows of all ranks from each rank's share, with the gradient of this rank's rows.
 
-    The gradient is multiplied by the number of ranks: all ranks' are averaged later, and each row is one rank's.
+    The gradient is multiplied by the number of ranks, because gradients are averaged later and each row has one rank.
     """
 
     @staticmethod
@@ -285,6 +285,6 @@ class _Gather(torch.autograd.Function):
 
 
 def _memory_order(weight: Tensor) -> list[int]:
-    """Dimensions of a weight as they lie in memory, the same on every rank; its gradient is copied without leaps."""
+    """Dimensions of a weight in the order of memory, the same on every rank: its gradient is copied contiguously."""
     order = sorted(range(weight.ndim), key=weight.stride().__getitem__, reverse=True)
     return order if weight.permute(order).is_contiguous() else list(range(weight.ndim))

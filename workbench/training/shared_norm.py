@@ -1,4 +1,4 @@
-"""Batch-norm by the statistics of the whole batch where each rank holds a part of it, on any device."""
+"""Batch-norm by the statistics of the whole batch when each rank has a part of it, on any device."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -13,13 +13,13 @@ Gather = Callable[[Tensor], Tensor]
 
 
 class SharedNorm(TorchFunctionMode):
-    """While it is entered, every batch-norm in training mode uses the statistics of all ranks together.
+    """In this context every batch-norm in training mode uses the statistics of all ranks together.
 
-    It takes the place of `torch.nn.functional.batch_norm`, so that layers of any library keep their class and the names
+    It replaces `torch.nn.functional.batch_norm`, so that layers of any library keep their class and the names
     in a checkpoint. torch's SyncBatchNorm does the same on CUDA only.
 
     Args:
-        gather: called twice for each layer, once in the forward and once in the backward pass, on every rank alike.
+        gather: called on every rank twice for each layer, in the forward and in the backward pass.
         sizes: images of each rank, in the order of the ranks.
         rank: this one.
     """
@@ -60,7 +60,7 @@ class SharedNorm(TorchFunctionMode):
 def _moments(images: Tensor, gather: Gather, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Mean [C] and variance [C] (not corrected) of each channel, over all ranks.
 
-    Every small operation counts: after a convolution its code has to come from memory anew.
+    Every small operation counts: after a convolution its code is no longer in the cache.
     """
     wide = images.float() if images.dtype in (torch.float16, torch.bfloat16) else images
     moments = gather(torch.cat(torch.batch_norm_update_stats(wide, None, None, 0.0)))  # 40 times var_mean's speed

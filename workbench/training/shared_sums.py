@@ -1,4 +1,4 @@
-"""Sums of large tensors of the ranks of one machine, in memory that all of them map: gloo copies them over sockets."""
+"""Sums of large tensors of the ranks of one machine in shared memory; gloo would copy them over sockets."""
 
 import contextlib
 import mmap
@@ -16,10 +16,10 @@ class SharedSums:
 
     Args:
         lines: to the other ranks.
-        own: a vector on the CPU, as long and of the same kind on every rank.
+        own: a vector on the CPU, of the same length and type on every rank.
 
     Raises:
-        OSError: the system does not give the memory, or another rank has ended; no rank then has any.
+        OSError: the system has no such memory, or another rank has ended; then no rank has any.
     """
 
     def __init__(self, lines: Lines, own: Tensor) -> None:
@@ -43,9 +43,9 @@ class SharedSums:
         return row
 
     def mean(self) -> Tensor:
-        """The mean of the vectors of all ranks, the same on each of them; it holds until `mean` is called again.
+        """The mean of the vectors of all ranks, the same on each of them; valid until the next call.
 
-        Every rank adds up a part of it, in the order of the ranks.
+        Every rank sums a part of it, in the order of the ranks.
 
         Raises:
             OSError: another rank has ended; TimeoutError: it does not answer.
@@ -64,7 +64,7 @@ class SharedSums:
 
 
 def shared_memory(size: int) -> int | None:
-    """A file without a name that lies in memory, where the system has such files; None where there is no room."""
+    """An anonymous file in memory, if the system has such files; None if there is no room."""
     with contextlib.suppress(OSError):
         if hasattr(os, "memfd_create"):
             descriptor = os.memfd_create("workbench-ranks")

@@ -1,4 +1,4 @@
-"""The training loop, on one screen. It uses no Qt, no SQLite and no config file."""
+"""The training loop. It uses no Qt, no SQLite and no config file."""
 
 from collections.abc import Callable, Generator
 from contextlib import closing
@@ -32,13 +32,13 @@ class Parts:
     precision: str = "auto"
     clip_norm: float = 0.0
     chunk: int = 0  # images whose activations are kept at a time; 0 keeps those of the whole batch
-    views: int = 0  # of each image in a batch, where the loss tells images apart, not classes
-    head_steps: int = 0  # first steps in which `backbone` stays as it is
+    views: int = 0  # of each image in a batch, if the loss distinguishes images instead of classes
+    head_steps: int = 0  # first steps, in which the backbone is not trained
     backbone: list[Tensor] = field(default_factory=list)
     average: AveragedModel | None = None  # of the model's weights over the steps
-    ranks: OneRank = field(default_factory=OneRank)  # that train together, seen from this one
+    ranks: OneRank = field(default_factory=OneRank)  # the ranks that train together
     step: int = 0
-    first_losses: list[float] = field(default_factory=list)  # sizes of the first ones: the scale of an ordinary loss
+    first_losses: list[float] = field(default_factory=list)  # absolute values: the scale of an ordinary loss
     weights: list[Tensor] = field(init=False)
     scaler: torch.amp.GradScaler = field(init=False)
     """Of the loss for float16, whose smallest gradients would be 0; does nothing for other precisions."""
@@ -54,7 +54,7 @@ class Parts:
         return torch.arange(len(labels) // self.views, device=labels.device).repeat(self.views)
 
     def go_to(self, step: int) -> None:
-        """Stand at `step` as if it had been trained to: the schedule's place and every group's learning rate."""
+        """Set the step, the schedule and every group's learning rate as if training had reached `step`."""
         self.step = self.schedule.last_epoch = step
         factors = [scale(step) for scale in self.schedule.lr_lambdas]
         for group, base, factor in zip(self.optimiser.param_groups, self.schedule.base_lrs, factors, strict=True):
@@ -79,18 +79,18 @@ def train(
     Args:
         parts: what is trained; changed in place.
         batches: `batches(epoch, skip)` yields (images, labels) on the device, without the first `skip` of the epoch;
-            closed where it is not read to its end. The images are this rank's share, the labels those of all ranks.
+            it is closed if not read to its end. The images are this rank's share, the labels those of all ranks.
         epochs: passes in all, from 1.
         steps_per_epoch: length of `batches(epoch, 0)`.
         control: asked between steps; a pause waits here, a cancel raises Cancelled.
         emit: receives the loss of every step and, every few steps, the progress.
-        penalty: added to the loss where it gives a scalar.
+        penalty: returns a scalar that is added to the loss, or None.
         after_step: called with the number of steps done (probe curves).
         after_epoch: called with the epoch (evaluation, checkpoints).
-        enough: asked before each epoch; True ends training.
+        enough: called before each epoch; True ends training.
 
     Raises:
-        Problem: the loss is not finite or explodes and nobody is there to choose.
+        Problem: the loss is not finite or explodes, in an unattended run.
     """
     meter = Meter(parts, control, emit, total=epochs * steps_per_epoch)
     for epoch in range(parts.step // steps_per_epoch + 1, epochs + 1):
@@ -103,7 +103,7 @@ def train(
                     meter.read()
                     return
                 value = train_step(parts, images, labels, penalty, meter.lap)
-                meter.add(value, len(labels))  # read every few steps: reading one number makes a GPU wait
+                meter.add(value, len(labels))  # read every few steps, because reading a number stalls the GPU
                 meter.probing(after_step)
         meter.end_epoch()
         stand_still(control, emit, meter)
@@ -117,7 +117,7 @@ def train_step(
     parts: Parts, images: Tensor, labels: Tensor, penalty: Callable[[], Tensor | None],
     lap: Callable[[str], None] = lambda part: None,
 ) -> Tensor:  # fmt: skip
-    """One optimiser step on a batch; the loss before it, a scalar still on the device. `lap` hears what has ended."""
+    """One optimiser step on a batch; returns the loss before it, a scalar on the device. `lap` times its parts."""
     parts.model.train()
     parts.loss.train()
     passes = None
@@ -141,7 +141,7 @@ def train_step(
     parts.scaler.unscale_(parts.optimiser)
     if parts.step < parts.head_steps:
         for weight in parts.backbone:
-            weight.grad = None  # the optimiser passes over it, weight decay and moments included
+            weight.grad = None  # the optimiser skips it, weight decay and moments included
     if parts.clip_norm:
         nn.utils.clip_grad_norm_(parts.weights, parts.clip_norm)
     parts.scaler.step(parts.optimiser)
@@ -155,7 +155,7 @@ def train_step(
 
 
 def stand_still(control: Control, emit: Emit, meter: Meter) -> None:
-    """`wait_if_asked` after emitting what was measured so far; then restarts the clock."""
+    """Emit what was measured so far, then `wait_if_asked`; restarts the clock after a wait."""
     if control.paused:
         meter.read()
     if wait_if_asked(control, emit):

@@ -13,7 +13,7 @@ from workbench.training.ranks import OneRank
 
 
 class Halves(Protocol):
-    """A model in two halves: `features` looks at each image alone, `head` may look at all of them together."""
+    """A model in two halves: `features` treats each image separately, `head` may use all of them together."""
 
     def features(self, images: Tensor) -> Tensor:
         """Features [n, f] of images [n, C, H, W]."""
@@ -23,14 +23,14 @@ class Halves(Protocol):
 
 
 class TwoPasses:
-    """A batch whose activations are kept for one chunk at a time; its loss and its gradient are those of the batch.
+    """A batch whose activations are stored for one chunk at a time; its loss and gradient are those of the whole batch.
 
-    Used once: `embeddings`, then the loss of them and its backward pass, then `backward`. The features of all images
+    Use it once: `embeddings`, then the loss of them and its backward pass, then `backward`. The features of all images
     are computed without a gradient; the head and the loss see them together; the gradient that reaches the features
-    then goes through the backbone chunk by chunk. Layers that draw at random draw the same numbers both times.
+    then goes through the backbone chunk by chunk. Random layers draw the same numbers both times.
 
     Args:
-        model: with a backbone that `refuse_batch_norm` lets pass.
+        model: its backbone must pass `refuse_batch_norm`.
         images: the batch [n, C, H, W].
         chunk: images whose activations are kept at a time, at least 1.
         device: of the images.
@@ -53,7 +53,7 @@ class TwoPasses:
     def embeddings(self, n: int = 0, step: int = 0) -> Tensor:
         """Embeddings [n, d] of the batch, with a gradient back to the features of this rank's images.
 
-        Several ranks need n, by default the number of images, and the number of steps done: they draw at random by it.
+        Several ranks need n, by default the number of images, and the number of steps done, which seeds their draws.
         """
         parts = []
         with self._ranks.drawing_apart(step), torch.no_grad(), self._autocast():
@@ -65,7 +65,7 @@ class TwoPasses:
             return self._ranks.headed(self._model.head, self._features, n or len(self._features))
 
     def backward(self) -> None:
-        """Add the backbone's part to the gradients, from the one that the loss left on the features."""
+        """Add the gradients of the backbone, from the gradient that the loss has left on the features."""
         if self._features is None or self._features.grad is None:
             return
         after = checkpoint.rng_state()
@@ -80,12 +80,12 @@ class TwoPasses:
         checkpoint.set_rng_state(after)
 
     def _autocast(self) -> AbstractContextManager[object]:
-        """Entered anew for each pass: within one, autocast would go on with the first pass's casts of the weights."""
+        """A new autocast for each pass: within one, the second pass would reuse the casts of the weights."""
         return autocast(self._device, self._precision)
 
 
 def coupling_layers(backbone: nn.Module) -> int:
-    """How many layers make a chunk of a batch give other features than the batch gives.
+    """The number of layers whose output for an image depends on the rest of the batch.
 
     Batch-norm that is trained looks at all images of a batch. Frozen batch-norm and other norms look at one.
     """
@@ -99,7 +99,7 @@ def coupling_layers(backbone: nn.Module) -> int:
 
 
 def refuse_batch_norm(backbone: nn.Module) -> None:
-    """Raise Problem where the backbone has `coupling_layers`."""
+    """Raise Problem if the backbone has `coupling_layers`."""
     if count := coupling_layers(backbone):
         raise Problem(
             f"This backbone cannot be trained in chunks: {count:,} of its layers are batch-norm, which compares all "

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui import theme
 from workbench.ui.commands import Commands, score
 from workbench.ui.finding import Finding
 from workbench.ui.widgets.boxes import in_column
@@ -120,7 +121,7 @@ class CommandPalette(QDialog):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
-        self.resize(WIDTH, HEIGHT)
+        self.resize(theme.text_px(WIDTH), theme.text_px(HEIGHT))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:

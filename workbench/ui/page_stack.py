@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from importlib import import_module
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.ui.session import Session
@@ -34,7 +34,11 @@ PAGES = (
 
 
 class PageStack(QStackedWidget):
-    """Shows one page. A page's own QActions become commands of the window."""
+    """Shows one page. A page's own QActions become commands of the window.
+
+    Its sizes are told from what pages needed when they were shown last: Qt would lay out the text of every page, twice,
+    whenever one is shown or changes, which takes most of the time of a turn of pages.
+    """
 
     made = Signal(str, object)  # name, page
     shown = Signal(str)
@@ -45,6 +49,7 @@ class PageStack(QStackedWidget):
         self._infos = {info.name: info for info in PAGES}
         self._pages: dict[str, QWidget] = {}
         self._unpainted: list[QWidget] = []
+        self._least: dict[QWidget, int] = {}  # px, the least height of a page
 
     def page(self, name: str) -> QWidget:
         """The page of that name, made now if it is not there yet."""
@@ -76,6 +81,23 @@ class PageStack(QStackedWidget):
 
     def _draw(self) -> None:
         self.setUpdatesEnabled(True)
+        if (page := self.currentWidget()) is not None:
+            self._measure(page)
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(NARROWEST, max(self._least.values(), default=0))
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
+
+    def _measure(self, page: QWidget) -> None:
+        least = page.minimumSizeHint().height()
+        if self._least.get(page) != least:
+            self._least[page] = least
+            self.updateGeometry()
 
     def make_next(self) -> bool:
         """Make one page that is not there yet, or lay out the one made last; False when all are done."""
@@ -92,6 +114,7 @@ class PageStack(QStackedWidget):
         for part in (page, *page.findChildren(QWidget)):  # styled now, not when it is first shown
             part.ensurePolished()
         page.grab()
+        self._measure(page)
 
 
 def load_pages() -> None:

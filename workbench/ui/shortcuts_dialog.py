@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui import theme
 from workbench.ui.commands import Commands
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
@@ -61,7 +62,7 @@ class ShortcutsDialog(QDialog):
 
     def _build(self) -> None:
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(36)
+        self.table.verticalHeader().setDefaultSectionSize(theme.text_px(36))
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
         self.table.setShowGrid(False)
@@ -73,14 +74,14 @@ class ShortcutsDialog(QDialog):
             self.table.setItem(index, 4, QTableWidgetItem())
         header = self.table.horizontalHeader()
         for index, width in enumerate((88, 240, 160, 36)):
-            self.table.setColumnWidth(index, width)
+            self.table.setColumnWidth(index, theme.text_px(width))
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         reset, close = button("Reset all", "arrow-counter-clockwise"), button("Close", kind="primary")
         reset.clicked.connect(self.commands.reset_shortcuts)
         close.clicked.connect(self.accept)
         foot = in_row((label("Click on the keys, then press the new ones.", "muted"), 1), reset, close)
         in_column(self.search, (self.table, 1), foot, on=self, margins=16)
-        self.resize(760, 560)
+        self.resize(theme.text_px(760), 560)
 
     def _refresh(self) -> None:
         for index, row in enumerate(self.rows):

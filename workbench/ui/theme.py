@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from string import Template
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -61,13 +61,14 @@ SERIES = {
 }  # fmt: skip
 LIGHTER = {  # of the same curve on a dark ground
     "#0072B2": "#4AA3DF", "#D55E00": "#F08A3C", "#009E73": "#2FC299", "#CC79A7": "#E09BC2", "#56B4E9": "#86CBF2",
-    "#E69F00": "#F2B632",
+    "#E69F00": "#F2B632", "#5A6372": "#A3ACBA",
 }  # fmt: skip
 DARKER = {lighter: colour for colour, lighter in LIGHTER.items()}
 RUN_COLOURS = OF_RUNS
 RUN_COLOUR_NAMES = ("Blue", "Vermilion", "Green", "Purple", "Sky blue", "Orange")
 
 _shown = LIGHT
+_percent = 100  # text size on screen
 
 
 def current() -> Tokens:
@@ -75,14 +76,36 @@ def current() -> Tokens:
     return _shown
 
 
+def text_scale() -> float:
+    """Size of text on screen as a factor of the design's, 0.9 to 1.5, for things that paint themselves."""
+    return _percent / 100
+
+
+def text_px(size: int) -> int:
+    """A size of the design at the text size on screen, px."""
+    return round(size * text_scale())
+
+
+def caption_font(font: QFont) -> QFont:
+    """This font at the size of captions: axes, ticks and marks of plots."""
+    small = QFont(font)
+    small.setPixelSize(text_px(CAPTION_PX))
+    return small
+
+
+def look() -> tuple[Tokens, int]:
+    """Colours and text size on screen: what paints itself is dressed anew when they change."""
+    return _shown, _percent
+
+
 def run_colour(index: int) -> str:
     """The colour of a run by its stored index, as it is drawn now."""
     return drawn(RUN_COLOURS[index % len(RUN_COLOURS)])
 
 
-def drawn(colour: str) -> str:
-    """A colour of a curve as the theme on screen draws it: lighter on a dark ground."""
-    return (LIGHTER if _shown.dark else DARKER).get(colour, colour)
+def drawn(colour: str, tokens: Tokens | None = None) -> str:
+    """A colour of a curve as a theme draws it, the one on screen unless given: lighter on a dark ground."""
+    return (LIGHTER if (tokens or _shown).dark else DARKER).get(colour, colour)
 
 
 def contrast(first: str, second: str) -> float:
@@ -98,6 +121,7 @@ def _luminance(colour: str) -> float:
 
 
 ROLE = QPalette.ColorRole
+DRESSES = (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange)  # of other colours or text
 # The palette role of each token, and its name in the style sheet.
 PLACES: dict[str, tuple[QPalette.ColorRole, str]] = {
     "window": (ROLE.Window, "window"), "surface": (ROLE.Base, "base"), "raised": (ROLE.Button, "button"),
@@ -188,8 +212,8 @@ class Theme(QObject):
 
         Another text size dresses all widgets at once; other colours alone reach them in turns of the event loop.
         """
-        global _shown
-        _shown = self.tokens
+        global _shown, _percent
+        _shown, _percent = self.tokens, self.percent
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.setPalette(palette(_shown))

@@ -5,7 +5,7 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 
-from workbench import progress
+from workbench import numerals, progress
 from workbench.files.archive_names import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.placements import Placement
@@ -89,9 +89,7 @@ def short_time(seconds: float) -> str:
     return f"{1000 * seconds:.3g}{THIN}ms"
 
 
-def memory(size: int) -> str:
-    """Bytes as "412 MB" or "1.3 GB" (powers of 1024)."""
-    return f"{size / 2**30:.1f}{THIN}GB" if size >= 2**30 else f"{size / 2**20:.0f}{THIN}MB"
+memory = partial(numerals.byte_size, space=THIN)  # 412,000,000 as "412 MB"
 
 
 def from_home(path: Path) -> str:

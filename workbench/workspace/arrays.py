@@ -1,4 +1,4 @@
-"""Files of a run that hold arrays, read whole or refused: hashes, sizes and shapes are checked at this one place."""
+"""Array files of a run, read completely or refused: the only place that checks hashes, sizes and shapes."""
 
 import contextlib
 import math
@@ -17,11 +17,11 @@ from workbench.problem import Problem
 KEPT = "The rest of the run is kept."
 TODO = "Put back a copy of it, or train the run again; `workbench doctor --workspace` names all that is damaged."
 
-_hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file that has not changed is hashed once in a process
+_hashed: dict[tuple[str, int, int, int, int], str] = {}  # a file is hashed again only if it changes
 
 
 def hash_of(path: Path) -> str:
-    """The file's hash as files.digest gives it, once for each state of the file. Raises OSError."""
+    """The file's hash by files.digest, computed once for each state of the file. Raises OSError."""
     state = os.stat(path)
     key = (str(path), state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
     digest = _hashed.get(key)
@@ -37,7 +37,7 @@ def hash_ahead(path: Path) -> None:
 
 
 def check_hash(path: Path, stored: str | None) -> None:
-    """Raises Problem when the file is missing or is not what was stored; None (an older Workbench) is not checked."""
+    """Raises Problem if the file is missing or was changed; a hash of None (older Workbench) is not checked."""
     try:
         if stored is None or hash_of(path) == stored:
             path.stat()
@@ -62,7 +62,7 @@ def read_array(path: Path, stored: str | None = None) -> np.ndarray:
 
 
 def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> dict[str, np.ndarray]:
-    """Arrays of a .npz file by name; a name with "?" behind it may be missing. Raises Problem as `read_array`."""
+    """Arrays of a .npz file by name; a name that ends with "?" may be missing. Raises Problem as `read_array`."""
     check_hash(path, stored)
     columns: dict[str, np.ndarray] = {}
     try:
@@ -85,7 +85,7 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
 
 
 def check_count(path: Path, array: np.ndarray, count: int, what: str) -> np.ndarray:
-    """The array, which has a row for each of `count`. Raises Problem when it has not."""
+    """The array, checked to have `count` rows. Raises Problem otherwise."""
     if array.ndim == 0 or len(array) != count:
         rows = len(array) if array.ndim else 0
         raise Problem(f"The file {path} is damaged: it holds {rows:,} {what} for {count:,}.", kept=KEPT, todo=TODO)
@@ -93,7 +93,7 @@ def check_count(path: Path, array: np.ndarray, count: int, what: str) -> np.ndar
 
 
 def _check_header(file: IO[bytes], size: int) -> None:
-    """Raises ValueError when the array that the header announces is larger than the file."""
+    """Raises ValueError if the header announces an array that is larger than the file."""
     version = np.lib.format.read_magic(file)
     read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
     if read is None:
@@ -111,6 +111,6 @@ def _unreadable(path: Path, error: BaseException) -> Problem:
 
 
 def broken_member(path: Path) -> str | None:
-    """The first part of a zip file whose own sum is wrong, or None. Raises what NO_ARRAY names."""
+    """The first part of a zip file with a wrong checksum, or None. Raises the errors in NO_ARRAY."""
     with zipfile.ZipFile(path) as archive:
         return archive.testzip()

@@ -1,4 +1,4 @@
-"""The files of a run folder that travelled: evaluations and checkpoints, taken in when they are whole."""
+"""The files of an imported run folder: evaluations and checkpoints, imported when they are complete."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -17,25 +17,25 @@ from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, res
 from workbench.workspace.workspace import Workspace
 
 LARGEST_FILE = 64 << 30  # bytes
-MOST_EVALUATIONS = 50_000  # of one run: memory has to hold what is said of them
+MOST_EVALUATIONS = 50_000  # of one run: their facts must fit into memory
 
 
 @dataclass(slots=True)
 class Taken:
-    """What one look at a folder took in."""
+    """What one pass over a folder imported."""
 
     folder: Path
     run_id: int
     status: RunState = RunState.QUEUED
-    new: bool = False  # the run came now
+    new: bool = False  # whether the run was new
     points: int = 0
     evaluations: int = 0
     unread: int = 0  # lines of the journal that cannot be read
-    doubts: list[str] = field(default_factory=list)  # sentences without a full stop on what was refused
+    doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
 
 
 def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:
-    """Store the evaluations that the journal names, in order; False where arrays of one are not whole yet."""
+    """Store the evaluations in the journal, in order; False if the arrays of one are not complete yet."""
     with workspace.reading() as db:
         sql = "select epoch, distance, step from evaluations where run_id = ?"
         stored = set(db.execute(sql, (taken.run_id,)))
@@ -72,14 +72,14 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
 
 
 def names_of(facts: journal.EvaluationFacts) -> list[str]:
-    """The files of an evaluation, by our own rule: the two that each has, and those that its journal names."""
+    """The files of an evaluation, by fixed names: the two that each has, and those that its journal lists."""
     beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
     names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
     return [*names, *(name for name in beside if name in facts.files)]
 
 
 def _whole(path: Path, size: int, digest: str) -> bool:
-    """Whether the file is there as its writer left it. Raises ValueError for a size of no run's, Problem for a link."""
+    """Whether the file is complete. Raises ValueError for an impossible size, Problem for a link."""
     if not 0 <= size <= LARGEST_FILE:
         raise ValueError(f"{path.name} is said to have {size:,} bytes")
     path = regular(path)
@@ -87,7 +87,7 @@ def _whole(path: Path, size: int, digest: str) -> bool:
 
 
 def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int) -> None:
-    """Raises ValueError, or what NumPy raises, for arrays that are not of the data set's samples."""
+    """Raises ValueError, or an error of NumPy, for arrays that do not belong to the data set's samples."""
     samples = workspace.samples(dataset)
     ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
     if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
@@ -103,7 +103,7 @@ def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int)
 
 
 def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
-    """Copy the checkpoints of a run that has ended, as far as they are whole."""
+    """Copy the complete checkpoints of a run that has ended."""
     last: dict[str, journal.CheckpointFacts] = {}
     for entry in filter(None, journal.entries(home)):
         if entry.checkpoint is not None and entry.checkpoint.blake2b:
@@ -126,7 +126,7 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
 
 
 def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
-    """Copy one file whole. Raises Problem for a link, for one that is too large, and where the disk refuses it."""
+    """Copy one file. Raises Problem for a link, for a file that is too large, and if the disk refuses it."""
     size = regular(source).stat().st_size
     if size > largest or size > shutil.disk_usage(target.parent).free:
         raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")

@@ -1,4 +1,4 @@
-"""Files of a run as the database knows them: each with its kind, size and hash."""
+"""The files of a run in the database: each with its kind, size and hash."""
 
 import os
 from pathlib import Path
@@ -12,9 +12,9 @@ from workbench.workspace.times import now
 def add_artefact(
     db: Connection, folder: Path, run_id: int, kind: str, path: Path, step: int | None, digest: str | None = None
 ) -> int:
-    """One row for one whole file; a file written again keeps its number. It is hashed here unless `digest` is given."""
+    """One row for one complete file; a file that is written again keeps its number. `digest` is its hash, if known."""
     stored = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
-    stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is no UTF-8 as it is shown
+    stored = os.fsencode(stored).decode("utf-8", "backslashreplace")  # a name that is not UTF-8, in its displayed form
     try:
         values = (run_id, kind, stored, path.stat().st_size, files.digest(path) if digest is None else digest)
     except OSError as error:
@@ -30,6 +30,6 @@ def add_artefact(
 
 
 def stored_paths(db: Connection, run_id: int, kind: str) -> list[str]:
-    """The files of one kind of a run, oldest first, as they are stored: relative to its folder where they are in it."""
+    """The stored paths of a run's files of one kind, oldest first; relative to its folder if they are in it."""
     rows = db.execute("select path from artefacts where run_id = ? and kind = ? order by id", (run_id, kind))
     return [path for (path,) in rows]

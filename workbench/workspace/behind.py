@@ -1,4 +1,4 @@
-"""Runs whose rows hold less than their journals."""
+"""Runs whose rows have less than their journals."""
 
 from pathlib import Path
 
@@ -15,9 +15,9 @@ NOT_ENDED = (*LIVE, "interrupted")
 
 
 def behind_journal(db: Connection, runs: Path) -> list[int]:
-    """Runs with a row that lacks entries of their journal, and that no living process of this machine works on.
+    """Runs whose rows lack entries of their journal, and that no process of this machine is training.
 
-    A journal that cannot be read is left out.
+    Unreadable journals are skipped.
     """
     behind = []
     for run_id, status in db.execute("select id, status from runs order by id").fetchall():

@@ -1,9 +1,9 @@
-"""Checksums of rows: a flipped bit on the disk is found before what it changed is shown.
+"""Checksums of rows: a flipped bit on the disk is noticed before the damaged value is shown.
 
 Small tables have a column `checksum` (CRC-32 of the whole row as JSON). A trigger empties it whenever a row changes,
-whatever program changes it, and Workspace.writing fills what is empty before it commits. Large tables have sums apart:
-one number for each row of `queries` and `samples`, one for each curve of a run that has ended. No sum means "not
-checked", as after a write by an older Workbench.
+whatever program changes it, and Workspace.writing fills what is empty before it commits. Large tables have separate
+checksums: one for each row of `queries` and `samples`, one for each curve of a run that has ended. Without a checksum
+a row is not checked, as after a write by an older Workbench.
 """
 
 import json
@@ -17,14 +17,14 @@ from workbench.workspace.connection import Connection, file_of
 from workbench.workspace.database_problems import Damaged
 from workbench.workspace.rows import Queries
 
-# What names a row in words for a person, by table.
+# The columns that name a row for the user, by table.
 SEALED = {
     "runs": "id", "evaluations": "id", "datasets": "id", "projections": "id", "artefacts": "id", "experiments": "id",
     "metrics": "id", "selections": "id", "sweeps": "id", "sweep_trials": "id", "tags": "run_id, tag",
     "sample_tags": "dataset_id, tag, sample_id", "report_templates": "template", "charts": "run_id, step",
     "label_decisions": "dataset_id, sample_id", "saved_views": "name",
 }  # fmt: skip
-NEWER = ("label_decisions", "saved_views")  # made by later steps of the schema, which seal them themselves
+NEWER = ("label_decisions", "saved_views")  # made by later steps of the schema, which add the checksums themselves
 LATER = ("charts",)  # large texts: checked when they are read
 SUMS = np.dtype("<u4")
 HEAD = np.dtype([
@@ -81,7 +81,7 @@ def make_sealed(db: Connection, table: str) -> None:
 
 
 def seal(db: Connection) -> None:
-    """Give every row of a small table its checksum that has none; belongs at the end of each transaction."""
+    """Fill in the missing checksums of small tables; call it at the end of each transaction."""
     unchecked = " union all ".join(
         f"select '{table}' where exists (select 1 from {table} where checksum is null)" for table in sealed_tables(db)
     )
@@ -94,7 +94,7 @@ def seal(db: Connection) -> None:
 
 
 def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = ()) -> list[str]:
-    """What is not as it was written, in words: rows of small tables (all but LATER)."""
+    """Damaged rows of small tables (all but LATER), in words."""
     return [
         f"{table}, row {', '.join(str(part) for part in key)}"
         for table in sealed_tables(db)
@@ -105,13 +105,13 @@ def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str
 
 
 def check_small(db: Connection) -> None:
-    """Raises Damaged when a row of a small table is not as it was written."""
+    """Raises Damaged if a row of a small table is damaged."""
     if has_sums(db):
         _refuse(db, damaged_rows(db))
 
 
 def check_charts(db: Connection, run_id: int, step: int) -> None:
-    """Raises Damaged when what a method drew at a step is not as it was written."""
+    """Raises Damaged if the charts of a step are damaged."""
     _refuse(db, damaged_rows(db, ["charts"], "where run_id = ? and step = ?", (run_id, step)))
 
 
@@ -126,7 +126,7 @@ def has_sums(db: Connection) -> bool:
 
 
 def damaged(db: Connection, what: str) -> Damaged:
-    """The Problem that names what is not as it was written."""
+    """The Problem that names what is damaged."""
     return Damaged(file_of(db), what)
 
 
@@ -141,7 +141,7 @@ def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tupl
     cursor = db.execute(f"select * from {table} {where}", values)
     names = [value[0] for value in cursor.description]
     at, places = names.index("checksum"), [names.index(column) for column in SEALED[table].split(", ")]
-    # A null adds nothing: a program that knows one column more reads the same sum.
+    # NULL adds nothing: a program with one more column computes the same checksum.
     encode = json.JSONEncoder(default=bytes.hex).encode
     return [
         (
@@ -159,7 +159,7 @@ def _rows(db: Connection, table: str, where: str, values: Any = ()) -> list[tupl
 def query_sums(head: np.ndarray, neighbours: Sequence[bytes | str], similarities: Sequence[bytes | str]) -> np.ndarray:
     """CRC-32 [n] of whole rows of `queries`; `head` is HEAD [n], the other two are as they are stored."""
     ap = head["ap"]
-    head["ap"] = np.where(np.isnan(ap), np.nan, ap)  # one not-a-number for all
+    head["ap"] = np.where(np.isnan(ap), np.nan, ap)  # one bit pattern for all NaN
     whole, width, crc = head.tobytes(), HEAD.itemsize, zlib.crc32
     if len(neighbours) and isinstance(neighbours[0], str):
         neighbours, similarities = ([str(text).encode() for text in texts] for texts in (neighbours, similarities))
@@ -177,20 +177,20 @@ def columns_sum(queries: Queries) -> int:
 
 
 def store_sums(db: Connection, evaluation_id: int, columns: int, rows: np.ndarray) -> None:
-    """Keep the checksums of an evaluation's queries: of all columns, and [n] of each row by its place."""
+    """Store the checksums of an evaluation's queries: one of all columns, and [n] of the rows by place."""
     sql = "insert or replace into evaluation_sums (evaluation_id, columns, rows) values (?, ?, ?)"
     db.execute(sql, (evaluation_id, columns, rows.astype(SUMS).tobytes()))
 
 
 def check_columns(db: Connection, evaluation_id: int, queries: Queries) -> None:
-    """Raises Damaged when these are not the columns that were stored."""
+    """Raises Damaged if these columns differ from the stored ones."""
     row = db.execute("select columns from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
     if row is not None and row[0] != columns_sum(queries):
         raise damaged(db, f"the queries of evaluation {evaluation_id}")
 
 
 def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
-    """Raises Damaged when one of these queries (None: any), its scores or its neighbours are not as stored."""
+    """Raises Damaged if the scores or the neighbours of one of these queries (None: any) are damaged."""
     stored = db.execute("select rows from evaluation_sums where evaluation_id = ?", (evaluation_id,)).fetchone()
     if stored is None or (sample_ids is not None and not len(sample_ids)):
         return
@@ -200,7 +200,7 @@ def check_queries(db: Connection, evaluation_id: int, sample_ids: Sequence[int] 
 
 
 def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | None = None) -> None:
-    """Raises Damaged when one of these queries (None: any), or what its image is called, is not as it was stored."""
+    """Raises Damaged if one of these queries (None: any), or the name of its image, is damaged."""
     check_queries(db, evaluation_id, sample_ids)
     sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
     (dataset_id,) = db.execute(sql, (evaluation_id,)).fetchone() or (None,)
@@ -211,7 +211,7 @@ def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | 
 
 
 def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Places [n] int64 of queries, rising, and the checksums [n] of their current rows; `only` is SQL."""
+    """Places [n] int64 of queries, ascending, and the checksums [n] of their current rows; `only` is SQL."""
     sql = f"select {HEAD_COLUMNS}, neighbours, similarities from queries where evaluation_id = ? {only} order by place"
     rows = db.execute(sql, (evaluation_id, *values)).fetchall()
     head = np.array([row[:7] for row in rows], HEAD) if rows else np.empty(0, HEAD)
@@ -224,11 +224,11 @@ def query_rows(db: Connection, evaluation_id: int, only: str, values: tuple[Any,
 def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int], column: str = '"row"') -> list[Any]:
     """Row, id, label, path, class and half of some samples (rows of the data set, or ids).
 
-    They come as one text: every row is a wait for the interpreter beside a training thread. In the order of an index:
-    else SQLite reads all samples.
+    They are fetched as one text, because every row waits for the interpreter lock beside a training thread, and in the
+    order of an index, because SQLite would else read all samples.
 
     Raises:
-        Damaged: one is not as it was stored.
+        Damaged: one of them is damaged.
     """
     inner = f"select * from samples where dataset_id = ? and {column} in (select value from json_each(?))"
     fields = '"row", id, label, path, class, official'
@@ -240,7 +240,7 @@ def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int]
 
 
 def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], every: bool = True) -> None:
-    """Raises Damaged when rows that `sample_rows` read are not as they were stored."""
+    """Raises Damaged if rows that `sample_rows` read are damaged."""
     stored = db.execute("select rows from sample_sums where dataset_id = ?", (dataset_id,)).fetchone()
     if stored is not None:
         _compare(db, stored[0], *sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
@@ -253,13 +253,13 @@ def sample_rows(db: Connection, dataset_id: int | None) -> list[Any]:
 
 
 def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows [n] int64 of samples in the pixel cache, and the checksums [n] of what `sample_rows` gave."""
+    """Rows [n] int64 of samples in the pixel cache, and the checksums [n] of the result of `sample_rows`."""
     sums = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
     return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(sums, SUMS, len(rows))
 
 
 def _compare(db: Connection, stored: bytes, places: np.ndarray, sums: np.ndarray, every: bool, what: str) -> None:
-    """Raises Damaged when sums [m] differ from those stored for their places [m]."""
+    """Raises Damaged if checksums [m] differ from those stored for their places [m]."""
     if not isinstance(stored, bytes):
         raise damaged(db, f"{what}; their checksums")
     known = np.frombuffer(stored[: len(stored) // SUMS.itemsize * SUMS.itemsize], SUMS)
@@ -280,7 +280,7 @@ def curve_sum(steps: np.ndarray, values: np.ndarray) -> int:
 
 
 def check_curve(db: Connection, run_id: int, name: str, steps: np.ndarray, values: np.ndarray) -> None:
-    """Raises Damaged when this is not the curve that was stored."""
+    """Raises Damaged if this is not the curve that was stored."""
     sql = "select checksum from curve_sums where run_id = ? and metric_id = (select id from metrics where name = ?)"
     row = db.execute(sql, (run_id, name)).fetchone()
     if row is not None and row[0] != curve_sum(steps, values):
@@ -288,7 +288,7 @@ def check_curve(db: Connection, run_id: int, name: str, steps: np.ndarray, value
 
 
 def check_names(db: Connection, run_id: int, names: Iterable[str]) -> None:
-    """Raises Damaged when a curve that was stored is not among these."""
+    """Raises Damaged if a stored curve is not among these."""
     sql = "select name from metrics where id in (select metric_id from curve_sums where run_id = ?)"
     lost = {name for (name,) in db.execute(sql, (run_id,))} - set(names)
     if lost:

@@ -1,4 +1,4 @@
-"""What the columns of a row hold, checked as it is read: one bad value is reported, and the others are shown."""
+"""The columns of a row, checked when they are read: a bad value is reported, and the others are shown."""
 
 import json
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ import numpy as np
 from workbench.problem import Problem
 
 T = TypeVar("T")
-NO_TIME = "1970-01-01T00:00:00+00:00"  # where a time cannot be read
+NO_TIME = "1970-01-01T00:00:00+00:00"  # instead of an unreadable time
 TIMES = ("created", "ended", "trashed")
-MOST_LABELS = 1 << 24  # a label counts places of an array
+MOST_LABELS = 1 << 24  # a label is an index of arrays
 LARGEST_INT32 = 2**31 - 1
 
 PAIRS = "pairs of texts"
@@ -44,7 +44,7 @@ def parsed(text: object, kind: type[T]) -> T:
         raise Unreadable(str(error)) from None
     if not isinstance(value, kind):
         raise Unreadable(f"it is not {'an object' if kind is dict else 'a list'}")
-    if "\\ud" in text.lower():  # halves of characters, which no file and no terminal takes
+    if "\\ud" in text.lower():  # lone surrogates, which cannot be written to files and terminals
         written: T = _writable(value)
         return written
     return value
@@ -60,7 +60,7 @@ def metrics_of(text: object) -> dict[str, float]:
 
 
 def integers_of(text: object) -> tuple[int, ...]:
-    """A list of whole numbers of 64 bits. Raises Unreadable."""
+    """A list of 64-bit integers. Raises Unreadable."""
     numbers = parsed(text, list)
     if not all(type(number) is int and -(2**63) <= number < 2**63 for number in numbers):
         raise Unreadable("it holds more than whole numbers")
@@ -76,7 +76,7 @@ def texts_of(text: object) -> tuple[str, ...]:
 
 
 def environment_of(text: object) -> tuple[dict[str, Any], list[str]]:
-    """Where a run was made, without what is not as it should be, and the names of what was left out for that."""
+    """The environment of a run without invalid values, and the names of the values that were left out."""
     try:
         environment = parsed(text, dict)
     except Unreadable as error:
@@ -95,11 +95,11 @@ def environment_of(text: object) -> tuple[dict[str, Any], list[str]]:
 
 
 def checked_row(row_type: type, facts: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The facts of one row by the types of the fields of a dataclass.
+    """The values of one row, checked against the types of the fields of a dataclass.
 
     Returns:
-        The facts, with 0, an empty text or None in the place of what has another type, is no finite number or no time,
-        and the names of these columns.
+        The values, with 0, an empty text or None for those of another type, infinite numbers and invalid times, and the
+        names of these columns.
     """
     checked, doubts = dict(facts), []
     for name, value in facts.items():
@@ -121,7 +121,7 @@ def told_of(what: Sequence[str]) -> str:
 
 
 def even(what: str, columns: dict[str, np.ndarray]) -> None:
-    """Raises Problem unless all columns of `what` are of one length, with labels that count places of an array."""
+    """Raises Problem unless all columns of `what` have one length, and labels are valid indices."""
     if len({len(values) for values in columns.values()}) > 1:
         raise Problem(f"{what} could not be read: its columns differ in length.", kept="The rest is kept.")
     for name, (least, most) in {"labels": (-1, MOST_LABELS), "rows": (0, max(map(len, columns.values())) - 1)}.items():
@@ -157,7 +157,7 @@ def _is_time(value: str) -> bool:
 
 @cache
 def _kinds(row_type: type) -> dict[str, tuple[type, ...]]:
-    """By field the types that its value may have, the one of its default first."""
+    """The types that the value of each field may have, that of its default first."""
     hints = get_type_hints(row_type)
     kinds_of = {field.name: get_args(hints[field.name]) or (hints[field.name],) for field in fields(row_type)}
     return {name: (*kinds, int) if kinds == (float,) else kinds for name, kinds in kinds_of.items()}

@@ -16,7 +16,7 @@ from workbench.workspace.paths import regular
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
 else:
-    # The SQLite that sqlite-utils takes: two SQLite libraries in one process undo each other's file locks, so all
+    # The SQLite of sqlite-utils: two SQLite libraries in one process release each other's file locks, so all
     # modules take it from here. sqlite-utils itself takes a twentieth of a second to load: it comes with a new schema.
     try:
         import pysqlite3 as sqlite3
@@ -28,10 +28,10 @@ SET = "workbench"  # the name of our steps of the schema
 READABLE_UP_TO = 2  # of `user_version`: raised only when an older Workbench could no longer read the file
 CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database would delay the window
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
-LOOK_EVERY = 1.0  # seconds between two looks whether the database is still there
+LOOK_EVERY = 1.0  # seconds between two checks that the database is still there
 WAIT = 10.0  # seconds for another writer
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
-READABLE = partial(str, encoding="utf-8", errors="replace")  # text that is no UTF-8 is shown with marks in it
+READABLE = partial(str, encoding="utf-8", errors="replace")  # invalid UTF-8 is shown with replacement characters
 
 Connection = sqlite3.Connection
 DatabaseError = sqlite3.DatabaseError
@@ -43,12 +43,12 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connec
     """The writing connection: WAL, foreign keys, explicit transactions only.
 
     Args:
-        path: of the database. create: make it where it is missing.
-        wal: False on a network disk, where a log that machines share in memory cannot work: a journal that is rolled
-            back instead. A log that is there is written into the database first.
+        path: of the database. create: make it if it is missing.
+        wal: False on a network disk, where a write-ahead log cannot work because machines do not share memory: a
+            rollback journal is used instead. An existing log is written into the database first.
 
     Raises:
-        Problem: when the file is missing, empty, damaged, of another program or cannot be written.
+        Problem: the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
     try:
@@ -57,7 +57,7 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connec
         raise explain(error, path) from None
     connection.text_factory = READABLE
     try:
-        if not wal:  # before the first look: then a log that is there needs no shared memory
+        if not wal:  # before the first read, so that an existing log needs no shared memory
             connection.execute("pragma locking_mode = exclusive")
         _check(connection, path)
         if wal:
@@ -82,10 +82,10 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connec
 
 
 def _leave_log(connection: Connection, path: Path) -> None:
-    """Take the database out of WAL mode, where it is in it, and let go of the lock that this takes. Raises Busy."""
+    """Take the database out of WAL mode, if it is in it, and release the lock that this takes. Raises Busy."""
     (mode,) = connection.execute("pragma journal_mode = delete").fetchone()
     connection.execute("pragma locking_mode = normal")
-    connection.execute("select count(*) from sqlite_master").fetchone()  # the lock goes with the next look
+    connection.execute("select count(*) from sqlite_master").fetchone()  # the next read releases the lock
     if mode == "wal":
         raise Busy(f"The workspace {path.parent} is open in another program.", todo="Close that program first.")
 
@@ -154,21 +154,21 @@ def new_id(cursor: "sqlite3.Cursor") -> int:
 
 
 class InPlace:
-    """Asks whether a database is still the file that it was, at most once a second: a drive may be slow."""
+    """Checks that a database is still the same file, at most once a second, because a drive may be slow."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._looked, self._gone = path, monotonic(), False
         self._file = self._found(None)
 
     def check(self, at_once: bool = False) -> None:
-        """Raises Gone where another file, or none, has the database's name; `at_once` looks now in any case."""
+        """Raises Gone if another file, or none, has the database's name; `at_once` checks now in any case."""
         if at_once or self._gone or monotonic() - self._looked >= LOOK_EVERY:
             self._looked, self._gone = monotonic(), self._found(self._file) != self._file
         if self._gone:
             raise Gone(self._path)
 
     def _found(self, otherwise: tuple[int, int] | None) -> tuple[int, int] | None:
-        """The file of that name, None if there is none; `otherwise` where the drive cannot tell."""
+        """The file of that name, None if there is none; `otherwise` if the drive cannot tell."""
         try:
             facts = self._path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -179,7 +179,7 @@ class InPlace:
 
 
 def has_size(path: Path) -> bool:
-    """Whether the file holds anything, at once or soon: another program may be making it at this moment."""
+    """Whether the file has content, now or soon: another program may be making it at this moment."""
     until = monotonic() + IN_THE_MAKING
     while path.stat().st_size == 0:
         if time() - path.stat().st_mtime > IN_THE_MAKING or monotonic() > until:
@@ -204,7 +204,7 @@ def _look_before_opening(path: Path, create: bool) -> None:
     if not has_size(path):
         if _has_folders(path.parent / "runs"):
             raise Damaged(path)
-        if not create:  # its making was cut short: nothing was in it
+        if not create:  # its making was interrupted: it is empty
             raise Problem(
                 f"{path.parent} is not a workspace yet: its {path.name} is empty.",
                 todo="Start a run there, or choose another.",

@@ -1,4 +1,4 @@
-"""The curves of a run, and the pictures that its method drew: read over a connection of the workspace."""
+"""The curves of a run, and the charts of its method: read over a connection of the workspace."""
 
 import json
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from workbench.workspace.packed import numbers_of
 
 
 def scalar_names(db: Connection, run_id: int) -> list[str]:
-    """The names of a run's curves, sorted. Raises Problem where a curve of a run that has ended is gone."""
+    """The names of a run's curves, sorted. Raises Problem if a curve of a run that has ended is missing."""
     # A look into the index for each name: all points of a long run would take 16 ms.
     sql = (
         "select name from metrics where exists "
@@ -27,7 +27,7 @@ def scalar_names(db: Connection, run_id: int) -> list[str]:
 
 
 def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """One curve: steps [n] int64, rising, and values [n] float64 with NaN for NULL. Raises Problem when damaged."""
+    """One curve: steps [n] int64, ascending, and values [n] float64 with NaN for NULL. Raises Problem if damaged."""
     sql = (
         "select step, value from scalar_points where run_id = ? "
         "and metric_id = (select id from metrics where name = ?) order by step, seq"
@@ -39,8 +39,8 @@ def scalars(db: Connection, run_id: int, name: str) -> tuple[np.ndarray, np.ndar
     return steps, values
 
 
-# From a point to the first one that is `stride` steps or more behind it: each hop is a look into the index, so that
-# what lies between is never read. One row of texts, as in `queries`.
+# From a point to the first one that is `stride` steps or more later: each hop is a lookup in the index, so that
+# the points between are never read. One row of texts, as in `queries`.
 THINNED = """
 with recursive hop(step, value) as (
   select * from (select step, value from scalar_points where run_id = :run and metric_id = :metric
@@ -63,9 +63,9 @@ def thinned_scalars(db: Connection, run_id: int, name: str, most: int) -> tuple[
     """At most `most` points of a curve, evenly along its steps, without reading the others.
 
     Returns:
-        steps: int64 [m], rising.
+        steps: int64 [m], ascending.
         values: float64 [m], with NaN and infinity as they are stored.
-        stride: steps from a point to the next at least; 1 where every step that has a point is there.
+        stride: steps from a point to the next, at least; 1 if no point was left out.
     """
     row = db.execute("select id from metrics where name = ?", (name,)).fetchone()
     asked = {"run": run_id, "metric": None if row is None else row[0]}
@@ -88,7 +88,7 @@ def scalars_of_runs(db: Connection, run_ids: Sequence[int]) -> list[str]:
 
 
 def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[int]:
-    """Those of the runs that have a point of the scalar."""
+    """The runs among these that have a point of the scalar."""
     sql = (
         "select r.value from json_each(?) r where exists (select 1 from scalar_points p "
         "where p.run_id = r.value and p.metric_id = (select id from metrics where name = ?))"
@@ -97,7 +97,7 @@ def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[i
 
 
 def before_first_point(db: Connection, run_id: int) -> int:
-    """The order of arrival (`seq`) before a run's first point; 0 where it has none."""
+    """The order of arrival (`seq`) before a run's first point; 0 if it has none."""
     first = db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
     return int(first or 1) - 1
 
@@ -109,13 +109,13 @@ def points_since(
 
     Args:
         seq: order of arrival of the last point that is known.
-        most: numbers of `seq` that are looked through, those of other runs among them.
+        most: numbers of `seq` that are read, those of other runs included.
 
     Returns:
-        The points, the `seq` up to which was read, and whether more is waiting.
+        The points, the last `seq` that was read, and whether there are more.
     """
     newest = db.execute("select max(seq) from scalar_points").fetchone()[0] or 0
-    seq = min(seq, newest)  # a resumed run drops its last points; their numbers are given again
+    seq = min(seq, newest)  # a resumed run deletes its last points; their numbers are used again
     upto = min(seq + most, newest)
     sql = (
         "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "
@@ -131,12 +131,12 @@ def charts_extent(db: Connection, run_id: int) -> tuple[int, int | None]:
 
 
 def chart_steps(db: Connection, run_id: int) -> list[int]:
-    """The steps at which the run's method drew its own pictures, rising."""
+    """The steps at which the run's method emitted charts, ascending."""
     return [step for (step,) in db.execute("select step from charts where run_id = ? order by step", (run_id,))]
 
 
 def charts(db: Connection, run_id: int, step: int) -> list[Chart]:
-    """What the run's method drew at that step. Raises Problem when it drew nothing then, or it cannot be read."""
+    """The charts of the run's method at that step. Raises Problem if there are none, or they cannot be read."""
     row = db.execute("select charts from charts where run_id = ? and step = ?", (run_id, step)).fetchone()
     checksums.check_charts(db, run_id, step)
     if row is None:

@@ -1,4 +1,4 @@
-"""What is said when the database of a workspace cannot be used: one sentence for each cause."""
+"""The Problems of a database that cannot be used: one sentence for each cause."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from workbench.problem import Problem
 
 
 def explain(error: Exception, path: Path) -> Problem:
-    """The sentence for what SQLite said, decided at this one place."""
+    """The Problem for an error of SQLite; the only place that decides it."""
     said = str(error).lower()
     if "full" in said or "disk i/o" in said:
         return Problem(
@@ -43,7 +43,7 @@ class Busy(Problem):
 
 
 class Damaged(Problem):
-    """The database is not whole; the runs' folders still are. `detail` names what is not as it was written."""
+    """The database is damaged; the run folders are not. `detail` names what is damaged."""
 
     def __init__(self, path: Path, detail: str = "", how: str = "is damaged") -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class Damaged(Problem):
 
 
 class Missing(Problem):
-    """A workspace without its database: a new and empty one would hide the runs that are there."""
+    """A workspace without its database: a new, empty one would hide the existing runs."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -76,5 +76,5 @@ class Gone(Problem):
 
 
 def no_workspace(path: Path) -> Problem:
-    """The sentence for a folder without a database."""
+    """The Problem for a folder without a database."""
     return Problem(f"{path.parent} is not a workspace: it holds no {path.name}.", todo="Choose or make another.")

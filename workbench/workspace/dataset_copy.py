@@ -1,4 +1,4 @@
-"""The data set's rows and the experiment's beside each run: a lost database can be rebuilt from the folders alone."""
+"""Copies of the data set and the experiment beside each run, from which a lost database can be rebuilt."""
 
 import json
 import os
@@ -21,11 +21,11 @@ LARGEST_COPY = 512 << 20  # bytes
 
 
 class CutError(ValueError):
-    """A file that was not written, or copied, to its end."""
+    """A file that was not written, or copied, completely."""
 
 
 class DatasetCopy(BaseModel):
-    """What `dataset.json` holds."""
+    """The content of `dataset.json`."""
 
     name: Text
     root: Text
@@ -38,7 +38,7 @@ class DatasetCopy(BaseModel):
 
 
 class ExperimentCopy(BaseModel):
-    """What `experiment.json` holds."""
+    """The content of `experiment.json`."""
 
     name: Text
     config: Text
@@ -46,11 +46,11 @@ class ExperimentCopy(BaseModel):
 
 
 def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
-    """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+    """The number of a data set, which is stored with its samples the first time; `pixels` is its cache, or None."""
     facts = copy_of(image_set, pixels)
     key, root = facts.fingerprint, facts.root
     row = db.execute("select id from datasets where fingerprint = ?", (key,)).fetchone()
-    if row is not None and not _has(db, row[0], facts):  # it came with a run from elsewhere that says what is not so
+    if row is not None and not _has(db, row[0], facts):  # it was imported with a run folder and is wrong
         db.execute("update datasets set fingerprint = fingerprint || '-' || id where id = ?", row)
     elif row is not None:
         db.execute("update datasets set root = ?, pixels = ? where id = ?", (root, str(pixels or ""), row[0]))
@@ -59,10 +59,10 @@ def register(db: Connection, image_set: "ImageSet", pixels: Path | None) -> int:
 
 
 def restore_dataset(db: Connection, folder: Path) -> int | None:
-    """The data set's rows, from the copy that every run keeps beside its config; None where there is none.
+    """Restore the data set's rows from the copy beside the run's config; None if there is none.
 
     Raises:
-        Problem, OSError or ValueError: the copy cannot be read, or is none.
+        Problem, OSError or ValueError: the copy cannot be read, or is invalid.
     """
     path = regular(folder / "dataset.json")
     if not path.exists():
@@ -73,7 +73,7 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
 
 
 def read_copy(path: Path) -> DatasetCopy:
-    """What a `dataset.json` holds. Raises CutError for one that is not whole, ValueError for no such file, OSError."""
+    """The content of a `dataset.json`. Raises CutError if it is incomplete, ValueError if it is invalid, OSError."""
     if path.stat().st_size > LARGEST_COPY:
         raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
     try:
@@ -85,10 +85,10 @@ def read_copy(path: Path) -> DatasetCopy:
 
 
 def arrived(db: Connection, facts: DatasetCopy) -> int:
-    """The number of the data set of a run that came from elsewhere; the one of that fingerprint here where it is known.
+    """The number of the data set of an imported run folder; that of the same fingerprint, if the workspace has one.
 
     Raises:
-        ValueError: no data set of ours looks so, or the one of that fingerprint here has other samples.
+        ValueError: it is no valid data set, or that of the same fingerprint has other samples.
     """
     ids, rows = [sample[0] for sample in facts.samples], [sample[1] for sample in facts.samples]
     if rows != list(range(len(rows))) or len(set(ids)) != len(ids):
@@ -111,7 +111,7 @@ def _has(db: Connection, dataset_id: int, facts: DatasetCopy) -> bool:
 
 
 def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
-    """All that a workspace stores of a data set; `pixels` is its cache of decoded images."""
+    """Everything that a workspace stores of a data set; `pixels` is its cache of decoded images."""
     names, labels, ids = image_set.class_names, image_set.labels.tolist(), image_set.sample_ids.tolist()
     official = image_set.official or [""] * len(ids)
     return DatasetCopy.model_construct(
@@ -128,7 +128,7 @@ def copy_of(image_set: "ImageSet", pixels: Path | None) -> DatasetCopy:
 
 
 def write_copy(facts: DatasetCopy, folder: Path) -> None:
-    """Write a data set's rows beside a run. Raises Problem where the disk refuses it."""
+    """Write a data set's rows beside a run. Raises Problem if the disk refuses it."""
     with files.atomic_write(regular(folder / "dataset.json")) as file:
         file.write(json.dumps(dict(facts), ensure_ascii=False).encode())
 
@@ -160,14 +160,14 @@ def keep_dataset(db: Connection, dataset_id: int, folder: Path) -> None:
 
 
 def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
-    """Write what ties a run to its experiment beside it."""
+    """Write the experiment of a run beside it."""
     row = db.execute("select name, config, created from experiments where id = ?", (experiment_id,)).fetchone()
     with files.atomic_write(regular(folder / "experiment.json")) as file:
         file.write(json.dumps(dict(zip(("name", "config", "created"), row, strict=True)), ensure_ascii=False).encode())
 
 
 def restore_experiment(db: Connection, folder: Path) -> int | None:
-    """The number of the run's experiment, made again by the first of its runs; None for a run of its own.
+    """The number of the run's experiment, which the first of its runs restores; None for a run without one.
 
     Raises:
         Problem, OSError or ValueError: as `restore_dataset`.

@@ -1,4 +1,4 @@
-"""A run deleted for ever: its rows, its folder, and the imported images that no run shows any more."""
+"""Deletes a run permanently: its rows, its folder, and imported images that no run shows any more."""
 
 import contextlib
 from pathlib import Path
@@ -11,14 +11,14 @@ from workbench.workspace.rows import Run
 if TYPE_CHECKING:
     from workbench.workspace.workspace import Workspace
 
-IMPORTED_IMAGES = "imported-images"  # folder of the workspace: images that were imported are copied into it
+IMPORTED_IMAGES = "imported-images"  # folder of the workspace for copies of imported images
 
 
 def delete_run(workspace: "Workspace", run: Run) -> None:
-    """Delete it, in the trash or not.
+    """Delete a run, in the trash or not.
 
     Raises:
-        Problem: the workspace cannot be written, or a folder is a link; nothing is deleted then.
+        Problem: the workspace cannot be written, or a folder is a link; then nothing is deleted.
     """
     folder, images = workspace.folder(run.id), inside(workspace.path, IMPORTED_IMAGES)
     with workspace.writing() as db:
@@ -35,9 +35,9 @@ def delete_run(workspace: "Workspace", run: Run) -> None:
 
 
 def _remove_images(folder: Path, key: str) -> None:
-    """The copies of one data set; files of others in the folder stay, and so do images outside of it."""
+    """Delete the copies of one data set; other files in the folder, and images outside of it, stay."""
     for path in folder.glob("*") if folder.is_dir() else ():
         if path.suffix in (".npy", ".json") and (path.stem == key or path.stem.startswith(f"{key}-")):
-            # A link stays, and on Windows what a window holds open: as with the run's folder.
+            # Links stay, and on Windows files that a window has open, as with the run's folder.
             with contextlib.suppress(OSError, Problem):
                 regular(path).unlink()

@@ -1,4 +1,4 @@
-"""What stores of an evaluation's embeddings keep and cost, as it was measured: kept until the evaluation goes."""
+"""Stored measurements of deployments: recall, bytes and time of an evaluation's compressed embeddings."""
 
 import json
 from typing import Any
@@ -11,10 +11,10 @@ Measurement = dict[str, Any]
 
 
 def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
-    """Keep a measurement, plain data without NaN, in the place of an earlier one that was asked for in the same words.
+    """Store a measurement (plain data without NaN); it replaces an earlier one with the same `wanted`.
 
     Args:
-        wanted: what was asked for, such as "pca32,int8 0.001".
+        wanted: what was measured, such as "pca32,int8 0.001".
 
     Raises:
         Problem: the workspace cannot be written.
@@ -28,7 +28,7 @@ def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, meas
 
 
 def newest_deployment(workspace: Workspace, evaluation_id: int, wanted: str | None = None) -> Measurement | None:
-    """The newest measurement of an evaluation, or the one asked for in these words; None without a readable one."""
+    """The newest measurement of an evaluation, or that with this `wanted`; None without a readable one."""
     sql = "select measured from deployments where evaluation_id = ? and (wanted = ? or ? is null) order by created desc"
     with workspace.reading() as db:
         rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()

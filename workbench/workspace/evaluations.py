@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import jobs
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums
 from workbench.workspace.columns import LARGEST_INT32, Unreadable, even, metrics_of
@@ -23,7 +24,7 @@ QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "righ
 
 
 def as_metrics(text: str) -> dict[str, float]:
-    """Metrics of one evaluation; none where they cannot be read, which its run reports."""
+    """Metrics of one evaluation; empty if they cannot be read, which its run reports."""
     try:
         return metrics_of(text)
     except Unreadable:
@@ -40,7 +41,7 @@ def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]
 
 
 def read_queries(db: Connection, evaluation_id: int) -> Queries:
-    """All columns in one row of texts: each row fetched would be a wait for the interpreter. Raises Problem."""
+    """All columns in one row of texts, because each fetched row waits for the interpreter lock. Raises Problem."""
     fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
     sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
     texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
@@ -50,7 +51,7 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
     for name in ("first_hit", "r", "right"):
         if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
             raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
-    order = np.argsort(columns["places"])  # sooner done here than in SQL
+    order = np.argsort(columns["places"])  # faster here than in SQL
     columns_in_order = Queries(
         sample_ids=columns["sample_ids"][order],
         labels=columns["labels"][order],
@@ -64,14 +65,14 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
 
 
 def read_query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
-    """One query of an evaluation. Raises Problem when the sample is none, or its row is damaged."""
+    """One query of an evaluation. Raises Problem if the sample is no query, or its row is damaged."""
     sql = "select label, class, path, ap, first_hit, r from query_rows where evaluation_id = ? and sample_id = ?"
     row = db.execute(sql, (evaluation_id, sample_id)).fetchone()
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     checksums.check_shown(db, evaluation_id, [sample_id])
     label, class_name, path, ap, first_hit, r = row
-    return Query(sample_id, label, class_name, path, nan if ap is None else ap, first_hit, r)
+    return Query(sample_id, label, visible(class_name), path, nan if ap is None else ap, first_hit, r)
 
 
 def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neighbour]:
@@ -91,7 +92,7 @@ def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[
     except ValueError:
         raise unread from None
     samples = checksums.checked_samples(db, dataset_id, rows)
-    by_row = {at: (number, its, name) for at, number, its, _, name, _ in samples}
+    by_row = {at: (number, its, visible(name)) for at, number, its, _, name, _ in samples}
     if len(rows) != len(similarities) or not by_row.keys() >= set(rows):
         raise unread
     return [
@@ -107,7 +108,7 @@ def query_table(db: Connection, evaluation_id: int) -> list[list[Any]]:
         'select sample_id, path, class, ap, first_hit, r, "right" from query_rows '
         "where evaluation_id = ? order by sample_id"
     )
-    return [list(row) for row in db.execute(sql, (evaluation_id,))]
+    return [[*row[:2], visible(row[2]), *row[3:]] for row in db.execute(sql, (evaluation_id,))]
 
 
 def count_and_sum(db: Connection, evaluation_id: int) -> tuple[int, int | None]:
@@ -121,13 +122,13 @@ def count_and_sum(db: Connection, evaluation_id: int) -> tuple[int, int | None]:
 
 
 def extent(db: Connection, run_id: int) -> tuple[int, int | None]:
-    """How many evaluations a run has, and the highest of their numbers."""
+    """The number of evaluations of a run, and the highest of their ids."""
     count, last = db.execute("select count(*), max(id) from evaluations where run_id = ?", (run_id,)).fetchone()
     return count, last
 
 
 def last_evaluation(db: Connection, run_id: int) -> int:
-    """The number of a run's evaluation of the latest epoch. Raises Problem when it has none yet."""
+    """The id of a run's evaluation of the latest epoch. Raises Problem if it has none yet."""
     row = db.execute(
         "select id from evaluations where run_id = ? order by epoch desc, id desc limit 1", (run_id,)
     ).fetchone()
@@ -167,7 +168,7 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
 
 
 def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None where they were not stored."""
+    """Sample ids [t] int64 and embeddings [t, d] float32 of the training half; None if they were not stored."""
     sql = (
         "select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.run_id = e.run_id "
         "and a.path = 'training-' || e.epoch || '.npz' and a.step = e.step where e.id = ?"
@@ -182,7 +183,7 @@ def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarra
 
 
 def _artefact(workspace: "Workspace", evaluation_id: int, column: str) -> tuple[Path, str] | None:
-    """Where a file of an evaluation is stored, and its hash."""
+    """The path of a file of an evaluation, and its hash."""
     sql = f'select a.run_id, a.path, a.blake2b from evaluations e join artefacts a on a.id = e."{column}"'
     with workspace.reading() as db:
         row = db.execute(f"{sql} where e.id = ?", (evaluation_id,)).fetchone()

@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from workbench.names import visible
 from workbench.workspace import runs
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.connection import Connection, new_id
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def create(workspace: Workspace, config: "RunConfig") -> int:
-    """A new experiment without runs; returns its number. Raises Problem when the workspace cannot be written."""
+    """A new experiment without runs; returns its number. Raises Problem if the workspace cannot be written."""
     with workspace.writing() as db:
         values = (config.name, config.to_toml(), now())
         return new_id(db.execute("insert into experiments (name, config, created) values (?, ?, ?)", values))
 
 
 def join(workspace: Workspace, experiment_id: int, run_id: int) -> None:
-    """Make a run one of the experiment. Raises Problem when the workspace cannot be written."""
+    """Add a run to the experiment. Raises Problem if the workspace cannot be written."""
     with workspace.writing() as db:
         db.execute("update runs set experiment_id = ? where id = ?", (experiment_id, run_id))
 
@@ -41,6 +42,7 @@ def experiments(db: Connection) -> list[Experiment]:
 
 def _experiment(number: int, name: str, config: str, created: str, text: str) -> Experiment:
     """One experiment; a result that cannot be read is left out, and its name says so."""
+    name = visible(name)
     try:
         result = parsed(text, dict)
         numbers = [result.get("separated", {}), *result.get("concatenated", [])]
@@ -58,6 +60,6 @@ def runs_of(workspace: Workspace, experiment_id: int) -> list[Run]:
 
 
 def set_result(workspace: Workspace, experiment_id: int, result: dict[str, Any]) -> None:
-    """Store the common result of the runs."""
+    """Store the joint result of the runs."""
     with workspace.writing() as db:
         db.execute("update experiments set result = ? where id = ?", (json.dumps(result), experiment_id))

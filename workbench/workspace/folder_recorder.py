@@ -1,4 +1,4 @@
-"""Events in, files out: the recorder of a run that has a folder and no workspace."""
+"""Stores the events of a run in files: the recorder of a run folder without a workspace."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class FolderRecorder(Recording):
             raise
 
     def read(self, image_set: "ImageSet", pixels: Path | None) -> None:
-        """Write the data set that the run has read beside it; `pixels` is its cache. Raises Problem."""
+        """Write the run's data set beside it; `pixels` is its cache. Raises Problem."""
         facts = copy_of(image_set, pixels)
         self._rows = {sample[0]: sample[1] for sample in facts.samples}
         write_copy(facts, self.folder)
@@ -58,11 +58,11 @@ class FolderRecorder(Recording):
         self._append([json.dumps({"environment": facts})])
 
     def beat(self) -> None:
-        """A sign of life, from any thread. Raises Problem."""
+        """Renew the heartbeat, from any thread. Raises Problem."""
         self._append([json.dumps({"run": {"heartbeat": now()}})])
 
     def close(self) -> None:
-        """Let another process work on the run; for a recorder that hears no Ended."""
+        """Let another process train the run; for a recorder that gets no Ended event."""
         super().close()
         self._release()
 
@@ -74,7 +74,7 @@ class FolderRecorder(Recording):
         return points
 
     def _read_back(self, folder: Path) -> float:
-        """What an earlier process said of the run; returns the seconds that it worked."""
+        """Read what an earlier process recorded; returns the seconds that it trained."""
         seconds = 0.0
         for entry in filter(None, journal.entries(folder)):
             if entry.environment is not None:
@@ -118,7 +118,7 @@ class FolderRecorder(Recording):
 
 
 def _lock(folder: Path) -> int | None:
-    """The folder's lock, held; None where its file system has no locks. Raises Problem while another has it."""
+    """Lock the folder; None if its file system has no locks. Raises Problem while another process has the lock."""
     try:
         opened = os.open(folder / travelling.LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:

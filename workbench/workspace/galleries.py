@@ -1,6 +1,6 @@
-"""Embeddings that are only searched: arrays in the run's folder, mapped into memory and never read whole.
+"""Search-only embeddings: arrays in the run's folder, mapped into memory and never read completely.
 
-A run with a gallery has no evaluation: metrics of all its samples would cost a search for each of them.
+A run with a gallery has no evaluation: metrics of all its samples would need a search for each of them.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench import files
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import arrays
@@ -30,7 +31,7 @@ Form = TypeVar("Form", bound=BaseModel)
 
 
 class StoredFile(BaseModel):
-    """A file as it was written."""
+    """Size and hash of a file when it was written."""
 
     model_config = ConfigDict(frozen=True)
     bytes: Whole
@@ -38,7 +39,7 @@ class StoredFile(BaseModel):
 
 
 class Note(BaseModel):
-    """What the arrays of a gallery do not say."""
+    """Facts on a gallery that its arrays do not contain."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     form: Literal[1] = 1
@@ -52,7 +53,7 @@ class Note(BaseModel):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gallery:
-    """An open gallery. Nothing of it is in memory before it is asked for."""
+    """An open gallery, which is read into memory only on demand."""
 
     folder: Path  # the run's
     note: Note
@@ -60,13 +61,13 @@ class Gallery:
     labels: np.ndarray | None  # [n] int64, a read-only map
 
     def blocks(self) -> Iterator[tuple[int, np.ndarray]]:
-        """All rows in order: first row and vectors [m, d] float32 as `comparable` gives them."""
+        """All rows in order: first row, and vectors [m, d] float32 by `comparable`."""
         rows = rows_at_once(self.note.dim)
         for start in range(0, self.note.count, rows):
             yield start, self.comparable(self.vectors[start : start + rows])
 
     def comparable(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors [m, d] as float32; of length one for cosine, and a zero vector stays zero."""
+        """Vectors [m, d] as float32, normalised for cosine; a zero vector stays zero."""
         numbers = np.asarray(vectors, np.float32)
         if self.note.distance == "l2":
             return numbers
@@ -86,11 +87,11 @@ class Gallery:
         if self.labels is None:
             return ""
         label, names = int(self.labels[row]), self.note.class_names
-        return names[label] if names is not None and 0 <= label < len(names) else str(label)
+        return visible(names[label]) if names is not None and 0 <= label < len(names) else str(label)
 
 
 def stored_files(folder: Path) -> list[tuple[Path, str]]:
-    """The arrays of a run's gallery with the hashes they were written with; none where it has no gallery.
+    """The arrays of a run's gallery with their hashes; none if it has no gallery.
 
     Raises:
         Problem: its note cannot be read.
@@ -113,10 +114,10 @@ def has_gallery(folder: Path) -> bool:
 
 
 def open_gallery(folder: Path) -> Gallery:
-    """The gallery in a run's folder; the sizes of its files are checked, their hashes are the doctor's work.
+    """The gallery in a run's folder; checks the sizes of its files (`workbench doctor` checks their hashes).
 
     Raises:
-        Problem: a file is missing, of another size or shape than was written, or no plain array.
+        Problem: a file is missing, has another size or shape than when it was written, or is no plain array.
     """
     note = read_note(regular(folder / NOTE), Note)
     vectors = _array(folder / VECTORS, note.vectors)
@@ -131,7 +132,7 @@ def open_gallery(folder: Path) -> Gallery:
 
 
 def read_note(path: Path, form: type[Form]) -> Form:
-    """A small file of JSON. Raises Problem: missing, too long, or not of this form."""
+    """Read a small JSON file. Raises Problem: missing, too long, or invalid."""
     try:
         if path.stat().st_size > LONGEST_NOTE:
             raise ValueError("it is too long")
@@ -143,7 +144,7 @@ def read_note(path: Path, form: type[Form]) -> Form:
 
 
 def damaged(path: Path, why: str) -> Problem:
-    """The sentence for a file that is not what was written."""
+    """The Problem for a file that differs from what was written."""
     return Problem(f"The file {path} is damaged: {why}.", kept=arrays.KEPT, todo="Import the embeddings again.")
 
 
@@ -163,10 +164,10 @@ def write_gallery(
     distance: Literal["cosine", "l2"],
     progress: Progress,
 ) -> Note:
-    """Copy embeddings block by block into a run's folder; the note, which makes it a gallery, is written last.
+    """Copy embeddings block by block into a run's folder; the note, which marks it as a gallery, is written last.
 
     Args:
-        vectors: [n, d] of numbers, perhaps a map; float16 and float32 are kept as they are, others become float32.
+        vectors: [n, d] of numbers, perhaps a memory map; float16 and float32 are kept, others become float32.
         labels: [n] int64. class_names: by label; None where a label is its own name.
         progress: called with the rows so far; may raise Cancelled.
 
@@ -198,7 +199,7 @@ def write_gallery(
 
 
 def write_array(path: Path, shape: tuple[int, ...], kind: np.dtype[Any], blocks: Iterator[np.ndarray]) -> StoredFile:
-    """A .npy file written in blocks, with its size and hash. Raises Problem where the disk cannot be written."""
+    """Write a .npy file in blocks; returns its size and hash. Raises Problem if the disk cannot be written."""
     head = BytesIO()
     header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(head, header)

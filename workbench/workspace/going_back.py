@@ -19,7 +19,7 @@ STEM = DATABASE.partition(".")[0]
 
 
 def steps_ahead(folder: Path) -> int:
-    """How many steps of the schema the next opening takes, 0 for a workspace of this Workbench. Changes nothing.
+    """How many schema upgrades the next opening makes, 0 for a workspace of this Workbench. Changes nothing.
 
     Raises:
         Problem: no workspace, or a database that cannot be read.
@@ -34,13 +34,13 @@ def copies(folder: Path) -> list[Path]:
 
 
 def go_back(folder: Path) -> str:
-    """Put the newest of `copies` into the place of the database, which is kept under another name.
+    """Replace the database by the newest of `copies`; the database is kept under another name.
 
     Returns:
         What was done, and what to do next.
 
     Raises:
-        Problem: there is no copy, it is damaged, or a program has the workspace open. Nothing was changed then.
+        Problem: there is no copy, it is damaged, or a program has the workspace open. Then nothing was changed.
     """
     kept = copies(folder)
     if not kept:
@@ -52,7 +52,7 @@ def go_back(folder: Path) -> str:
         db.execute("pragma busy_timeout = 1000")
         db.execute("pragma locking_mode = exclusive")  # until it is closed
         try:
-            db.execute("pragma journal_mode = delete")  # refused while any other connection is open
+            db.execute("pragma journal_mode = delete")  # fails while any other connection is open
         except OperationalError:
             raise Problem(
                 f"The workspace {folder} is open in another program.",

@@ -1,8 +1,8 @@
-"""Runs of folders that travelled, as runs of a workspace: as much as is there now, and the rest the next time.
+"""Imports run folders as runs of a workspace: what they have now, and the rest the next time.
 
-A folder may be copied while it grows, cut at any byte, in any order: whole lines of its journal are taken in at once,
-an evaluation when its arrays are whole, checkpoints when the run has ended. Nothing in a folder is trusted: no file is
-named by it, links are not followed, and every size is checked before a file is copied.
+A folder may be copied while it grows, cut off at any byte, in any order: complete lines of its journal are imported at
+once, an evaluation when its arrays are complete, checkpoints when the run has ended. Nothing in a folder is trusted:
+no file name in it is used, links are not followed, and every size is checked before a file is copied.
 """
 
 from pathlib import Path
@@ -23,16 +23,16 @@ from workbench.workspace.runs import add_note, forget_after
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
-AT_ONCE = 1 << 20  # bytes of a journal in one transaction: a run at work here waits no longer
-COMPARED = 1 << 12  # bytes before the place where reading goes on, to know the journal again
+AT_ONCE = 1 << 20  # bytes of a journal in one transaction, so that a run that trains here does not wait long
+COMPARED = 1 << 12  # bytes before the position where reading continues, to recognise the journal
 
 
 def ingest(workspace: Workspace, folder: Path) -> Taken:
-    """Take in what a run folder has and the workspace has not; the folder is only read.
+    """Import what a run folder has and the workspace does not; the folder is only read.
 
     Raises:
-        travelling.Unfinished: its first files are not whole yet.
-        Problem: it is no run folder, it is another than before under the same name, or the workspace cannot be written.
+        travelling.Unfinished: its first files are not complete yet.
+        Problem: it is no run folder, it is a different run than before, or the workspace cannot be written.
     """
     card, config, text = travelling.read(folder)
     with workspace.writing() as db:
@@ -91,7 +91,7 @@ def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) ->
 
 
 def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken) -> bool:
-    """Take in the next whole lines of the journal, in one transaction; whether there may be more."""
+    """Import the next complete lines of the journal, in one transaction; returns whether there may be more."""
     source, here = regular(folder / journal.NAME), home / journal.NAME
     if not source.exists():
         return False
@@ -101,14 +101,14 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
                 f"Run {taken.run_id} went on in this workspace: nothing more is taken from {folder}.",
                 kept="Both are kept as they are.",
             )
-        arrivals.refresh(db, arrival)  # another program may take in the same folder
+        arrivals.refresh(db, arrival)  # another program may be importing the same folder
         if arrival.read > source.stat().st_size:
-            return False  # a shorter copy of what is here
+            return False  # a shorter copy of what was imported
         if _before(file, arrival.read) != _before_in(here, arrival.read):
             raise Problem(
                 f"The journal in {folder} is not the one that run {taken.run_id} came from.",
-                kept="Nothing more was taken in.",
-                todo="Two copies of a folder that both went on are two runs: only one can be taken in.",
+                kept="Nothing more was imported.",
+                todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
             )
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
@@ -124,7 +124,7 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
 
 
 def _before(file: BinaryIO, at: int) -> bytes:
-    """The bytes of a journal before a place, a few thousand at most."""
+    """The bytes of a journal before a position, at most a few thousand."""
     file.seek(max(0, at - COMPARED))
     return file.read(min(at, COMPARED))
 
@@ -137,7 +137,7 @@ def _before_in(path: Path, at: int) -> bytes:
 
 
 def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:
-    """Whole lines from a place of a journal; empty as long as there is none. Raises Problem for an endless line."""
+    """Complete lines from a position of a journal; may be empty. Raises Problem for an endless line."""
     file.seek(at)
     block = file.read(AT_ONCE)
     if end := block.rfind(b"\n") + 1:
@@ -148,7 +148,7 @@ def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:
     if len(block) > journal.LONGEST_LINE:
         raise Problem(
             f"The journal in {folder} has a line of over {journal.LONGEST_LINE >> 20} MiB, which no run writes.",
-            kept="What comes before it was taken in.",
+            kept="What comes before it was imported.",
         )
     return b""
 
@@ -175,9 +175,9 @@ def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
 
 
 def _state(db: Connection, arrival: Arrival, taken: Taken) -> None:
-    """The run is what its journal says, whatever it was taken for in a silence.
+    """Set the run's state to that of its journal, even if it was marked dead in a silence.
 
-    Of a run that was known its last sign of life is this moment: the clock of its machine may be wrong.
+    The heartbeat of a known run is set to this moment, because the clock of its machine may be wrong.
     """
     beat = min(str(arrival.said.get("heartbeat") or ""), now()) if taken.new else now()
     values = (arrival.said.get("status", "queued"), arrival.said.get("problem", ""), beat or None, taken.run_id)
@@ -185,7 +185,7 @@ def _state(db: Connection, arrival: Arrival, taken: Taken) -> None:
 
 
 def _dataset(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> int | None:
-    """The number of the run's data set here; None as long as its copy is not whole."""
+    """The number of the run's data set here; None as long as its copy is not complete."""
     with workspace.reading() as db:
         ((dataset,),) = db.execute("select dataset_id from runs where id = ?", (taken.run_id,)).fetchall()
     if dataset is not None:

@@ -1,4 +1,4 @@
-"""A run's `journal.jsonl`: what the database holds of the run, one JSON object a line, written before each commit."""
+"""A run's `journal.jsonl`: what the database has of the run, one JSON object a line, written before each commit."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.paths import LARGEST, regular
 
 NAME = "journal.jsonl"
-LONGEST_LINE = 16 << 20  # bytes; a longer one is no entry of ours
+LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
 POINTS_IN_A_LINE = 10_000
 
 
@@ -56,17 +56,17 @@ class RunColumns(BaseModel):
 
 
 class EvaluationFacts(BaseModel):
-    """What an evaluation's arrays do not contain."""
+    """Facts on an evaluation that its arrays do not contain."""
 
     epoch: Annotated[int, Field(ge=0, le=LARGEST)]
     step: Whole
     distance: Literal["cosine", "l2"]
     metrics: dict[str, float | None]
-    files: dict[str, tuple[Whole, Text]] = {}  # bytes and hash by name, in folders that travel
+    files: dict[str, tuple[Whole, Text]] = {}  # bytes and hash by name, in run folders
 
 
 class CheckpointFacts(BaseModel):
-    """A checkpoint that was whole when its line was written; `blake2b` only in folders that travel."""
+    """A checkpoint that was complete when its line was written; `blake2b` only in run folders."""
 
     kind: Literal["last", "best"]
     step: Whole
@@ -75,7 +75,7 @@ class CheckpointFacts(BaseModel):
 
 
 class OwnerFacts(BaseModel):
-    """The process that works on a folder that travels."""
+    """The process that trains a run folder."""
 
     pid: Annotated[int, Field(gt=0, lt=2**31)]
     host: Annotated[Text, Field(max_length=255)]
@@ -83,7 +83,7 @@ class OwnerFacts(BaseModel):
 
 
 class Entry(BaseModel):
-    """One line. Of its parts most lines have one; `charts` comes with `step`."""
+    """One line. Most lines have one of these parts; `charts` comes with `step`."""
 
     model_config = ConfigDict(extra="ignore")
     scalars: list[Point] = []
@@ -97,24 +97,24 @@ class Entry(BaseModel):
     checkpoint: CheckpointFacts | None = None
     note: Text | None = None
     owner: OwnerFacts | None = None
-    taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run forgot later
+    taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run deleted later
 
 
 class Journal:
-    """Appends to a run's journal. What was written outlives the process at once, and the machine after `sync`.
+    """Appends to a run's journal. Lines survive a kill of the process at once, and a power cut after `sync`.
 
     Raises:
-        Problem: the journal's place is taken by a link or by anything but a file.
+        Problem: its path is a link or anything but a file.
         OSError: it cannot be opened.
     """
 
     def __init__(self, folder: Path) -> None:
         self._file = regular(folder / NAME).open("ab+", buffering=0)
-        self._lock = Lock()  # signs of life come from another thread
+        self._lock = Lock()  # heartbeats come from another thread
         self._end_cut_line()
 
     def write(self, lines: Sequence[str]) -> None:
-        """All of the lines or, where the disk is full, none of them. Raises OSError then."""
+        """Append all of the lines or, if the disk is full, none of them. Raises OSError then."""
         whole = "".join(f"{line}\n" for line in lines).encode()
         with self._lock:
             self._write(whole)
@@ -131,7 +131,7 @@ class Journal:
             raise
 
     def sync(self) -> None:
-        """Return when what was written is on the disk."""
+        """Flush what was written to the disk."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class Journal:
         self._file.close()
 
     def _end_cut_line(self) -> None:
-        """A kill may have cut the last line: the next record starts on a new line."""
+        """A kill may have cut off the last line: start the next record on a new line."""
         if self._file.seek(0, os.SEEK_END):
             self._file.seek(-1, os.SEEK_END)
             if self._file.read(1) != b"\n":
@@ -153,14 +153,14 @@ def point_lines(points: Sequence[tuple[str, int, float | None]]) -> list[str]:
 
 
 def evaluation_line(event: Evaluated, files: Mapping[str, tuple[int, str]] | None = None) -> str:
-    """What an evaluation's arrays do not contain, as a line; `files` are bytes and hash by name."""
+    """A line with the facts that an evaluation's arrays do not contain; `files` are bytes and hash by name."""
     head: dict[str, Any] = {"epoch": event.epoch, "step": event.step, "distance": event.distance}
     head |= {"files": files} if files else {}
     return f'{{"evaluation": {json.dumps(head)[:-1]}, "metrics": {metrics_json(event.metrics)}}}}}'
 
 
 def parsed(line: bytes) -> Entry | None:
-    """One line's entry; None for one that is no JSON or not of this form."""
+    """The entry of a line; None if it is invalid."""
     try:
         return Entry.model_validate(json.loads(line))
     except (ValueError, RecursionError):
@@ -168,9 +168,9 @@ def parsed(line: bytes) -> Entry | None:
 
 
 def entries(folder: Path) -> Iterator[Entry | None]:
-    """A run's journal entries, in order, without what a later line takes back; None for a line that cannot be read.
+    """A run's journal entries, in order, without what a later line revokes; None for an unreadable line.
 
-    Holds one line at a time.
+    Has one line in memory at a time.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
@@ -186,7 +186,7 @@ def entries(folder: Path) -> Iterator[Entry | None]:
 
 
 def last_state(folder: Path) -> RunState:
-    """What a run's journal said last of its state; queued before it said anything."""
+    """The last state in a run's journal; queued if it has none."""
     state = RunState.QUEUED
     for entry in filter(None, entries(folder)):
         if entry.run is not None and "status" in entry.run.model_fields_set:

@@ -1,4 +1,4 @@
-"""What a person decided about the labels of a data set: an overlay. Images and stored labels are never changed."""
+"""The user's decisions about labels of a data set: an overlay. Images and stored labels are never changed."""
 
 import json
 from collections.abc import Iterable
@@ -13,16 +13,16 @@ KEEP, RELABEL, DROP, UNSURE = DECISIONS = ("keep", "relabel", "drop", "unsure")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided about the label of one sample."""
+    """The user's decision about the label of one sample."""
 
     sample_id: int
     decision: str  # one of DECISIONS
-    label: int | None = None  # the right one, where it is relabelled
+    label: int | None = None  # the right label, if it is relabelled
 
 
 def all_decisions(workspace: Workspace, dataset_id: int) -> dict[int, Decision]:
     """Decisions by sample id, in the order in which they were made."""
-    # One row of one text: every row is a wait for the interpreter beside a training thread.
+    # One row of one text, because every row waits for the interpreter lock beside a training thread.
     sql = (
         "select json_group_array(json_array(sample_id, decision, label)) from "
         "(select * from label_decisions where dataset_id = ? order by created, sample_id)"
@@ -33,7 +33,7 @@ def all_decisions(workspace: Workspace, dataset_id: int) -> dict[int, Decision]:
 
 
 def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision]) -> None:
-    """Store decisions, each in the place of an earlier one about the same sample.
+    """Store decisions; each replaces an earlier one about the same sample.
 
     Raises:
         Problem: an unknown decision, a relabelled sample without a label or another one with it; nothing can be
@@ -54,7 +54,7 @@ def decide(workspace: Workspace, dataset_id: int, decisions: Iterable[Decision])
 
 
 def forget(workspace: Workspace, dataset_id: int, sample_ids: Iterable[int]) -> None:
-    """Take decisions back; samples without one are passed over. Raises Problem when nothing can be written."""
+    """Remove decisions; samples without one are skipped. Raises Problem if nothing can be written."""
     with workspace.writing() as db:
         db.executemany(
             "delete from label_decisions where dataset_id = ? and sample_id = ?",

@@ -1,12 +1,12 @@
-"""Which machine works in a workspace on a network disk: a file beside the database, with signs of life.
+"""Which machine uses a workspace on a network disk: a file beside the database, with a heartbeat.
 
-SQLite's log for several readers and a writer needs memory that all of them share: two machines have none. So on such a
-disk the database has no log, and one machine opens it at a time, with as many processes as it likes: on one machine
-SQLite's own locks work. The file is made so that of two machines only one succeeds. Each transaction looks into it
-first: who was suspended while another machine took over finds that out and writes nothing.
+SQLite's write-ahead log needs memory that all processes share, which two machines do not have. On such a disk the
+database therefore has no log, and one machine opens it at a time, with any number of processes, because on one machine
+SQLite's own locks work. The file is created so that only one of two machines succeeds. Each transaction checks it
+first: a machine that was suspended while another took over notices that and writes nothing.
 
-No clock is believed: whether the holder lives is seen by watching its signs of life come, or by the file server's
-times of two files.
+No clock is trusted: whether the holder is alive is found by watching its heartbeat, or by the file server's times of
+two files.
 """
 
 import contextlib
@@ -28,16 +28,16 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import lease_holder
 from workbench.workspace.lease_holder import NAME, Holder, Leased, held_elsewhere, read
 
-BEAT = 20.0  # seconds between two signs of life
-WATCHED = 50.0  # seconds without one in which a lease is watched before it is taken over
-LOOK = 0.5  # seconds between two looks meanwhile
+BEAT = 20.0  # seconds between two heartbeats
+WATCHED = 50.0  # seconds without a heartbeat before a lease is taken over
+LOOK = 0.5  # seconds between two checks meanwhile
 TRIES = 3
 LENGTH = 1024  # bytes, as it is written
 
 
 @dataclass
 class Lease:
-    """This process's part in the lease of one workspace, for all that it has open there."""
+    """The lease of one workspace, shared by everything that this process has open in it."""
 
     folder: Path
     kind: str  # of the file system
@@ -51,7 +51,7 @@ class Lease:
         return self.folder / NAME
 
     def hold(self) -> None:
-        """Make the lease this machine's. Raises Leased where it is another's."""
+        """Acquire the lease for this machine. Raises Leased if another machine has it."""
         for _ in range(TRIES):
             holder = read(self.folder)
             if holder is not None and not holder.here:
@@ -66,7 +66,7 @@ class Lease:
         raise Leased(self.folder, f"The file {self.path} changes all the time.", "Try again in a moment.")
 
     def _read_back(self) -> None:
-        """Raises Problem on a disk that does not keep the file: another machine would not see it, either."""
+        """Raises Problem on a disk that does not keep the file, because another machine would not see it, either."""
         made = read(self.folder)
         if made is None or not made.here:
             raise Problem(
@@ -76,9 +76,9 @@ class Lease:
             )
 
     def check(self) -> None:
-        """Raises Problem unless the lease is still this machine's; asked at each transaction."""
+        """Raises Problem unless this machine still has the lease; called in each transaction."""
         holder = read(self.folder)
-        if holder is None:  # the process that had it has closed the workspace
+        if holder is None:  # the process that wrote it has closed the workspace
             self.hold()
         elif not holder.here:
             raise Problem(
@@ -88,20 +88,20 @@ class Lease:
             )
 
     def beat(self) -> None:
-        """A sign of life, and this process is the one that gives it where the one before has ended. Raises Problem."""
+        """Write a heartbeat, also in place of another process of this machine that has ended. Raises Problem."""
         holder = read(self.folder)
         if holder is not None and holder.here and (holder.pid == os.getpid() or not holder.alive):
             self._write()
 
     def give_up(self) -> None:
-        """Remove the file, if it is this process's."""
+        """Remove the file, if it names this process."""
         with contextlib.suppress(Problem, OSError):
             holder = read(self.folder)
             if holder is not None and holder.here and holder.pid == os.getpid():
                 self.path.unlink()
 
     def take_from(self, before: Holder) -> None:
-        """Write this process over a holder that was watched. Raises Leased where another was faster."""
+        """Replace a holder that was watched by this process. Raises Leased if another was faster."""
         now = read(self.folder)
         if now != before:
             raise Leased(self.folder, f"The file {self.path} has changed just now.", "Try again in a moment.")
@@ -119,11 +119,11 @@ class Lease:
             beat=beat,
             count=self.count,
         )
-        # Always as long: a network disk may give what is new only up to the length that it remembers.
+        # Always of the same length: a network disk may return new content only up to the length that it has cached.
         return holder.model_dump_json().encode().ljust(LENGTH)
 
     def _make(self) -> bool:
-        """Make the file, whole from its first moment; False where another program was faster."""
+        """Create the file with its full content; False if another program was faster."""
         draft = self.folder / f".lease-{uuid.uuid4().hex[:8]}.draft"
         try:
             draft.write_bytes(self._content())
@@ -131,7 +131,7 @@ class Lease:
                 os.link(draft, self.path)
             except FileExistsError:
                 return False
-            except OSError as error:  # a disk without hard links; sshfs says so, too, where the file is there
+            except OSError as error:  # a disk without hard links; sshfs also reports this if the file exists
                 return not self.path.exists() and self._make_in_place(error)
         except OSError as error:
             raise files.explain(error, self.path) from error
@@ -160,10 +160,10 @@ _lock = threading.RLock()
 
 
 def take(folder: Path, kind: str) -> Lease:
-    """Hold the lease of a workspace, with signs of life until it is given back as often as it was taken.
+    """Acquire the lease of a workspace, with a heartbeat until `give_back` was called as often as `take`.
 
     Raises:
-        Leased: another machine has it, or had it and did not give it back.
+        Leased: another machine has it, or had it and did not release it.
         Problem: the folder cannot be written.
     """
     name = os.path.realpath(folder)
@@ -178,10 +178,9 @@ def take(folder: Path, kind: str) -> Lease:
 
 
 def look_again(database: Path) -> None:
-    """Make this machine forget what it remembers of a database that another machine may have changed since.
+    """Make this machine drop its cache of a database that another machine may have changed.
 
-    sshfs remembers a file's length for 20 seconds, and the database then looks damaged; a change of its time, made
-    here, ends that.
+    sshfs caches a file's length for 20 seconds, so that the database looks damaged; changing its time ends that.
     """
     for path in (database, database.with_name(f"{database.name}-journal")):
         with contextlib.suppress(OSError):
@@ -189,7 +188,7 @@ def look_again(database: Path) -> None:
 
 
 def give_back(lease: Lease) -> None:
-    """The end of one `take`; with the last one the signs of life end, and the file goes."""
+    """Undo one `take`; the last one ends the heartbeat and removes the file."""
     with _lock:
         lease.users -= 1
         if not lease.users:
@@ -199,13 +198,13 @@ def give_back(lease: Lease) -> None:
 
 
 def take_over(folder: Path, progress: Progress = quiet) -> None:
-    """Make a lease this machine's after no sign of life of its holder came for WATCHED seconds.
+    """Acquire a lease whose holder wrote no heartbeat for WATCHED seconds.
 
     Args:
-        progress: told of the seconds; may raise Cancelled.
+        progress: called with the seconds; may raise Cancelled.
 
     Raises:
-        Leased: the holder gave a sign of life meanwhile.
+        Leased: the holder wrote a heartbeat meanwhile.
     """
     before, began = read(folder), monotonic()
     if before is None or before.here:

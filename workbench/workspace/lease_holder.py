@@ -1,4 +1,4 @@
-"""Who holds the lease of a workspace, as its file names them, and the sentence about another machine."""
+"""The holder of a workspace's lease, as named in its file, and the Problem about another machine."""
 
 import contextlib
 import json
@@ -20,22 +20,22 @@ from workbench.workspace.ownership import SAME_START
 from workbench.workspace.paths import regular
 
 NAME = "workspace.lease"
-SILENT = 120.0  # seconds without one, by the file server's clock, after which a holder is called silent
-WRONG_CLOCK = 300.0  # seconds by which a clock may be wrong before that is said
+SILENT = 120.0  # seconds without a heartbeat, by the file server's clock, after which a holder is called silent
+WRONG_CLOCK = 300.0  # seconds by which a clock may be wrong before that is reported
 LONGEST = 4096  # bytes, as it is read
 
 log = logging.getLogger(__name__)
 
 
 class Holder(BaseModel):
-    """The machine that works in a workspace, and the process of it that says so."""
+    """The machine that uses a workspace, and the process that wrote its name."""
 
     machine: Annotated[str, Field(max_length=64)]
     host: Annotated[str, Field(max_length=255)]
     pid: Annotated[int, Field(ge=0)]
     born: float  # the process's start, seconds since 1970
     beat: Annotated[str, Field(max_length=64)]  # by its clock, ISO 8601
-    count: Annotated[int, Field(ge=0)] = 0  # of signs of life
+    count: Annotated[int, Field(ge=0)] = 0  # of heartbeats
 
     @property
     def here(self) -> bool:
@@ -44,7 +44,7 @@ class Holder(BaseModel):
 
     @property
     def alive(self) -> bool:
-        """Whether its process, one of this machine, is there."""
+        """Whether its process, on this machine, exists."""
         try:
             process = psutil.Process(self.pid)
             return bool(
@@ -64,7 +64,7 @@ class Leased(Problem):
 
 @cache
 def machine() -> str:
-    """A name of this machine that no other has, though two may share a host name or, as copies, a machine id."""
+    """A unique name of this machine, even if others have its host name or, as copies, its machine id."""
     known = ""
     with contextlib.suppress(OSError):
         known = Path("/etc/machine-id").read_text("ascii", "replace").strip()
@@ -72,7 +72,7 @@ def machine() -> str:
 
 
 def read(folder: Path) -> Holder | None:
-    """The holder that the file names; None without the file. One that cannot be read is a holder that nobody knows."""
+    """The holder in the file; None without the file. An unreadable file gives an unknown holder."""
     path = regular(folder / NAME)
     try:
         with path.open("rb") as file:
@@ -85,7 +85,7 @@ def read(folder: Path) -> Holder | None:
 
 
 def held_elsewhere(folder: Path, kind: str, holder: Holder) -> Leased:
-    """The sentence for a workspace of another machine: whether it gives signs of life, and whether a clock is wrong."""
+    """The Problem for a workspace of another machine: whether its heartbeat is recent, and whether a clock is wrong."""
     age = _age(folder)
     words = [f"The workspace {folder} lies on a network disk ({kind}) and is open on {holder.host}"]
     if age is None:
@@ -106,7 +106,7 @@ def held_elsewhere(folder: Path, kind: str, holder: Holder) -> Leased:
 
 
 def _age(folder: Path) -> float | None:
-    """Seconds since the last sign of life by the file server's clock, which times both files; None if it cannot be."""
+    """Seconds since the last heartbeat by the file server's clock, which times both files; None if it is unknown."""
     probe = folder / f".lease-{uuid.uuid4().hex[:8]}.probe"
     try:
         try:
@@ -119,7 +119,7 @@ def _age(folder: Path) -> float | None:
 
 
 def _wrong_by(holder: Holder, age: float | None) -> float:
-    """Seconds by which the holder's clock is ahead of this machine's, as far as its last sign of life tells."""
+    """Seconds by which the holder's clock is ahead of this machine's, by its last heartbeat."""
     try:
         said = datetime.fromisoformat(holder.beat)
         return (said - datetime.now(UTC)).total_seconds() + (age or 0.0)

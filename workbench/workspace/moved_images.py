@@ -1,4 +1,4 @@
-"""A data set whose files were moved: the new folder is found once, and all its pictures are there again."""
+"""A data set whose files were moved: the new folder is found once for all its images."""
 
 import os
 from pathlib import Path
@@ -8,19 +8,19 @@ from workbench.problem import Problem
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.workspace import Workspace
 
-TRIED = 500  # images looked for in a folder before all are counted
+TRIED = 500  # images that are tried in a folder before all are counted
 
 
 def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[int, int]:
-    """Take the images of a data set from below `folder` from now on; call it on a thread.
+    """Read the images of a data set from below `folder` from now on; call it on a thread.
 
-    They may be in it, in a folder of it, or in its parent folder; where most are is taken.
+    They may be in it, in a folder of it, or in its parent folder; the one with most of the images is used.
 
     Returns:
-        How many images are there, and how many the data set has.
+        How many images were found, and how many the data set has.
 
     Raises:
-        Problem: the data set has no files, none of them is there, or the workspace cannot be written.
+        Problem: the data set has no files, none of them was found, or the workspace cannot be written.
     """
     data, paths = workspace.dataset(dataset_id), workspace.samples(dataset_id).paths
     if not data.root or not paths:
@@ -43,7 +43,7 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
 
 
 def _candidates(folder: Path) -> list[Path]:
-    """The folder first: it is taken where others hold no more."""
+    """The folders to try; the chosen one first, which is used unless another has more images."""
     try:
         below = sorted(entry for entry in folder.iterdir() if entry.is_dir())
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Changes in a workspace since the last look, by any process; read on a separate connection."""
+"""Changes in a workspace since the last read, by any process; read on a separate connection."""
 
 import threading
 from contextlib import suppress
@@ -13,8 +13,8 @@ from workbench.workspace.connection import InPlace, explained_errors
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.workspace import Workspace
 
-ROWS_AT_ONCE = 10_000  # numbers of `seq` looked through in one look: keeps a look under about 10 ms
-Extent = tuple[int, int | None]  # how many rows there are, and the highest of their numbers
+ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms
+Extent = tuple[int, int | None]  # the number of rows, and the highest id
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Followed:
     run_id: int | None = None
     evaluations: tuple[Evaluation, ...] = ()  # by epoch
     chart_steps: tuple[int, ...] = ()  # at which its method drew charts, rising
-    dataset: Dataset | None = None  # None before the run has read its data, or where its row cannot be read
+    dataset: Dataset | None = None  # None before the run has read its data, or if its row cannot be read
     has_checkpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far has been read: of the workspace, and of the run that is followed."""
+    """How far the workspace, and the run that is followed, have been read."""
 
     run_id: int | None = None
     version: int = -1
@@ -43,7 +43,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """One look: what was read, and where the next one starts."""
+    """What one call of `look` read, and where the next one starts."""
 
     before: Place
     after: Place
@@ -51,17 +51,17 @@ class News:
     trashed: list[Run]
     experiments: list[Experiment]  # newest first
     scalars: list[tuple[str, int, float]]  # new points of the followed run, in the order written; NaN is NaN
-    more: bool  # points are waiting
+    more: bool  # there are more points
 
 
 class Watch:
-    """Looks for news in a workspace. Safe to call from any thread; a look may take as long as the disk.
+    """Reads news of a workspace. Safe to call from any thread; a call may take as long as the disk.
 
     Args:
         workspace: stays open as long as the watch.
 
     Attributes:
-        first: the news of the first look, which follows no run.
+        first: the news of the first call, which follows no run.
 
     Raises:
         Problem: the workspace cannot be read.
@@ -77,7 +77,7 @@ class Watch:
         self.first = first
 
     def close(self) -> None:
-        """Close the connection; later looks see nothing new."""
+        """Close the connection; later calls return nothing."""
         with self._lock:
             self._closed = True
             self._db.close()
@@ -86,7 +86,7 @@ class Watch:
         """What is new since `reached`; None for nothing.
 
         Raises:
-            Problem: the workspace cannot be read; Gone where its database is another file, which may be put back.
+            Problem: the workspace cannot be read; Gone if its database was replaced, which may be undone.
         """
         with self._lock:
             if self._closed:
@@ -146,13 +146,13 @@ class Watch:
             return None
         if known is not None and known.id == run.dataset_id:
             return known
-        with suppress(Problem):  # pages that need it say so
+        with suppress(Problem):  # pages that need it report it
             return samples.read_dataset(self._db, run.dataset_id, self.workspace.path)
         return None
 
 
 def watched(path: Path) -> Watch:
-    """A watch on the workspace in a folder, which is made where it is missing. Raises Problem."""
+    """A watch on the workspace in a folder, which is created if missing. Raises Problem."""
     workspace = Workspace(path, create=True)
     try:
         return Watch(workspace)

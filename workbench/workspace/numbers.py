@@ -1,4 +1,4 @@
-"""Numbers that are none as JSON that every reader takes: NaN as null, infinity as a number too large for a float."""
+"""NaN and infinity as valid JSON: NaN as null, infinity as a number too large for a float."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,5 +27,5 @@ def points_json(points: Sequence[tuple[str, int, float | None]]) -> str:
 
 
 def words_of(value: float) -> str:
-    """What a table shows for a number that is not finite: a dash for NaN, the sign of infinity for an infinite one."""
+    """The text of a table for a number that is not finite: a dash for NaN, the infinity sign for infinity."""
     return "–" if isnan(value) else "∞" if copysign(1, value) > 0 else "−∞"

@@ -1,8 +1,8 @@
-"""Who works on a run or a sweep: one process of one machine, known by its start, that gives signs of life.
+"""The owner of a run or a sweep: one process of one machine, identified by its start, with a heartbeat.
 
-On the machine of the owner the process decides: it is there, it is no zombie, and it began when the row says. From
-another machine the last sign of life decides: an owner that was silent for SILENT seconds counts as gone. Each taking
-of a run has a token of its own, so that a process that lost the run (a suspended laptop) finds another's in its place.
+On the owner's machine the process decides: it exists, is no zombie, and began at the time in the row. On another
+machine the heartbeat decides: an owner without one for SILENT seconds counts as gone. Each time that a process takes a
+run it gets a new token, so that a process that lost the run (on a suspended laptop) finds another token in its row.
 """
 
 import json
@@ -21,10 +21,10 @@ from workbench.events import LIVE
 from workbench.problem import Problem, RunTaken
 from workbench.workspace.connection import Connection
 
-SAME_START = 60.0  # seconds by which two readings of a process's start may differ when the clock was set
-SILENT = 120.0  # seconds without a sign of life after which an owner on another machine counts as gone
-AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later signs of life are not believed
-BEAT = 20.0  # seconds between two signs of life
+SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
+SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone
+AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later heartbeats are ignored
+BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
 COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
 
@@ -38,8 +38,8 @@ class Owner:
     pid: int | None
     host: str | None
     born: float | None  # seconds since 1970; None in rows of older versions
-    beat: str | None  # last sign of life, ISO 8601 in UTC
-    token: str | None = None  # of one taking of a run; None for sweeps
+    beat: str | None  # last heartbeat, ISO 8601 in UTC
+    token: str | None = None  # unique for each time that a run is taken; None for sweeps
 
     def __str__(self) -> str:
         return f"process {self.pid} of {self.host}"
@@ -51,7 +51,7 @@ class Owner:
 
     @property
     def alive(self) -> bool:
-        """Whether it is there: the same process on this machine, a sign of life from another."""
+        """Whether it is alive: by its process on this machine, by its heartbeat on another."""
         if not isinstance(self.pid, int) or self.pid <= 0:
             return False
         if self.host != socket.gethostname():
@@ -60,11 +60,11 @@ class Owner:
             return self.token in _held
         try:
             process = psutil.Process(self.pid)
-            if process.status() == psutil.STATUS_ZOMBIE:  # it ended under a living parent
+            if process.status() == psutil.STATUS_ZOMBIE:  # it ended, but its parent lives
                 return False
             if not isinstance(self.born, int | float):
                 return age(self.beat) < SILENT
-            started = float(process.create_time())  # a number is given again to other processes
+            started = float(process.create_time())  # process numbers are reused
             return abs(started - self.born) < SAME_START
         except (psutil.Error, OverflowError):
             return False
@@ -72,12 +72,12 @@ class Owner:
 
 @cache
 def _born(pid: int) -> float:
-    """The start of this process, in seconds since 1970; by its number, which a forked child does not share."""
+    """The start of this process, in seconds since 1970; cached by its number, which a forked child does not share."""
     return float(psutil.Process(pid).create_time())
 
 
 def age(beat: object) -> float:
-    """Seconds since a sign of life; endless without one that can be read."""
+    """Seconds since a heartbeat; infinite if it cannot be read."""
     try:
         return (datetime.now(UTC) - datetime.fromisoformat(str(beat))).total_seconds()
     except (TypeError, ValueError):
@@ -85,7 +85,7 @@ def age(beat: object) -> float:
 
 
 def owner_of(db: Connection, table: Literal["runs", "sweeps"], number: int) -> Owner | None:
-    """The owner that a row names; None where there is no such row."""
+    """The owner in a row; None if there is no such row."""
     row = db.execute(f"select {COLUMNS[table]} from {table} where id = ?", (number,)).fetchone()
     return None if row is None else Owner(*row)
 
@@ -102,7 +102,7 @@ def own(db: Connection, table: Literal["runs", "sweeps"], number: int) -> None:
 
 
 def here() -> dict[str, object]:
-    """This process as a run folder names it: pid, host and born."""
+    """This process as in a run folder: pid, host and born."""
     return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
 
 
@@ -110,7 +110,7 @@ def take_run(db: Connection, run_id: int) -> None:
     """Make this process the run's owner and queue it, in the current transaction: exactly one of several succeeds.
 
     Raises:
-        Problem: there is no such run, or a process is at work on it; names the process.
+        Problem: there is no such run, or a process is training it; names the process.
     """
     owner = owner_of(db, "runs", run_id)
     if owner is None:
@@ -121,7 +121,7 @@ def take_run(db: Connection, run_id: int) -> None:
 
 
 def give_up(db: Connection, run_id: int) -> None:
-    """Let another process take this process's run. Raises RunTaken where it is not this process's."""
+    """Let another process take this process's run. Raises RunTaken if it is not this process's."""
     release(hold(db, run_id))
     db.execute("update runs set pid = null, host = null, born = null, owner = null where id = ?", (run_id,))
 
@@ -137,7 +137,7 @@ def refuse_while_working(db: Connection, run_id: int, states: tuple[str, ...]) -
 
 
 def hold(db: Connection, run_id: int) -> str:
-    """The token under which this process writes the run. Raises RunTaken where the run is not this process's."""
+    """The token under which this process writes the run. Raises RunTaken if the run is not this process's."""
     owner = owner_of(db, "runs", run_id)
     if owner is None or owner.token is None or not owner.here:
         raise taken(run_id, owner)
@@ -146,25 +146,25 @@ def hold(db: Connection, run_id: int) -> str:
 
 
 def check(db: Connection, run_id: int, token: str) -> None:
-    """Raise RunTaken unless the run is still held under that token; in the transaction that is about to write."""
+    """Raise RunTaken unless the run still has that token; call it in the transaction that is about to write."""
     owner = owner_of(db, "runs", run_id)
     if owner is None or owner.token != token:
         raise taken(run_id, owner)
 
 
 def release(token: str) -> None:
-    """This process works on that run no longer, whatever could be recorded of its end."""
+    """This process no longer trains that run, even if its end could not be recorded."""
     _held.discard(token)
 
 
 def taken(run_id: int, owner: Owner | None) -> RunTaken:
-    """The sentence for a run that is not, or no longer, this process's."""
+    """The Problem for a run that is not, or no longer, this process's."""
     event = "is gone from its workspace" if owner is None else f"was taken over: {owner} has it"
     return RunTaken(f"Run {run_id} {event}.", kept="What was recorded before is kept; nothing was written since.")
 
 
 def beat(db: Connection) -> None:
-    """A sign of life of every run that this process has."""
+    """Renew the heartbeat of every run of this process."""
     states = ", ".join(f"'{status}'" for status in LIVE)
     db.execute(
         f"update runs set heartbeat = ? where status in ({states}) and owner in (select value from json_each(?))",
@@ -173,9 +173,9 @@ def beat(db: Connection) -> None:
 
 
 def dead_runs(db: Connection) -> list[int]:
-    """Runs that are said to work or wait and whose owner is gone.
+    """Runs that are marked as running or waiting but whose owner is gone.
 
-    One that waits in a folder elsewhere has none yet; of one at a place the place says whether it works.
+    A run that waits in a run folder has no owner yet; for a run at a place, the place reports whether it trains.
     """
     states = ", ".join(f"'{status}'" for status in LIVE)
     begun = (

@@ -22,7 +22,7 @@ def _number(blob: str, position: str) -> str:
     return f"({value} - (({worth[-1]} >= 128) << 32))"
 
 
-# As many elements as the blob has numbers: SQLite has no other way to count that any build of it knows.
+# As many elements as the blob has numbers: the only way to count that every build of SQLite has.
 _RANKS = "json_each('[' || substr(replace(hex(zeroblob(length(q.neighbours) / 4)), '00', ',0'), 2) || ']')"
 
 # Step m008 of the schema; a released step is never edited. "cross join" keeps the order: else all samples are scanned.
@@ -59,5 +59,5 @@ def unpacked(stored: bytes | str) -> list[int]:
 
 
 def numbers_of(text: str | None, dtype: type) -> np.ndarray:
-    """The numbers [n] of one column as SQLite's group_concat joins them, read without an object for each."""
+    """The numbers [n] of a column in SQLite's group_concat, parsed without an object for each."""
     return np.fromstring(text or "", dtype, sep=",")

@@ -1,4 +1,4 @@
-"""Paths that a workspace's own rows and folders name. It may come from elsewhere: nothing in it leads out of it."""
+"""Paths in a workspace's rows and folders. A workspace may be hostile: no path in it may lead out of it."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
 def default_workspace() -> Path:
-    """Where runs go when nothing is said: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
+    """The default workspace: WORKBENCH_WORKSPACE, or the folder Workbench in the home folder."""
     return Path(os.environ.get("WORKBENCH_WORKSPACE") or Path.home() / "Workbench")
 
 
@@ -29,15 +29,15 @@ def whole(value: object, what: str) -> int:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The file or folder `name` below `folder`, whether or not it is there.
+    """The file or folder `name` below `folder`, which may be missing.
 
     Args:
-        folder: trusted, and may be reached over a link.
+        folder: trusted; may be a link.
         name: relative, with "/" between its parts.
 
     Raises:
-        Problem: `name` is empty or absolute, has ".." or a character that no name has, or one of its parts is a link
-            or anything but a file or a folder (a pipe would never end).
+        Problem: `name` is empty or absolute, has ".." or an invalid character, or one of its parts is a link or
+            anything but a file or a folder (reading a pipe would never end).
     """
     relative = Path(name) if isinstance(name, str) and "\0" not in name else Path()
     if not relative.parts or relative.is_absolute() or relative.anchor or ".." in relative.parts:
@@ -52,7 +52,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def regular(path: Path) -> Path:
-    """`path` itself, if it is missing or a file of its own. Raises Problem for a link, a folder or a pipe."""
+    """`path` itself, if it is missing or a regular file. Raises Problem for a link, a folder or a pipe."""
     facts = _check(path)
     if facts is not None and not stat.S_ISREG(facts.st_mode):
         raise Problem(f"{path} is not a file.", kept="It was not used.")
@@ -60,7 +60,7 @@ def regular(path: Path) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file of its own; a link is none."""
+    """Whether it is a regular file; a link is not."""
     try:
         return regular(path).exists()
     except Problem:
@@ -68,9 +68,9 @@ def is_file(path: Path) -> bool:
 
 
 def write_from(path: Path, at: int, content: bytes) -> None:
-    """Write bytes from a place of a file on, which ends behind them; the file is made where it is missing.
+    """Write bytes at a position of a file, which ends after them; creates the file if it is missing.
 
-    What a killed program wrote there is written again. Raises Problem for a link, and where the disk refuses it.
+    Overwrites what a killed program wrote there. Raises Problem for a link, and if the disk refuses it.
     """
     try:
         with regular(path).open("r+b" if path.exists() else "w+b") as file:
@@ -82,7 +82,7 @@ def write_from(path: Path, at: int, content: bytes) -> None:
 
 
 def remove_folder(folder: Path, name: str) -> None:
-    """Delete a folder with all that is in it; links in it are removed, never followed. One that is gone is no error.
+    """Delete a folder with its content; links in it are removed, never followed. A missing folder is no error.
 
     Raises:
         Problem: as `inside`.
@@ -98,12 +98,12 @@ def pixel_cache(stored: str, workspace: Path) -> Path | None:
         path = Path(stored).resolve()
         near = any(path.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
         return path if near and path.is_file() else None
-    except (OSError, RuntimeError, ValueError):  # a ring of links, or a name that no system takes
+    except (OSError, RuntimeError, ValueError):  # a loop of links, or an invalid name
         return None
 
 
 def originals(root: str, paths: list[str]) -> list[Path]:
-    """The image files of a data set. Raises Problem for one that is not below its root."""
+    """The image files of a data set. Raises Problem for a file that is not below its root."""
     for path in paths:
         if path[:1] in ("", "/", "\\") or ".." in path or ":" in path or "\0" in path:
             relative = Path(path) if "\0" not in path else Path("..")
@@ -135,6 +135,6 @@ def _check(path: Path) -> os.stat_result | None:
 
 
 def _shown(value: object) -> str:
-    """A value in a sentence: on one line, cut short."""
+    """A value for a sentence: on one line, truncated."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:76]}…{text[-1]}"

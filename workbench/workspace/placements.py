@@ -1,4 +1,4 @@
-"""Runs that work at another place: what was asked of the place, and what is known of them since."""
+"""Runs at places: what was asked of the place, and what it reported since."""
 
 from dataclasses import dataclass
 
@@ -19,19 +19,19 @@ COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open"
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """One run that works, or has worked, elsewhere.
+    """One run that trains, or has trained, at a place.
 
     Attributes:
         run_id: its number here.
-        uid: its number in the world, and the name of its folder there.
+        uid: its unique number, and the name of its folder there.
         place: the name of the place.
         job: its number there; empty until the place has it.
-        state: what the place's engine said last of it: a `places.contract.JobState`.
+        state: its last state in the place's engine: a `places.contract.JobState`.
         words: what the engine added, such as "3rd in line".
-        reached: when the place answered last; ISO 8601 in UTC.
-        silent: why the place does not answer, a sentence; empty while it does.
-        wanted: files that a person asked for beside those that come by themselves: "checkpoints" or nothing.
-        open: whether anything may still come.
+        reached: when the place last answered; ISO 8601 in UTC.
+        silent: a sentence that says why the place does not answer; empty while it does.
+        wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
+        open: whether more data may come.
     """
 
     run_id: int
@@ -47,38 +47,38 @@ class Placement:
 
 
 def store(db: Connection, placement: Placement) -> None:
-    """Write down a run's placement, over the one before."""
+    """Store a run's placement, in place of the one before."""
     values = tuple(getattr(placement, name) for name in COLUMNS.split(", "))
     marks = ", ".join("?" * len(values))
     db.execute(f"insert or replace into placements ({COLUMNS}) values ({marks})", (*values[:-1], int(placement.open)))
 
 
 def of_run(db: Connection, run_id: int) -> Placement | None:
-    """The placement of a run; None for one of this workspace's machines."""
+    """The placement of a run; None for a run of a machine that has the workspace open."""
     rows = _read(db, "run_id = ?", (run_id,))
     return rows[0] if rows else None
 
 
 def every(db: Connection, run_id: int | None = None) -> list[Placement]:
-    """All of them, by run, or that of one run; none in an older workspace that is open for reading only."""
+    """All placements, by run, or that of one run; none in an older workspace that is open for reading only."""
     if not _is_kept(db):
         return []
     return _read(db, "1", ()) if run_id is None else _read(db, "run_id = ?", (run_id,))
 
 
 def at_work(db: Connection, place: str) -> list[Placement]:
-    """Those of a place from which something may still come, by run."""
+    """The placements of a place from which more data may come, by run."""
     return _read(db, "place = ? and open = 1", (place,))
 
 
 def places_at_work(db: Connection) -> list[str]:
-    """The names of places from which something may still come."""
+    """The names of places from which more data may come."""
     sql = "select distinct place from placements where open = 1 order by place"
     return [name for (name,) in db.execute(sql)] if _is_kept(db) else []
 
 
 def of_sweep(db: Connection, sweep_id: int) -> str:
-    """The name of the place where runs of a sweep were sent; empty where none was."""
+    """The name of the place to which runs of a sweep were sent; empty if none was."""
     sql = (
         "select p.place from sweep_trials t join placements p on p.run_id = t.run_id where t.sweep_id = ? "
         "order by p.run_id limit 1"
@@ -88,30 +88,30 @@ def of_sweep(db: Connection, sweep_id: int) -> str:
 
 
 def end(db: Connection, run_id: int, status: str, problem: str) -> bool:
-    """Give a run the end that its own journal could not tell; whether it was still said to work."""
+    """Set the end of a run that its journal does not have; returns whether it was still marked as running."""
     live = ", ".join(f"'{state}'" for state in LIVE)
     sql = f"update runs set status = ?, problem = ?, ended = ? where id = ? and status in ({live})"
     return bool(db.execute(sql, (status, problem, now(), run_id)).rowcount)
 
 
 def over(db: Connection) -> set[int]:
-    """The runs that have come to an end, as far as it is known here."""
+    """The runs that have ended, as far as this workspace knows."""
     live = ", ".join(f"'{state}'" for state in LIVE)
     return {run_id for (run_id,) in db.execute(f"select id from runs where status not in ({live})")}
 
 
 def wait(db: Connection, run_id: int) -> None:
-    """Say of a run that its place has it, and that it has not begun."""
+    """Mark a run as waiting at its place."""
     db.execute("update runs set status = 'queued', problem = '', phase = '', ended = null where id = ?", (run_id,))
 
 
 def want(db: Connection, run_id: int, files: str) -> None:
-    """Ask for files of a run beside those that come by themselves: "checkpoints"."""
+    """Ask for more files of a run than those that come by themselves: "checkpoints"."""
     db.execute("update placements set wanted = ?, open = 1 where run_id = ?", (files, run_id))
 
 
 def required(db: Connection, run_id: int) -> Placement:
-    """As `of_run`. Raises Problem for a run that works nowhere else."""
+    """As `of_run`. Raises Problem for a run that is at no place."""
     placement = of_run(db, run_id)
     if placement is None:
         raise Problem(f"Run {run_id} was not sent to a place.", kept="Nothing was changed.")
@@ -125,5 +125,5 @@ def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placem
 
 
 def _is_kept(db: Connection) -> bool:
-    """Whether the workspace has such rows: an older one that is open for reading only has not."""
+    """Whether the workspace has this table: an older one that is open for reading only does not."""
     return db.execute("select 1 from sqlite_master where type = 'table' and name = 'placements'").fetchone() is not None

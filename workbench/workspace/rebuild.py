@@ -1,4 +1,4 @@
-"""Runs brought back from their folders: journal, data set, embeddings and rankings are all there."""
+"""Restores runs from their folders, which have the journal, the data set, embeddings and rankings."""
 
 import json
 import tomllib
@@ -28,7 +28,7 @@ UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 
 @dataclass(slots=True)
 class Rebuilt:
-    """What came back, and what did not."""
+    """What was restored, and what was not."""
 
     back: list[int] = field(default_factory=list)
     completed: list[int] = field(default_factory=list)  # had a row, with less than their journal says
@@ -48,7 +48,7 @@ class Rebuilt:
 
 
 def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
-    """Bring back every run of `runs`, by default the workspace's folder of that name, that has no row, or a part of it.
+    """Restore every run of `runs`, by default the workspace's folder, without a row or with an incomplete one.
 
     Each is a transaction of its own. What cannot be read is left out and named; no file is changed.
     Tags, colours and new names live in the database alone (see salvage.py).
@@ -82,7 +82,7 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
 
 
 def readable(folder: Path) -> tuple[int, RunConfig, str]:
-    """A run's number, its config and the config's text. Raises one of UNREADABLE where a folder is not a run's."""
+    """A run's number, its config and the config's text. Raises one of UNREADABLE if it is no run's folder."""
     run_id = run_number(folder.name)
     if run_id is None:
         raise ValueError("its name is not the number of a run")
@@ -95,7 +95,7 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
 
 
 def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str) -> list[str]:
-    """The run with all that can be read; returns what cannot."""
+    """Restore what can be read of the run; returns what cannot."""
     created = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
     db.execute(
@@ -114,7 +114,7 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
 
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
-    """Restore what a run's folder holds and its rows lack; returns `before` and what cannot be read."""
+    """Restore what a run's folder has and its rows lack; returns `before` and what cannot be read."""
     missing, evaluations = list(before), {}
     with part(db, "its journal", missing):
         evaluations = _replay(db, folder, run_id, missing)

@@ -1,4 +1,4 @@
-"""Events in, rows out: the only writer of a run in a workspace."""
+"""Stores the events of a run: the only writer of a run in a workspace."""
 
 import contextlib
 import json
@@ -25,18 +25,18 @@ from workbench.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
 
-PATIENCE = 60.0  # seconds for a program that holds the database, where no person can be asked
-LAST_WORD = 10.0  # seconds in which the end of a run is tried again where the disk refuses it
-AGAIN = 0.5  # seconds between two of these trials
+PATIENCE = 60.0  # seconds to wait for a program that has locked the database, in an unattended run
+LAST_WORD = 10.0  # seconds in which storing the end of a run is retried if the disk refuses it
+AGAIN = 0.5  # seconds between two retries
 REPAIRED = "repaired"  # in a run's environment: what a repair of the workspace could not bring back
 
 log = logging.getLogger(__name__)
 
 
 class Recorder(Recording):
-    """Call it with events. Used by one thread only, the run's, wherever it was made.
+    """Call it with events, on the run's thread only; it may be created on another.
 
-    It writes as long as the run is this process's: each transaction looks first, and RunTaken ends the run where
+    It writes as long as this process owns the run: each transaction checks that first, and RunTaken ends the run if
     another process has taken it over.
 
     Every event goes to `journal.jsonl` in the run's folder before it is committed, so that a database can be rebuilt.
@@ -64,7 +64,7 @@ class Recorder(Recording):
         self._in_place = InPlace(workspace.database)
 
     def read(self, image_set: "ImageSet", pixels: Path | None) -> None:
-        """Tie the run to the data set that it has read; `pixels` is its cache. Raises Problem."""
+        """Store the data set that the run has read; `pixels` is its cache. Raises Problem."""
         self.dataset(self._workspace.register_dataset(image_set, pixels))
 
     def known_environment(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Recorder(Recording):
             keep_dataset(db, dataset_id, self.folder)
 
     def environment(self, facts: dict[str, Any]) -> None:
-        """Versions, device and parameters of this run, as JSON beside it; what a repair could not bring back stays."""
+        """Store versions, device and parameters of this run; keeps the notes of a repair."""
         before = self._workspace.run(self.run_id).environment
         facts = facts | {name: before[name] for name in (REPAIRED,) if name in before}
         with self._writing() as db:
@@ -91,18 +91,18 @@ class Recorder(Recording):
         """Commit all events so far, before their checkpoint is written. Raises Problem; RunTaken on a lost run."""
         try:
             super().flush()
-        except Gone:  # a run that was asked to stop goes on in its folder to the end of the epoch
+        except Gone:  # a run that was asked to stop continues in its folder to the end of the epoch
             if self._control is None or not (self._control.attended and self._control.stop_asked):
                 raise
 
     def forget_after(self, step: int) -> int:
-        """Drop what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again.
+        """Delete what an interrupted run recorded after the checkpoint it resumes from: it will be recorded again.
 
-        Returns the number of points of curves that went.
+        Returns the number of deleted points of curves.
         """
         with self._writing() as db:
             points = forget_after(db, self.run_id, step)
-        self._append([json.dumps({"forget": step})])  # after it: the journal may hold more, never less
+        self._append([json.dumps({"forget": step})])  # afterwards: the journal may have more, never less
         return points
 
     def _start(self, started: str) -> None:
@@ -114,19 +114,19 @@ class Recorder(Recording):
         """One transaction, its lines in the journal before its commit. Raises Problem; what was not written is kept."""
         self._committed = monotonic()
         try:
-            self._in_place.check(at_once=bool(self._new.changes.get("ended")))  # nobody looks after the last word
+            self._in_place.check(at_once=bool(self._new.changes.get("ended")))  # there is no later check
             with self._writing() as db:
                 self._new.write(db)
                 self._write_journal()
         except Problem as problem:
             self._new.rolled_back()
-            if isinstance(problem, Gone):  # the folder goes on without it
+            if isinstance(problem, Gone):  # the run folder is written without it
                 self._write_journal()
             raise
         self._new.committed()
 
     def _last_word(self) -> None:
-        """The end of the run, tried again for a while; meanwhile it is in the journal. Raises Problem."""
+        """Store the end of the run, with retries; meanwhile it is in the journal. Raises Problem."""
         since, journaled = monotonic(), False
         while True:
             try:
@@ -149,7 +149,7 @@ class Recorder(Recording):
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """One transaction on a run that is still this process's. Raises Problem; RunTaken on a lost run."""
+        """One transaction on a run that this process still owns. Raises Problem; RunTaken on a lost run."""
         since = monotonic()
         with contextlib.ExitStack() as stack:
             while True:
@@ -169,7 +169,7 @@ class Recorder(Recording):
 
     def _evaluated(self, event: Evaluated) -> None:
         with self._writing():
-            pass  # a lost run writes no file either
+            pass  # a lost run writes no file, either
         arrays = stored_evaluation.write_arrays(self.folder, event, self._rows)
         with self._writing() as db:
             stored_evaluation.store(db, self.folder, self.run_id, event, arrays)

@@ -1,4 +1,4 @@
-"""What every recorder of a run has in common: events are gathered, and stored five times a second."""
+"""The base of all recorders: events are collected, and stored five times a second."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -36,12 +36,12 @@ class Recording(ABC):
 
     Args:
         run_id: the run's number in its workspace, 0 without one.
-        folder: of the run; there.
-        seconds: that the run has worked before.
+        folder: the run's; it must exist.
+        seconds: for which the run has trained before.
         control: of the run, to pause it; None raises the Problem instead.
 
     Attributes:
-        device: where to train in place of the config's device, such as "cuda:1"; empty for that.
+        device: where to train instead of the config's device, such as "cuda:1"; empty for the config's.
 
     Raises:
         Problem: the journal's place is taken by a link or by anything but a file.
@@ -98,11 +98,11 @@ class Recording(ABC):
             self._commit()
 
     def close(self) -> None:
-        """Close the journal of a recorder that hears no Ended; the run stays this process's."""
+        """Close the journal of a recorder that gets no Ended event; this process keeps the run."""
         self._journal.close()
 
     def reached(self, epoch: int) -> None:
-        """Say how far the run has come where it saves no checkpoint."""
+        """Record how far the run is when it saves no checkpoint."""
         self._new.changes["epoch"] = epoch
 
     def flush(self) -> None:
@@ -123,11 +123,11 @@ class Recording(ABC):
 
     @abstractmethod
     def _start(self, started: str) -> None:
-        """Store when the run began, unless that is known."""
+        """Store when the run began, unless it is stored already."""
 
     @abstractmethod
     def _store(self) -> None:
-        """Store what is gathered. Raises Problem; what was not written is kept."""
+        """Store the collected events. Raises Problem; what was not written is kept."""
 
     @abstractmethod
     def _last_word(self) -> None:
@@ -135,7 +135,7 @@ class Recording(ABC):
 
     @abstractmethod
     def _release(self) -> None:
-        """The run is no longer this process's."""
+        """Release the run from this process."""
 
     @abstractmethod
     def _evaluated(self, event: Evaluated) -> None: ...
@@ -178,7 +178,7 @@ class Recording(ABC):
             self._meet(problem)
 
     def _insist(self, work: Callable[[], None]) -> None:
-        """Do what must be recorded now; an attended run waits for the person where it cannot be."""
+        """Store what must be recorded now; if it cannot be, an attended run waits for the user."""
         if self._control is None:
             work()
         else:
@@ -201,7 +201,7 @@ class Recording(ABC):
             raise _unwritten(error) from None
 
     def _meet(self, problem: Problem) -> None:
-        """A disk that cannot be written now: wait with the person, or end where nobody looks."""
+        """Handle a disk that cannot be written: wait for the user, or raise in an unattended run."""
         if self._control is None or not self._control.attended or isinstance(problem, RunTaken):
             raise problem
         self._control.reason = str(problem)

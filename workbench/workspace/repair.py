@@ -1,4 +1,4 @@
-"""Whether a workspace's database is whole, and a new one where it is not: from the old one, its WAL and the folders."""
+"""Checks a workspace's database, and rebuilds a damaged one from the old one, its WAL and the run folders."""
 
 import json
 import os
@@ -44,17 +44,17 @@ State = Literal["whole", "damaged", "missing"]
 
 
 def repair(folder: Path) -> tuple[str, list[str]]:
-    """Make a damaged or missing database again, and add what the runs' folders hold and a whole one lacks.
+    """Rebuild a damaged or missing database, and add what the run folders have and an intact one lacks.
 
-    A new database is built beside the old one and moved into place when it is whole. The damaged one is kept under
-    another name, with its WAL. A good one is changed only where it lacks something; no run's folder is changed.
+    A new database is built beside the old one and replaces it when it is complete. The damaged one is kept under
+    another name, with its WAL. An intact one is changed only if it lacks something; no run's folder is changed.
 
     Returns:
-        What was done, and sentences on what the workspace still lacks, as `missing` gives them.
+        What was done, and sentences on what the workspace still lacks, as from `missing`.
 
     Raises:
-        Problem: no workspace; or a database that is whole and not ours to mend (of a newer Workbench, of another
-            program, locked, not readable); or one that cannot be written. Nothing was changed then.
+        Problem: no workspace; an intact database that must not be repaired (of a newer Workbench or another program,
+            locked, not readable); or one that cannot be written. Then nothing was changed.
     """
     database, runs = folder / DATABASE, folder / "runs"
     for ending in ("", *BESIDE):
@@ -84,7 +84,7 @@ def repair(folder: Path) -> tuple[str, list[str]]:
 
 
 def _can_be_opened(folder: Path) -> bool:
-    """Whether the schema of now takes every value of a database that SQLite calls whole."""
+    """Whether a database that SQLite calls intact can be opened with the current schema."""
     with closing(open_reader(folder / DATABASE)) as db:
         if not migration.pending(Database(db)):
             return True
@@ -96,7 +96,7 @@ def _can_be_opened(folder: Path) -> bool:
 
 
 def missing(db: Connection, folder: Path) -> list[str]:
-    """Sentences on what a workspace has lost: folders without a row, rows without a folder, runs that came in part."""
+    """Sentences on what a workspace lacks: folders without a row, rows without a folder, runs restored in part."""
     said = []
     for name in without_row(db, folder / "runs"):
         why = "`doctor --repair` adds it"
@@ -117,10 +117,10 @@ def missing(db: Connection, folder: Path) -> list[str]:
 
 
 def state(database: Path) -> State:
-    """Whether the database is whole, all of it read. Opens it for reading only.
+    """Read the whole database and return whether it is intact. Opens it for reading only.
 
     Raises:
-        Problem: it is whole but of another program, of a newer Workbench or locked; or it cannot be read.
+        Problem: it is intact but of another program, of a newer Workbench or locked; or it cannot be read.
     """
     if not regular(database).exists():
         return "missing"
@@ -169,7 +169,7 @@ def _made_again(folder: Path) -> str:
 
 
 def _read_back(database: Path, new: Path) -> bool:
-    """A database that is gone or empty may lie in its WAL with every page; whether it does, and is now in `new`."""
+    """Restore a missing or empty database from its WAL into `new`; returns whether that has every page."""
     wal = database.with_name(f"{DATABASE}-wal")
     if (database.exists() and database.stat().st_size) or not regular(wal).exists():
         return False
@@ -206,7 +206,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _remove_remains(folder: Path) -> None:
-    """Of repairs whose process was killed."""
+    """Remove the remains of repairs that were killed."""
     for left in folder.glob(".repair-*-*"):
         process = left.name.split("-")[1]
         if process.isdecimal() and not psutil.pid_exists(int(process)) and not left.is_symlink():

@@ -1,4 +1,4 @@
-"""Lines of a journal and the arrays beside it, as rows again: for repairs, and for runs that come from elsewhere."""
+"""Turns lines of a journal and the arrays beside it into rows: for repairs, and for imported run folders."""
 
 import contextlib
 import json
@@ -21,12 +21,12 @@ from workbench.workspace.stored_evaluation import Arrays, store, training_path
 
 COLUMNS = {"sample_ids": "iu", "labels": "iu", "ap": "f", "first_hit": "iu", "r": "iu"}  # of a ranking: [n] and kinds
 TABLES = {"neighbours": "iu", "similarities": "iu"}  # [n, k]
-# What damaged files raise. What the new database raises (a full disk) is none of them and ends the repair.
+# Errors of damaged files. Errors of the new database (a full disk) are not among them and end the repair.
 UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)
 
 
 def replay_entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
-    """The rows of one line: points, charts, the run's columns and environment; what is there stays once."""
+    """Store the rows of one line: points, charts, the run's columns and environment; nothing is stored twice."""
     for name, step, value in entry.scalars:
         db.execute("insert or ignore into metrics (name) values (?)", (name,))
         db.execute(
@@ -50,7 +50,7 @@ def replay_entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
 def restore_evaluation(
     db: Connection, folder: Path, run_id: int, facts: journal.EvaluationFacts, missing: list[str]
 ) -> None:
-    """The rows of one evaluation from its arrays in the run's folder, unless it has them.
+    """Restore the rows of one evaluation from its arrays in the run's folder, if they are missing.
 
     Args:
         missing: gets a sentence on proxies that cannot be read.
@@ -96,7 +96,7 @@ def _check_lengths(columns: dict[str, np.ndarray], vectors: np.ndarray) -> None:
 
 @contextlib.contextmanager
 def part(db: Connection, what: str, missing: list[str]) -> Iterator[None]:
-    """A part of a run that comes back whole, or not at all and is then named in `missing`."""
+    """A part of a run that is restored completely, or not at all and then named in `missing`."""
     db.execute("savepoint part")
     try:
         yield
@@ -107,7 +107,7 @@ def part(db: Connection, what: str, missing: list[str]) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """Why, on one short line."""
+    """The error on one short line."""
     if isinstance(error, Problem):
         words = error.what
     elif isinstance(error, OSError):
@@ -121,5 +121,5 @@ def reason(error: BaseException) -> str:
 
 
 def shown(name: str) -> str:
-    """A file's name that may hold anything, for a terminal and a database."""
+    """An arbitrary file name in a form that is safe for a terminal and a database."""
     return name.encode("utf-8", "backslashreplace").decode()

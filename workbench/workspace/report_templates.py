@@ -1,4 +1,4 @@
-"""How a person arranged the reports of a workspace: order and ticks of sections, own text, and what was chosen last."""
+"""The user's arrangements of reports: order and ticks of sections, own text, and the last choice."""
 
 import json
 import logging
@@ -18,9 +18,9 @@ CHOICE = "chosen"  # the row of what was chosen last; no template has this key
 
 
 def arrangements(workspace: Workspace) -> dict[str, Arrangement]:
-    """What was stored, by the key of the template; one of a name of its own also has title and base.
+    """The stored arrangements by the key of the template; the user's own templates also have title and base.
 
-    One that cannot be read has UNREAD alone, with the reason.
+    One that cannot be read has only UNREAD, with the reason.
     """
     # One row of one text: every row is a wait for the interpreter beside a training thread.
     sql = "select json_group_array(json_array(template, arrangement)) from report_templates where template != ?"
@@ -55,12 +55,12 @@ def _arrangement(text: str, kinds: Kinds) -> Arrangement:
 
 
 def store_choice(workspace: Workspace, chosen: Arrangement) -> None:
-    """Keep what was chosen as JSON. Raises Problem when the workspace cannot be written."""
+    """Store the choice as JSON. Raises Problem if the workspace cannot be written."""
     store_arrangement(workspace, CHOICE, chosen)
 
 
 def store_arrangement(workspace: Workspace, template: str, arrangement: Arrangement | None) -> None:
-    """Keep an arrangement as JSON, or forget it. Raises Problem when the workspace cannot be written."""
+    """Store an arrangement as JSON, or delete it. Raises Problem if the workspace cannot be written."""
     with workspace.writing() as db:
         if arrangement is None:
             db.execute("delete from report_templates where template = ?", (template,))

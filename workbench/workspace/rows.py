@@ -1,4 +1,4 @@
-"""What the workspace hands out: plain frozen rows, named as in the schema."""
+"""What the workspace returns: plain frozen rows, named as in the schema."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Run:
     images_per_second: float
     memory_bytes: int
     seconds_left: float
-    seconds: float  # of work so far, pauses left out
+    seconds: float  # of training so far, without pauses
     colour: int  # index into the palette of runs
     note: str
     tags: tuple[str, ...]
@@ -51,11 +51,11 @@ class Run:
     trashed: str | None = None
     experiment_id: int | None = None
     unread: str = ""  # a sentence about columns of its row that could not be read
-    placement: Placement | None = None  # where it works, unless it is this machine
+    placement: Placement | None = None  # where it trains, unless on this machine
 
     @property
     def live(self) -> bool:
-        """Whether it works or is going to."""
+        """Whether it trains or is queued."""
         return self.status in LIVE
 
     @property
@@ -189,12 +189,12 @@ class Projection:
     versions: dict[str, str]
     created: str
     continuity: float | None = None
-    trust_queries: int | None = None  # points that trustworthiness and continuity were asked of
-    start_id: int | None = None  # the map that this one started from and was laid over
+    trust_queries: int | None = None  # points on which trustworthiness and continuity were measured
+    start_id: int | None = None  # the map that this one started from and was aligned with
     kept: bool = False  # whether the kept neighbours of every point are stored
-    doubts: tuple[dict[str, Any], ...] = ()  # groups of the map that are none in the embedding
+    doubts: tuple[dict[str, Any], ...] = ()  # doubtful groups of the map
 
 
 def counting(runs: Sequence[Run]) -> list[Run]:
-    """The runs whose scores make a mean: those that are done or, where none is, those that have ended early."""
+    """The runs whose scores are averaged: those that are done or, if none is, those that ended early."""
     return [run for run in runs if run.status == "done"] or [run for run in runs if not run.live]

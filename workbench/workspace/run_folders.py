@@ -13,12 +13,12 @@ RUNS = "runs"  # the folder of the runs' folders
 
 
 def folder_of(workspace: Path, run_id: int) -> Path:
-    """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+    """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
     return inside(workspace, f"{RUNS}/{whole(run_id, 'a run')}")
 
 
 def bytes_of_runs(workspace: Path, run_ids: Sequence[int], progress: Progress = quiet) -> int:
-    """What the folders of some runs take on the disk, without following links; not on the window's thread.
+    """Bytes on the disk of the folders of some runs, without following links; not for the window's thread.
 
     Raises:
         Problem: a folder cannot be read.

@@ -1,4 +1,4 @@
-"""What a run trained on and with, by the names that the form shows."""
+"""The names of a run's data set, backbone and loss as the form shows them."""
 
 import tomllib
 from functools import lru_cache
@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
+from workbench.names import visible
 from workbench.workspace.rows import Dataset, Run
 
 
@@ -16,9 +17,17 @@ def title_of(known: Catalog, kind: str, name: str) -> str:
 
 def data_title(known: Catalog, run: Run) -> str:
     """The data set of a run: its title, or the name of the folder or file that a person chose; empty without any."""
-    parameter = catalogs.fact(known, "dataset", run.dataset, "named_by")
-    own = _last_part(run.config, parameter) if parameter else ""
-    return own or title_of(known, "dataset", run.dataset)
+    return _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
+
+
+def backbone_title(known: Catalog, run: Run) -> str:
+    """The backbone of a run: its title, or the name of the network where the entry has many, "regnety_002"."""
+    return _own_name(known, run, "backbone") or title_of(known, "backbone", run.backbone)
+
+
+def short_names(known: Catalog, run: Run) -> tuple[str, str]:
+    """Data set and backbone by what a config calls them, "digits"; the folder or network that a person chose."""
+    return _own_name(known, run, "dataset") or run.dataset, _own_name(known, run, "backbone") or run.backbone
 
 
 def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
@@ -29,13 +38,20 @@ def told_apart(known: Catalog, run: Run, data: Dataset) -> str:
 
 def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
     """Data set, backbone and loss of a run, as the form calls them."""
-    return data_title(known, run), title_of(known, "backbone", run.backbone), title_of(known, "loss", run.loss)
+    return data_title(known, run), backbone_title(known, run), title_of(known, "loss", run.loss)
+
+
+def _own_name(known: Catalog, run: Run, kind: str) -> str:
+    """What a person chose where an entry has many data sets or networks; else empty."""
+    entry = run.dataset if kind == "dataset" else run.backbone
+    parameter = catalogs.fact(known, kind, entry, "named_by")
+    return _last_part(run.config, kind, parameter) if parameter else ""
 
 
 @lru_cache(4096)  # a workspace has hundreds of runs, and every turn of the list asks for each
-def _last_part(config: str, parameter: str) -> str:
-    """The last part of a path in the data set of a config as TOML; empty where it has none."""
+def _last_part(config: str, kind: str, parameter: str) -> str:
+    """The last part of a path in that section of a config as TOML; empty where it has none."""
     try:
-        return PurePath(str(tomllib.loads(config)["dataset"].get(parameter, ""))).name
+        return visible(PurePath(str(tomllib.loads(config)[kind].get(parameter, ""))).name)
     except (ValueError, LookupError, AttributeError):
         return ""

@@ -1,10 +1,11 @@
-"""Runs in the database: read with their tags and scores, made, changed by a person, and taken over or given up."""
+"""Runs in the database: read with their tags and scores, created, changed by the user, taken over or released."""
 
 from typing import TYPE_CHECKING, Any
 
 from workbench import files
 from workbench.events import RunState
 from workbench.files import parts
+from workbench.names import visible
 from workbench.workspace import ownership, placements, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection
@@ -32,7 +33,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
     """Runs with their tags and the metrics of their best (highest MAP@R) and last evaluation, newest first.
 
     Args:
-        known: runs that were read before; one that has not changed since is the same object. Brought up to date.
+        known: runs that were read before, which is updated; a run that has not changed is the same object.
     """
     rows = db.execute(f"select {RUN_COLUMNS} from runs where {where} order by id desc", values).fetchall()
     only = rows[0][0] if len(rows) == 1 else None  # of one run among a thousand, nothing of the others is read
@@ -62,6 +63,7 @@ def _run(
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
+    facts["name"] = visible(facts["name"])
     environment, missing = environment_of(row["environment"])
     doubts += missing
     metrics: list[dict[str, float]] = []
@@ -108,7 +110,7 @@ def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | No
 
 
 def complete_folder(workspace: "Workspace", run_id: int, config: str, experiment: int | None) -> None:
-    """Make a run's folder with its config and experiment, or what of it a killed program left out.
+    """Create a run's folder with its config and experiment, or complete what a killed program left.
 
     Raises:
         Problem: the disk is full, or the folder cannot be written.
@@ -135,14 +137,14 @@ def set_tags(db: Connection, run_id: int, tags: list[str]) -> None:
 
 
 def set_status(db: Connection, run_id: int, status: str, problem: str) -> None:
-    """Set a run's state from outside of it."""
+    """Set a run's state from outside the run."""
     db.execute("update runs set status = ?, problem = ? where id = ?", (status, problem, run_id))
     if not RunState(status).live:
         sealing.seal_curves(db, run_id)
 
 
 def forget_after(db: Connection, run_id: int, step: int) -> int:
-    """Drop what a run recorded after that step: it will be recorded again. Returns the number of points that went."""
+    """Delete what a run recorded after that step; returns the number of deleted points."""
     deleted = "delete from scalar_points where run_id = ? and step > ?"
     points: int = db.execute(deleted, (run_id, step)).rowcount
     db.execute("delete from charts where run_id = ? and step > ?", (run_id, step))
@@ -154,7 +156,7 @@ def forget_after(db: Connection, run_id: int, step: int) -> int:
 
 
 def add_note(db: Connection, run_id: int, text: str, *, once: bool = False) -> None:
-    """Add a line to the run's note; with `once` only where the note does not hold it."""
+    """Add a line to the run's note; with `once` only if the note does not have it."""
     sql = "update runs set note = ltrim(note || char(10) || ?, char(10)) where id = ?"
     db.execute(f"{sql} and instr(note, ?) = 0" if once else sql, (text, run_id, *([text] if once else [])))
 

@@ -1,4 +1,4 @@
-"""What a damaged database still holds and no run's folder does: names, notes, tags, colours, selections, sweeps."""
+"""Saves from a damaged database what no run folder has: names, notes, tags, colours, selections, sweeps."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ WORKER = {"holds": 0, "pid": None, "host": None, "born": None, "beat": None}  # 
 
 
 def salvage(workspace: Workspace, old: Path, folders: set[str]) -> str:
-    """Copy into a rebuilt workspace what the damaged database `old` still holds; returns a sentence.
+    """Copy into a rebuilt workspace what can be read of the damaged database `old`; returns a sentence.
 
     The old file is only read. A row that cannot be read, or has other types than the schema's, is left out.
 

@@ -1,4 +1,4 @@
-"""Tags that a person puts on samples of a data set; nothing is ever left out of a measurement because of them."""
+"""The user's tags on samples of a data set; they do not change any measurement."""
 
 import json
 

@@ -1,10 +1,11 @@
-"""Data sets and their samples: read over a connection of the workspace, and stored with the first run that has them."""
+"""Data sets and their samples: read over a connection of the workspace, and stored by the first run on them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import checksums, sealing
 from workbench.workspace.columns import Unreadable, even, texts_of
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 
 
 def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
-    """One data set; `near` is the workspace's folder, where its pixel cache may be. Raises Problem."""
+    """One data set, its class names as they are shown; `near`: the workspace's folder, where its pixel cache may be.
+
+    Raises:
+        Problem: there is none, or it cannot be read.
+    """
     names = ("id", "name", "root", "fingerprint", "class_names", "pixels", "image_size", "channels")
     row = db.execute(f"select {', '.join(names)} from datasets where id = ?", (dataset_id,)).fetchone()
     if row is None:
         raise Problem(f"There is no data set {dataset_id} in this workspace.")
     facts = dict(zip(names, row, strict=True))
     try:
-        facts["class_names"] = texts_of(facts["class_names"])
+        facts["class_names"] = tuple(map(visible, texts_of(facts["class_names"])))
     except Unreadable as error:
         raise Problem(
             f"The names of the classes of data set {dataset_id} could not be read ({error}).",

@@ -14,7 +14,7 @@ LONGEST = 80  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """What is listed, as plain data that JSON takes. Its name is its own in the workspace."""
+    """The filters and order of a list, as plain data for JSON. Its name is unique in the workspace."""
 
     name: str
     listed: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ def _view(name: str, listed: str) -> SavedView:
 
 
 def put(workspace: Workspace, before: SavedView | None, after: SavedView | None) -> list[SavedView]:
-    """Store `after` in the place of `before`: without the one it is new, without the other it is deleted.
+    """Replace `before` by `after`; None as `before` adds a view, None as `after` deletes one.
 
     Returns:
         All views, as `all_views`.

@@ -1,4 +1,4 @@
-"""Whether a database's tables are ours: a file from elsewhere may declare what it likes, and SQLite would obey it."""
+"""Checks that a database has only Workbench's tables: SQLite would obey anything else that a hostile file declares."""
 
 import json
 import re
@@ -24,14 +24,14 @@ Objects = dict[str, tuple[str, str, str]]  # by name: kind, table, SQL on one li
 
 
 class Foreign(Damaged):
-    """The database declares something that Workbench did not make, by damage or on purpose."""
+    """The database declares something that Workbench did not make, through damage or on purpose."""
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(path, how=f"is not as Workbench makes it: {what}")
 
 
 def check_schema(connection: Connection, path: Path) -> bool:
-    """Compare what the database declares with what the steps that it has taken make. Views of other names may be there.
+    """Compare the database's declarations with those of the upgrades that it has. Other views are allowed.
 
     Returns:
         Whether it is of the newest schema, so that no step is to be taken.

@@ -16,7 +16,7 @@ LONGEST_NOTE = 2_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A set of samples. Its name is its own among those of the data set."""
+    """A set of samples. Its name is unique in its data set."""
 
     dataset_id: int
     name: str
@@ -58,9 +58,9 @@ def checked(selection: Selection) -> Selection:
 
 
 def put(workspace: Workspace, before: Selection | None, after: Selection | None) -> None:
-    """Store `after` in the place of `before`: without the one it is new, without the other it is deleted.
+    """Replace `before` by `after`; None as `before` adds a selection, None as `after` deletes one.
 
-    Swapped, the arguments take back what was done.
+    Swapping the arguments undoes a call.
 
     Raises:
         Problem: the name is another selection's, or `checked` refuses it; `before` is gone; nothing can be written.

@@ -1,4 +1,4 @@
-"""The folder of a workspace and its two connections: opened and checked here, read and written by the other modules."""
+"""The folder of a workspace and its two connections: opened and checked here, used by the other modules."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ DATABASE = "workspace.db"
 
 
 class Store:
-    """An open workspace without its nouns: where its files are, and transactions on its database.
+    """The base of an open workspace: the paths of its files, and transactions on its database.
 
     Args:
         path: the folder.
@@ -30,10 +30,10 @@ class Store:
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
-        lease_holder.Leased: it lies on a network disk, and another machine has it open.
+        lease_holder.Leased: it is on a network disk, and another machine has it open.
 
     Attributes:
-        shared_disk: the kind of network disk that it lies on, such as "nfs4"; empty on a disk of this machine.
+        shared_disk: the kind of network disk that it is on, such as "nfs4"; empty on a disk of this machine.
     """
 
     def __init__(self, path: Path | str, create: bool = False) -> None:
@@ -77,7 +77,7 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Close the connection; the object is of no use afterwards."""
+        """Close the connection; the object cannot be used afterwards."""
         self._close_database()
         self._end_lease()
 
@@ -109,15 +109,15 @@ class Store:
         return open_reader(self.database)
 
     def folder(self, run_id: int) -> Path:
-        """Where a run keeps its config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
+        """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""
         return folder_of(self.path, run_id)
 
     def file(self, run_id: int, name: str) -> Path:
-        """A file or folder of a run, whether or not it is there. Raises Problem as `paths.inside`."""
+        """The path of a file or folder of a run, which may be missing. Raises Problem as `paths.inside`."""
         return inside(self.folder(run_id), name)
 
     def has_file(self, run_id: int, name: str) -> bool:
-        """Whether a run has a file of its own of that name; a link is none."""
+        """Whether a run has a regular file of that name; a link does not count."""
         try:
             return is_file(self.file(run_id, name))
         except Problem:
@@ -136,7 +136,7 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Reading has a connection of its own: the window never waits for what a run is writing. Raises Problem."""
+        """A transaction on a separate connection: the window never waits for what a run is writing. Raises Problem."""
         with self._read_lock, explained_errors(self._reader) as db:
             yield db
 

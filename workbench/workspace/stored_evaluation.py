@@ -1,4 +1,4 @@
-"""One evaluation as it is stored: arrays in the run's folder, and a row for each query with its checksums."""
+"""Stores one evaluation: arrays in the run's folder, and a row for each query with its checksums."""
 
 import math
 from collections.abc import Mapping
@@ -96,7 +96,7 @@ def ranking_path(folder: Path, epoch: int) -> Path:
 
 
 def training_path(folder: Path, epoch: int) -> Path:
-    """The file with the training half's embeddings at an evaluation, where they were asked for."""
+    """The file with the training half's embeddings at an evaluation, if the config asks for them."""
     return folder / f"training-{epoch}.npz"
 
 

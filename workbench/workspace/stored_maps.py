@@ -1,4 +1,4 @@
-"""Maps of evaluations: one stored with all that was measured on it, and the chain of maps of a run over its epochs."""
+"""Maps of evaluations with their measurements, and the chain of maps of a run over its epochs."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from workbench.workspace.workspace import Workspace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """How far a map can be trusted, as projection.trust, projection.kept and projection.doubts find it."""
+    """How far a map can be trusted, by projection.trust, projection.kept and projection.doubts."""
 
     trustworthiness: float | None = None
     continuity: float | None = None
@@ -67,7 +67,7 @@ def store_map(
 
 
 def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:
-    """The share [n] of each point's true neighbours that a map keeps, in 0..1; None where it was not measured.
+    """The fraction [n] of each point's neighbours that a map keeps, in 0..1; None if it was not measured.
 
     Raises:
         Problem: the file is missing or damaged.
@@ -103,7 +103,7 @@ def maps_of(workspace: Workspace, run_id: int) -> list[Projection]:
 
 
 def longest_chain(maps: list[Projection], fits: Callable[[Projection], bool]) -> list[Projection]:
-    """The maps of which each started from the one before, first to last; of several chains the longest, then newest.
+    """Maps that each started from the one before, first to last; of several chains the longest, then the newest.
 
     Args:
         maps: in the order in which they were made. fits: whether a map is of the wanted method, parameters and seed.

@@ -1,4 +1,4 @@
-"""What the process that works on a sweep records: that it is running, its device, and the results of its trials."""
+"""What the worker of a sweep records: that it is running, its device, and the results of its trials."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ from workbench.workspace.workspace import Workspace
 
 
 def announce(workspace: Workspace, sweep_id: int) -> bool:
-    """Say that a worker is about to be started; False where one is there or was started a moment ago."""
+    """Record that a worker is about to be started; False if there is one or one was started a moment ago."""
     with workspace.writing() as db:
         worker = ownership.owner_of(db, "sweeps", sweep_id)
         if worker is None or worker.alive or (worker.pid is None and age(worker.beat) < STARTS):
@@ -24,7 +24,7 @@ def announce(workspace: Workspace, sweep_id: int) -> bool:
 
 
 def take(workspace: Workspace, sweep_id: int, device: str) -> None:
-    """Make this process the sweep's worker; what a dead one left half done is put back into the line.
+    """Make this process the sweep's worker; what a dead one left half done is put back into the queue.
 
     Raises:
         Problem: another process is at work on it, or it is finished.
@@ -50,7 +50,7 @@ def is_next(workspace: Workspace, sweep_id: int, device: str) -> bool:
 
 
 def take_device(workspace: Workspace, sweep_id: int, device: str) -> bool:
-    """Have the device for this process's sweep: False while the worker of another has it, or an older one waits."""
+    """Take the device for this process's sweep: False while the worker of another has it, or an older one waits."""
     with workspace.writing() as db:
         if not _is_next(db, sweep_id, device):
             return False
@@ -71,13 +71,13 @@ def _is_next(db: Connection, sweep_id: int, device: str) -> bool:
 
 
 def remark(workspace: Workspace, sweep_id: int, words: str) -> None:
-    """Say what the worker waits for or must do without; nothing takes it back. A paused sweep keeps its reason."""
+    """Record what the worker waits for or must do without. A paused sweep keeps its reason."""
     with workspace.writing() as db:
         db.execute("update sweeps set problem = ? where id = ? and state = 'active'", (words, sweep_id))
 
 
 def beat(workspace: Workspace, sweep_id: int) -> None:
-    """Say that the worker is there, for those who look from another machine."""
+    """Renew the worker's heartbeat, for other machines."""
     with workspace.writing() as db:
         db.execute("update sweeps set beat = ? where id = ?", (now(), sweep_id))
 
@@ -116,7 +116,7 @@ def unlinked_run(workspace: Workspace, experiment_id: int, config: str) -> int |
 
 
 def end(workspace: Workspace, trial: Trial, state: str, objective: float | None = None, problem: str = "") -> None:
-    """Keep what came of a trial. One that was cancelled meanwhile stays so unless it is done."""
+    """Store the result of a trial. One that was cancelled meanwhile stays so unless it is done."""
     with workspace.writing() as db:
         db.execute(
             "update sweep_trials set state = ?, objective = ?, problem = ? where id = ? "

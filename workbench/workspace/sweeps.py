@@ -1,10 +1,11 @@
-"""Sweeps in the database: what is varied, the line of trials with their runs, and the process that works on it."""
+"""Sweeps in the database: what is varied, the queue of trials with their runs, and the worker process."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import experiments
 from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
@@ -110,14 +111,14 @@ def create(
         )
         for point in first:
             _add_point(db, sweep_id, point)
-        # The result of an experiment of one config means nothing here: the mark keeps it from being made.
+        # The result of an experiment of one config is meaningless here: this mark prevents it.
         mark = (f"{config.name}, sweep {sweep_id}", json.dumps({"sweep": sweep_id}), experiment)
         db.execute("update experiments set name = ?, result = ? where id = ?", mark)
     return sweep_id
 
 
 def add_point(workspace: Workspace, sweep_id: int, point: Point) -> None:
-    """Put one more setting at the end of the line."""
+    """Put one more setting at the end of the queue."""
     with workspace.writing() as db:
         _add_point(db, sweep_id, point)
 
@@ -155,6 +156,7 @@ def _trial(facts: dict[str, Any]) -> Trial:
     except Unreadable as error:
         doubts = [f"setting ({error})"]
     facts, unread = checked_row(Trial, facts)
+    facts["name"] = visible(facts["name"])
     facts["problem"] = " ".join(part for part in (facts["problem"], told_of([*doubts, *unread])) if part)
     return Trial(**facts, setting=setting)
 
@@ -181,7 +183,7 @@ def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = ""
 
 
 def cancel(workspace: Workspace, sweep_id: int) -> None:
-    """End a sweep: what is not done will not be done, what was trained is kept."""
+    """End a sweep: its other trials will not be trained, what was trained is kept."""
     with workspace.writing() as db:
         remark_gone = "problem = case state when 'active' then '' else problem end"
         db.execute(f"update sweeps set state = 'cancelled', {remark_gone} where id = ?", (sweep_id,))
@@ -193,7 +195,7 @@ def cancel(workspace: Workspace, sweep_id: int) -> None:
 
 
 def retry(workspace: Workspace, sweep_id: int, trial_id: int | None = None) -> int:
-    """Put failed and cancelled trials back into the line, or one of them; returns how many."""
+    """Put failed and cancelled trials, or one of them, back into the queue; returns how many."""
     with workspace.writing() as db:
         back = db.execute(
             "update sweep_trials set state = 'queued', problem = '' where sweep_id = ? and id = ifnull(?, id) "
@@ -256,7 +258,7 @@ def _sweep(row: list[Any]) -> Sweep:
     reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
     facts, unread = checked_row(Sweep, facts)
     alive = worker.alive
-    # A killed worker leaves its last remark, which is true no longer.
+    # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""
     facts["problem"] = " ".join(part for part in (remark, told_of([*doubts, *unread])) if part)
     starting = worker.pid is None and age(worker.beat) < STARTS

@@ -1,6 +1,6 @@
-"""Run folders that travel: a run that writes no database, only files that any workspace can take in later.
+"""Run folders: a run without a database, whose files any workspace can import later.
 
-`run.json` names the run by a number that no other run in the world has; the rest is as in `runs/<id>` of a workspace.
+`run.json` has a unique number of the run; the rest is as in `runs/<id>` of a workspace.
 """
 
 import os
@@ -30,23 +30,23 @@ MOST_ENTRIES = 100_000  # files and folders in it
 
 
 class RunCard(BaseModel):
-    """What `run.json` holds."""
+    """The content of `run.json`."""
 
     run: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # unique in the world
-    config: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # blake2b of config.toml: a cut file is none yet
+    config: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # blake2b of config.toml
     created: Annotated[Text, Field(max_length=40)]
     workbench: Annotated[Text, Field(max_length=40)] = ""
 
 
 class Unfinished(Problem):
-    """A folder whose first files are not whole yet, as while it is copied."""
+    """A folder whose first files are not complete yet, as while it is copied."""
 
 
 def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = None) -> None:
-    """Make a new run folder: its config, perhaps the experiment it belongs to, and at last its card.
+    """Create a new run folder: its config, perhaps its experiment, and finally `run.json`.
 
     Raises:
-        Problem: the folder holds something already, or cannot be written.
+        Problem: the folder is not empty, or cannot be written.
     """
     files.make_folder(folder)
     if any(name != LOCK for name in os.listdir(folder)):
@@ -70,8 +70,8 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
     """The card of a run folder, its config, and the config's text.
 
     Raises:
-        Unfinished: they are not all there, or cut.
-        Problem: what is there is no run folder's.
+        Unfinished: files are missing or incomplete.
+        Problem: it is no run folder.
     """
     card_text = _small_file(folder / CARD, LARGEST_CARD)
     try:
@@ -94,7 +94,7 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
 
 
 def run_folders(source: Path) -> list[Path]:
-    """The run folders that `source` is or holds, by name. Raises Problem where there is none, or too many."""
+    """`source` itself, if it is a run folder, else those in it, by name. Raises Problem for none, or too many."""
     if (source / CARD).exists() or (source / "config.toml").exists():
         return [source]
     try:
@@ -102,18 +102,18 @@ def run_folders(source: Path) -> list[Path]:
             within = list(islice(entries, MOST_ENTRIES + 1))
             names = [entry.name for entry in within if entry.is_dir(follow_symlinks=False)]
     except OSError as error:
-        raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was taken in.") from None
+        raise Problem(f"The folder {source} cannot be read ({error.strerror}).", kept="Nothing was imported.") from None
     if len(within) > MOST_ENTRIES:
         raise Problem(
             f"{shown(str(source))} holds more than {MOST_ENTRIES:,} files and folders, and is no run folder itself.",
-            kept="Nothing was taken in.",
+            kept="Nothing was imported.",
             todo="Name a run folder, or a folder of run folders.",
         )
     held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
     if not held:
         raise Problem(
             f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
-            kept="Nothing was taken in.",
+            kept="Nothing was imported.",
             todo="Run folders are made by `workbench run CONFIG --folder DIR`.",
         )
     if len(held) > MOST_FOLDERS:
@@ -127,7 +127,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 
 
 def _small_file(path: Path, largest: int) -> bytes:
-    """All of a file that may be missing or hostile. Raises Unfinished or Problem."""
+    """The content of a file that may be missing or hostile. Raises Unfinished or Problem."""
     try:
         with regular(path).open("rb") as file:
             text = file.read(largest + 1)

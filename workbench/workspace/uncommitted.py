@@ -1,4 +1,4 @@
-"""What a run has said since its last commit: rows for the database, and lines for the journal."""
+"""Events of a run since its last commit: rows for the database, and lines for the journal."""
 
 import json
 import math
@@ -31,11 +31,11 @@ class Uncommitted:
         self._metric_ids: dict[str, int] = {}
 
     def add_point(self, name: str, step: int, value: float) -> None:
-        """A point of a curve; NaN is stored as NULL."""
+        """Add a point of a curve; NaN is stored as NULL."""
         self._points.append((name, step, None if math.isnan(value) else value))
 
     def add_charts(self, step: int, charts: Sequence[Chart]) -> None:
-        """The charts of a step, in place of those that it had."""
+        """Add the charts of a step, in place of earlier ones."""
         self._charts[step] = json.dumps([chart.plain() for chart in charts])
 
     def write(self, db: Connection) -> None:
@@ -58,12 +58,12 @@ class Uncommitted:
             sealing.seal_curves(db, self._run_id)
 
     def lines(self) -> list[str]:
-        """The lines that the journal has not."""
+        """The lines that are not in the journal yet."""
         charts = [json.dumps({"charts": charts, "step": step}) for step, charts in self._charts.items()]
         return [*point_lines(self._points[self._in_journal :]), *charts, json.dumps({"run": self.changes})]
 
     def journaled(self) -> None:
-        """The journal has `lines` now."""
+        """Note that `lines` are in the journal now."""
         self._in_journal = len(self._points)
 
     def rolled_back(self) -> None:
@@ -71,7 +71,7 @@ class Uncommitted:
         self._metric_ids.clear()
 
     def committed(self) -> None:
-        """The database has all of it."""
+        """Note that the database has everything."""
         self._points.clear()
         self._charts.clear()
         self.changes.clear()

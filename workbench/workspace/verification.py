@@ -1,4 +1,4 @@
-"""Everything a workspace holds, read once: hashes of files, checksums of rows, SQLite's own check of its pages."""
+"""Reads everything in a workspace once: hashes of files, checksums of rows, SQLite's own check of its pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ WHERE = {
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """One thing that is not as it was written, or that cannot be checked."""
+    """Something that is damaged, or that cannot be checked."""
 
     what: str  # the file, or what the rows say
     said: str
@@ -35,7 +35,7 @@ class Damage:
 
 
 def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
-    """Read all of a workspace and name what is damaged; an empty list is a whole one.
+    """Read all of a workspace and name what is damaged; the list is empty if nothing is.
 
     Args:
         progress: told what is read (text, done, total); may raise Cancelled.

@@ -1,4 +1,4 @@
-"""The public door to a workspace: a folder with one database and one folder per run."""
+"""The public interface of a workspace: a folder with one database and one folder per run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +56,12 @@ class Workspace(Store):
             ownership.take_run(db, run_id)
 
     def hand_over(self, run_id: int) -> None:
-        """Let another process take this process's run over. Raises RunTaken where it is not this process's."""
+        """Let another process take this process's run over. Raises RunTaken if this process does not own it."""
         with self.writing() as db:
             ownership.give_up(db, run_id)
 
     def beat(self) -> None:
-        """Give a sign of life of every run that this process has, for those who look from another machine."""
+        """Renew the heartbeat of every run of this process, for other machines."""
         with self.writing() as db:
             ownership.beat(db)
 
@@ -87,7 +87,7 @@ class Workspace(Store):
             runs.set_tags(db, run_id, tags)
 
     def set_status(self, run_id: int, status: str, problem: str = "") -> None:
-        """Set a run's state from outside of it, as when a queued run is withdrawn."""
+        """Set a run's state from outside the run, as when a queued run is cancelled."""
         with self.writing() as db:
             runs.set_status(db, run_id, status, problem)
 
@@ -102,7 +102,7 @@ class Workspace(Store):
         self._set(run_id, "trashed", None)
 
     def delete(self, run_id: int) -> None:
-        """Delete a run in the trash for ever, with its folder and images that were imported for it alone.
+        """Delete a run in the trash permanently, with its folder and images that were imported for it alone.
 
         Raises:
             Problem: it is not in the trash.
@@ -127,17 +127,17 @@ class Workspace(Store):
             return curves.scalar_names(db, run_id)
 
     def scalars(self, run_id: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """One curve: steps [n] int64 and values [n] float64 with NaN and infinity where training met them."""
+        """One curve: steps [n] int64 and values [n] float64, which may be NaN or infinite."""
         with self.reading() as db:
             return curves.scalars(db, run_id, name)
 
     def chart_steps(self, run_id: int) -> list[int]:
-        """The steps at which the run's method drew its own pictures, rising."""
+        """The steps at which the run's method emitted charts, ascending."""
         with self.reading() as db:
             return curves.chart_steps(db, run_id)
 
     def charts(self, run_id: int, step: int) -> list[Chart]:
-        """What the run's method drew at that step. Raises Problem when it drew nothing then."""
+        """The charts of the run's method at that step. Raises Problem if there are none."""
         with self.reading() as db:
             return curves.charts(db, run_id, step)
 
@@ -202,7 +202,7 @@ class Workspace(Store):
         return samples.pictures(data, self.samples(dataset_id) if data.image_size else None)
 
     def register_dataset(self, image_set: "ImageSet", pixels: Path | None) -> int:
-        """The number of a data set, stored with its samples at the first time; `pixels` is its cache, None without."""
+        """The number of a data set, which is stored with its samples the first time; `pixels` is its cache, or None."""
         with self.writing() as db:
             return samples.store_dataset(db, image_set, pixels)
 

@@ -1,7 +1,7 @@
 """The write-ahead log of the database, checked before SQLite opens it.
 
-SQLite takes a frame whose checksum is wrong for the end of the log, without a word: one flipped bit drops every change
-behind it. Format: the SQLite documentation, "WAL-mode File Format".
+SQLite silently takes a frame with a wrong checksum for the end of the log: one flipped bit drops every change after it.
+Format: the SQLite documentation, "WAL-mode File Format".
 """
 
 import struct

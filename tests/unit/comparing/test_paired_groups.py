@@ -54,7 +54,7 @@ def test_differences_within_a_seed_and_over_seeds(workspace):
     limits = stats.t.interval(0.95, 2, loc=np.mean(expected), scale=stats.sem(expected))
     assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx(limits)
     assert found.winner is found.second
-    assert found.verdict.endswith("is better: the 95% interval over seeds leaves zero out (n = 3).")
+    assert found.verdict.endswith("is better: the 95% interval over seeds excludes zero (n = 3).")
 
 
 def test_the_worse_second_group_makes_the_first_the_winner(workspace):
@@ -67,7 +67,7 @@ def test_no_winner_when_the_interval_holds_zero(workspace):
     pairs(workspace, [0.1, -0.1, 0.02])
     found = compare(workspace)
     assert found.winner is None
-    assert found.verdict == "No winner: the 95% interval over seeds holds zero (n = 3)."
+    assert found.verdict == "No winner: the 95% interval over seeds contains zero (n = 3)."
 
 
 @pytest.mark.parametrize("n", [1, 2])

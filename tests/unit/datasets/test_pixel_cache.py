@@ -152,7 +152,7 @@ def test_two_programs_may_decode_one_set_at_once(tmp_path, in_memory):
 def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_memory, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100, 95, 5))
-    with pytest.raises(Problem, match="GB are free") as told:
+    with pytest.raises(Problem, match=r"where under 0.01 MB are free") as told:
         decoded(in_memory([0, 0]), tmp_path, silent)
     assert str(tmp_path) in told.value.what
     assert os.listdir(tmp_path) == []

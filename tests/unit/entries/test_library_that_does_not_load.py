@@ -1,4 +1,4 @@
-"""A library that is installed and does not load is named; it is no defect of the program."""
+"""A library that is installed and does not load is named, and it is no defect of the program; an error of ours is."""
 
 import pytest
 
@@ -6,15 +6,50 @@ from workbench import registry
 from workbench.problem import Problem
 
 
-def test_a_library_that_does_not_load_is_named(tmp_path, monkeypatch):
-    package = tmp_path / "of_another_build"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "pooling.py").write_text('raise RuntimeError("operator torchvision::nms does not exist\\nmore")')
-    monkeypatch.syspath_prepend(tmp_path)
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """A package with one module of these lines, beside libraries that do not load; called once a test."""
+    raised = 'raise RuntimeError("operator torchvision::nms does not exist\\nmore")'
+    (tmp_path / "built_otherwise.py").write_text(raised)
+    (tmp_path / "lacks_a_file.py").write_text('raise OSError("libcudart.so.12: cannot open shared object file")')
+    (tmp_path / "lacks_a_name.py").write_text("from built_otherwise_too import pooling")
+
+    def write(package, lines):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").touch()
+        (tmp_path / package / "pooling.py").write_text(lines)
+        monkeypatch.syspath_prepend(tmp_path)
+        return package
+
+    return write
+
+
+def test_a_library_that_does_not_load_is_named(written):
     with pytest.raises(Problem) as caught:
-        registry.discover("of_another_build")
+        registry.discover(written("needs_one", "import built_otherwise"))
     assert str(caught.value) == (
-        "A library that of_another_build.pooling needs does not load (RuntimeError: operator torchvision::nms does not "
+        "A library that needs_one.pooling needs does not load (RuntimeError: operator torchvision::nms does not "
         "exist). Nothing was started. Run `workbench doctor`: it says what to install."
     )
+
+
+@pytest.mark.parametrize(
+    ("package", "line"),
+    [("a_file", "import lacks_a_file"), ("a_name", "import lacks_a_name"), ("a_library", "import no_such_library"),
+     ("a_function", "from math import no_such_function")],
+)  # fmt: skip
+def test_so_is_one_that_lacks_something(written, package, line):
+    with pytest.raises(Problem, match=rf"A library that {package}\.pooling needs does not load"):
+        registry.discover(written(package, line))
+
+
+@pytest.mark.parametrize(
+    ("package", "line", "kind"),
+    [("own_name", "from own_name import mistyped", ImportError), ("own_part", "import own_part.gone", ImportError),
+     ("own_error", 'raise RuntimeError("two files register it")', RuntimeError),
+     ("own_file", 'open("/no/such/file")', OSError)],
+)  # fmt: skip
+def test_an_error_of_the_package_itself_stays_a_defect(written, package, line, kind):
+    with pytest.raises(kind) as caught:
+        registry.discover(written(package, line))
+    assert not isinstance(caught.value, Problem)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from workbench.config import RunConfig
 from workbench.control import Control
@@ -64,3 +65,36 @@ def trained_space(tmp_path_factory) -> Path:
         job.join()
         assert workspace.run(run_id).status == "done"
     return place
+
+
+@pytest.fixture
+def photograph_run(tmp_path, monkeypatch):
+    """Train for an epoch on large JPEG files: (run, a file of its test half, the embedding that the run stored)."""
+    draw = np.random.default_rng(0)
+    for row in range(24):
+        folder = tmp_path / "photographs" / "abcd"[row % 4]
+        folder.mkdir(parents=True, exist_ok=True)
+        coarse = draw.integers(0, 256, (20, 30, 3), dtype=np.uint8)
+        Image.fromarray(coarse).resize((300, 200)).save(folder / f"{row}.jpg", quality=95)
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+
+    def train(workspace, keep, evaluated):
+        config = RunConfig.model_validate(
+            {
+                "dataset": {"name": "folder", "folder": str(tmp_path / "photographs"), "image_size": 32},
+                "split": {"name": "classes"},
+                "backbone": {"name": "conv4", "width": 8},
+                "embedding": {"dim": 16},
+                "augmentation": {"name": "crop_flip", "evaluated": evaluated},
+                "training": {"epochs": 1, "batch_size": 8, "keep_images": keep},
+            }
+        )
+        run_id = launch.prepare_run(config, workspace)
+        launch.make_job(workspace, run_id, Control()).start().join()
+        run, last = workspace.run(run_id), workspace.evaluations(run_id)[-1]
+        ids, _, embeddings = workspace.embeddings(last.id)
+        samples = workspace.samples(run.dataset_id)
+        path = samples.paths[samples.ids.tolist().index(ids[0])]
+        return run_id, tmp_path / "photographs" / path, np.array(embeddings[0])
+
+    return train

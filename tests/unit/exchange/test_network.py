@@ -50,7 +50,7 @@ def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_sp
 )
 def test_the_example_has_ten_lines_and_runs(exported, trained_space, example, told):
     script = exported / example
-    lines = [line for line in script.read_text("utf-8").splitlines() if line.strip()]
+    lines = [line for line in script.read_text("utf-8").splitlines() if line.strip() and not line.startswith("#")]
     assert len(lines) <= 10
     saved = script.read_text("utf-8").replace(told, told.replace("print(", "np.save('found.npy', "))
     script.write_text(saved, "utf-8")
@@ -92,6 +92,31 @@ def test_onnx_gives_the_same_embeddings(trained_space, exported):
             wanted = found.model(found.crop(images)).numpy()
         [given] = session.run(["embeddings"], {"images": images.numpy()})
         np.testing.assert_allclose(given, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize(("keep", "evaluated"), [("pixels", "centre"), ("encoded", "centre"), ("encoded", "whole")])
+def test_the_example_gives_an_image_of_the_run_the_embedding_that_the_run_stored(
+    photograph_run, tmp_path, keep, evaluated
+):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id, photograph, stored = photograph_run(workspace, keep, evaluated)
+        np.testing.assert_allclose(trained_network.trained(workspace, run_id).embed([photograph])[0], stored, atol=1e-6)
+        export_run(workspace, run_id, ["torch"], tmp_path)
+    (tmp_path / "image.png").write_bytes(photograph.read_bytes())
+    script = (tmp_path / "model-example.py").read_text("utf-8").replace("print(model(", "np.save('found.npy', model(")
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.load(tmp_path / "found.npy")[0], stored, atol=1e-6)
+
+
+def test_the_note_names_the_embeddings_that_are_in_the_networks_space(trained_space, tmp_path, exported):
+    assert "Its embeddings of the test half: `workbench export 1 --format npy --epoch 1`." in (
+        note := (exported / "model-note.txt").read_text("utf-8")
+    )
+    assert "another space" not in note
+    with Workspace(trained_space) as workspace:
+        export_run(workspace, 1, ["torch"], tmp_path, epoch=0)
+    assert "Those of epoch 0 are in another space" in (tmp_path / "model-note.txt").read_text("utf-8")
 
 
 def test_a_damaged_checkpoint_is_a_sentence(trained_space, tmp_path):

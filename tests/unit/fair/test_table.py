@@ -46,7 +46,7 @@ def test_the_page_says_who_is_first_how_sure_that_is_and_what_was_tried(found):
     over = stats.t.interval(0.95, 4, *stats_of(found.scores[0].last))
     assert first.startswith(f"| 1 (1 to 1) | ce | {100 * np.mean(found.scores[0].last):.2f} ")
     assert f"({100 * over[0]:.2f} to {100 * over[1]:.2f})" in first
-    assert first.endswith("| 90.00 | 12 | 1,024 MB |")
+    assert first.endswith("| 90.00 | 12 | 1,074 MB |")
     assert "2 of 3 pairs differ at 5% after Holm's correction." in lines
     names = ", ".join(found.scores[place].method for place in found.order[1:])
     assert f"- Not told apart: {names}." in lines

@@ -78,7 +78,7 @@ def test_differences_settings_runs_and_commands_are_told(workspace, runs):
     assert every["changed-settings-1"].rows == (("Training: Learning rate", "0.001", "0.5"),)
     assert [row[0] for row in every["runs"].rows] == ["1", "3", "5", "2", "4", "6"]
     assert every["commands"].rows[0][2] == "workbench run configs/run-1.toml --workspace DIR"
-    assert "is better: the 95% interval over seeds leaves zero out" in sentences(found)
+    assert "is better: the 95% interval over seeds excludes zero" in sentences(found)
     assert set(found.document.drawings) == {"group-curves", "group-means"}
 
 

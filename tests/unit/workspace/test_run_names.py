@@ -1,24 +1,40 @@
-"""What a run trained on, as the window and its sentences call it."""
+"""What lists and reports call a run's data and backbone: the folder and the network that a person chose."""
+
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from tests.unit.comparing.compared_runs import store
-from workbench.entries import catalog
+from workbench.cli import cli
+from workbench.config import Choice, RunConfig
+from workbench.entries import catalog as catalogs
 from workbench.workspace import Workspace
-from workbench.workspace.rows import Dataset
-from workbench.workspace.run_names import told_apart
+from workbench.workspace.run_names import names_of, short_names
 
 
-@pytest.mark.parametrize(
-    ("chosen", "stored", "said"),
-    [
-        ({"name": "digits"}, "digits", "Digits (fingerprint 3c1213b3)"),
-        ({"name": "folder", "folder": "photographs/birds"}, "folder", "birds (fingerprint 3c1213b3)"),
-        ({"name": "folder"}, "My birds", "My birds (fingerprint 3c1213b3)"),
-    ],
-)
-def test_a_data_set_is_called_by_its_title_its_folder_or_its_own_name(tmp_path, chosen, stored, said):
+@pytest.fixture
+def run(tmp_path):
+    config = RunConfig(
+        dataset=Choice(name="folder", params={"folder": str(Path("/photographs of") / "birds")}),
+        backbone=Choice(name="timm", params={"model": "regnety_002"}),
+    )
     with Workspace(tmp_path / "space", create=True) as workspace:
-        run = workspace.run(store(workspace, {}, dataset=chosen))
-    data = Dataset(1, stored, "", "3c1213b3d4e5", (), None, 16, 1)
-    assert told_apart(catalog.current(), run, data) == said
+        return workspace.run(workspace.create_run(config))
+
+
+def test_a_folder_and_a_network_of_timm_have_their_own_names(run):
+    assert short_names(catalogs.current(), run) == ("birds", "regnety_002")
+    assert names_of(catalogs.current(), run)[:2] == ("birds", "regnety_002")
+
+
+def test_the_list_of_runs_says_them(run, tmp_path):
+    said = CliRunner().invoke(cli, ["list", "runs", "-w", str(tmp_path / "space")]).output
+    assert "birds      regnety_002" in said
+    assert "timm" not in said
+    assert "folder" not in said
+
+
+def test_others_have_the_name_of_their_entry(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run = workspace.run(workspace.create_run(RunConfig()))
+    assert short_names(catalogs.current(), run) == ("digits", "conv4")

@@ -1,4 +1,4 @@
-"""Centres that cover a pool of embeddings: greedy k-center, and how far classes reach from their proxies."""
+"""Centres that cover a pool of embeddings: greedy k-center, and the radii of classes around their proxies."""
 
 import numpy as np
 
@@ -11,18 +11,18 @@ def k_center(pool: np.ndarray, count: int, fixed: np.ndarray | None = None) -> t
     Algorithm 2 of Gürbüz et al. 2023 (CCP) for one class, there after Sener and Savarese, 2018; Gonzalez, 1985.
 
     Args:
-        pool: [b, d] finite embeddings, taken as they are.
+        pool: [b, d] finite embeddings; not normalised here.
         count: centres to choose, 1 to b; no sample is chosen twice.
         fixed: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
             the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
 
     Returns:
         indices: [count] int64 into the pool, in the order of choice.
-        radii: [count] Euclidean: the largest distance from a sample to its nearest centre after each choice, the
-            given ones included. It never grows.
+        radii: [count] Euclidean: the largest distance from a sample to its nearest centre after each choice, with the
+            fixed centres among them. It never grows.
 
     Raises:
-        Problem: an empty or non-finite pool, given centres of other dimensions, count out of range.
+        Problem: an empty or non-finite pool, fixed centres of other dimensions, count out of range.
     """
     vectors = _finite(pool, "A pool")
     if not 1 <= count <= len(vectors):
@@ -48,11 +48,11 @@ def k_center(pool: np.ndarray, count: int, fixed: np.ndarray | None = None) -> t
 
 
 def proxy_radii(embeddings: np.ndarray, labels: np.ndarray, proxies: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """How far the samples of each class reach from its proxies: the cover of Gürbüz et al. 2023 (CCP), Prop. 4.2.
+    """The distance within which the proxies of each class cover its samples: Gürbüz et al. 2023 (CCP), Prop. 4.2.
 
     Args:
-        embeddings: [n, d] finite, taken as they are. labels: [n] int, their classes.
-        proxies: [p, d] finite. classes: [p] int, theirs; every label occurs among them.
+        embeddings: [n, d] finite; not normalised here. labels: [n] int, their classes.
+        proxies: [p, d] finite. classes: [p] int, the classes of the proxies; must contain every label.
 
     Returns:
         [K] Euclidean, in order of label: the largest distance from a sample to its class's nearest proxy

@@ -19,7 +19,7 @@ SHOPS = {"proxies": 4, "pool": 7, "check_every": 250}
 
 
 def _inner(dataset: str, triplet_margin: float, alpha: float, beta: float, base: float) -> ByData:
-    """What the supplement (Section 2.1) names for each pair loss; C2-CCP is the variant of its analyses."""
+    """The settings of each pair loss in the supplement (Section 2.1); its analyses use C2-CCP."""
     positive, negative = C2_MARGINS[dataset]
     return {
         "contrastive_positive_margin": {"positive_margin": positive, "negative_margin": negative},
@@ -66,10 +66,10 @@ class CCP(Loss):
 
     Embeddings and proxies are compared after `bounded`. In the variant "proxies" the proxies are trained with the
     network at its own learning rate (Eq. 4.11, g_rho in Algorithm 1); in "samples" they are the chosen samples
-    (Eq. 4.10): fixed, or embedded anew in every step once `follow` was called. Before `place` there are no proxies
-    and the value is the pair loss within the batch, weight 1.
+    (Eq. 4.10): fixed, or embedded again in every step once `follow` was called. Before `place` there are no proxies
+    and the value is the pair loss within the batch, with weight 1.
 
-    The means of the pair losses stand for the mean over all pairs of Algorithm 1. Triplets have proxies as anchors
+    The means of the pair losses replace the mean over all pairs of Algorithm 1. Triplets have proxies as anchors
     (Section 4.3), multi-similarity and C1 by cosine have samples as anchors, like the authors' code.
     """
 
@@ -104,17 +104,17 @@ class CCP(Loss):
             return _kept(value, inside)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
-        """Proxies [K * m, d], no longer than 1, and their classes [K * m]; zeros before `place`."""
+        """Proxies [K * m, d] of length at most 1, and their classes [K * m]; zeros before `place`."""
         return bounded(self.proxies.flatten(0, 1)), self.classes
 
     @torch.no_grad()
     def place(self, proxies: Tensor) -> None:
-        """Put the proxies at these vectors [K * m, d], the m of one class together; from now on they are used."""
+        """Set the proxies to vectors [K * m, d], the m of one class next to each other, and use them from now on."""
         self.proxies.copy_(proxies.view_as(self.proxies))
         self.begun = True
 
     def follow(self, anchors: Callable[[], Tensor]) -> None:
-        """Compare with what `anchors()` [K * m, d] gives in each step instead of the proxies (variant "samples")."""
+        """Compare with what `anchors()` [K * m, d] returns in each step instead of the proxies (variant "samples")."""
         self._anchors = anchors
 
     def penalty(self, weights: Iterable[Tensor], previous: Iterable[Tensor]) -> Tensor:
@@ -138,7 +138,7 @@ class CCP(Loss):
 
     def get_extra_state(self) -> dict[str, bool]:
         """What a checkpoint stores besides the tensors: whether the first projection is done."""
-        return {"begun": self.begun}  # a plain value: reading a flag from a GPU in every step would make it wait
+        return {"begun": self.begun}  # a plain value: reading a flag from the GPU in every step would stall it
 
     def set_extra_state(self, state: dict[str, bool]) -> None:
         """Restores what get_extra_state returned."""
@@ -146,5 +146,5 @@ class CCP(Loss):
 
 
 def _kept(value: Tensor, embeddings: Tensor) -> Tensor:
-    """`value` like in `keep_nan`, with a gradient also where no triplet is left, which then is one of proxies alone."""
+    """As `keep_nan`, with a gradient also if no triplet is left; the proxies then have one of zero."""
     return value + 0 * embeddings.sum()

@@ -1,4 +1,4 @@
-"""The pair losses that CCP puts between the batch and its proxies, and how both are bounded; and its parameters."""
+"""The pair losses between the batch and CCP's proxies, the bound on both, and CCP's parameters."""
 
 from collections.abc import Callable
 from functools import partial
@@ -73,9 +73,9 @@ def bounded(vectors: Tensor) -> Tensor:
 
 
 def pair_loss(params: CCPParams) -> PairLoss:
-    """The inner loss on distances (multi-similarity and C1: inner products) of vectors taken as they are.
+    """The inner loss on distances (multi-similarity and C1: inner products) of vectors that are not normalised.
 
-    The registered losses of the same names would bring every vector to unit length first, unlike Section 4.4.
+    The registered losses of the same names would normalise every vector first, unlike Section 4.4.
     """
     euclidean = LpDistance(normalize_embeddings=False)
     if params.inner == "contrastive":
@@ -113,11 +113,11 @@ def _multi_similarity(params: CCPParams) -> PairLoss:
 def _cosine(
     margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
 ) -> Tensor:
-    """C1 as XBM's authors have it, on inner products, by the number of rows."""
+    """C1 as in the code of XBM's authors: on inner products, divided by the number of rows."""
     if columns is None or column_labels is None:
         columns, column_labels = rows, row_labels
         itself = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
-        alike = (rows @ rows.T).masked_fill(itself, 1.0)  # a pair that counts as one vector is left out
+        alike = (rows @ rows.T).masked_fill(itself, 1.0)  # a vector with itself is left out
     else:
         alike = rows @ columns.T
     return cosine_pairs(alike, row_labels[:, None] == column_labels[None, :], margin)

@@ -1,4 +1,4 @@
-"""The projections of CCP: when one has ended, its best weights come back and the next proxies are chosen."""
+"""The projections of CCP: when one has ended, its best weights are restored and the next proxies are chosen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from workbench.losses.ccp.loss import CCP
 
 BATCH = 512
-SETTLING = 40  # batches: 0.9^40 of the starting values is left
+SETTLING = 40  # batches: 0.9^40 of the initial values is left
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
-PICTURED = 20  # classes in the picture of the proxies
-MEASURED = 256  # classes: the distance between classes takes memory and time with their square
+PICTURED = 20  # classes in the chart of the proxies
+MEASURED = 256  # classes: the distance between classes takes memory and time that grow with their square
 COVERED = 2000  # training images on which radii and distances are measured; at least a pool's number of each class
 
 
@@ -30,7 +30,7 @@ COVERED = 2000  # training images on which radii and distances are measured; at 
 class Projected:
     """A projection has ended; arrays are this event's own copies, vectors are `ccp.bounded` (no longer than 1).
 
-    Radii and distances are those of the network and the proxies that came back, on `measured` training images.
+    Radii and distances are those of the restored network and proxies, on `measured` training images.
     """
 
     index: int  # of the projection, from 0
@@ -39,9 +39,9 @@ class Projected:
     radius: float  # mean over classes of the largest distance from a sample to its nearest converged proxy
     k_center: float  # mean covering radius of a class by 1 to n of its n samples (supplement, Section 1.2)
     distance: float  # mean distance between samples of two classes; NaN with one class
-    map_at_r: float  # the projection's best, a fraction; NaN where no check gave a number
+    map_at_r: float  # the projection's best, a fraction; NaN if no check returned a number
     converged: np.ndarray  # [K * m, d] float32: the proxies as they were trained (boxes in Figure 2)
-    next: np.ndarray  # [K * m, d] float32: where the next projection's start (circles in Figure 2)
+    next: np.ndarray  # [K * m, d] float32: where the next projection's proxies start (circles in Figure 2)
     classes: np.ndarray  # [K * m] int64
 
     @property
@@ -53,8 +53,8 @@ class Projected:
 class Projections(Companion):
     """Algorithm 1 of Gürbüz et al. 2023 (CCP) around a training loop that does not know about it.
 
-    A projection ends with `patience` checks in a row whose MAP@R is not above its best. The optimiser's moments stay:
-    the paper does not speak of them. One object per run, used by the thread that trains.
+    A projection ends after `patience` checks in a row whose MAP@R is not above its best. The optimiser's moments are
+    kept, as the paper does not mention them. One object per run, used by the thread that trains.
 
     Args:
         loss: holds the proxies.
@@ -86,7 +86,7 @@ class Projections(Companion):
             loss.follow(lambda: around.embed(self._chosen.numpy()))
 
     def begin(self) -> None:
-        """Choose the first proxies, away from random samples; nothing where a resumed run has some already."""
+        """Choose the first proxies, away from random samples; does nothing if a resumed run has proxies already."""
         if not self._loss.begun:
             self._settle()
             rng = np.random.default_rng([self._seed, 0])
@@ -122,7 +122,7 @@ class Projections(Companion):
         return self._loss.penalty(self._weights(), self._previous)
 
     def state_dict(self) -> dict[str, Any]:
-        """Tensors and plain numbers from which another object continues bit for bit; the loss keeps its own state."""
+        """Tensors and plain numbers from which another object continues bit for bit; the loss saves its own state."""
         return {
             "index": self._index,
             "since": self._since,
@@ -150,7 +150,7 @@ class Projections(Companion):
 
     @torch.no_grad()
     def _settle(self) -> None:
-        """Statistics for batch-norm that never saw a batch: with none, evaluation gives quite other embeddings."""
+        """Compute statistics for a batch-norm that has seen no batch: else evaluation gives wrong embeddings."""
         layers = [module for module in self._model.modules() if isinstance(module, BATCH_NORMS)]
         if all(layer.num_batches_tracked for layer in layers):
             return
@@ -158,13 +158,13 @@ class Projections(Companion):
         rng = np.random.default_rng([self._seed, 2])
         training = self._model.training
         self._model.train()
-        with torch.random.fork_rng(range(torch.cuda.device_count())):  # dropout must not move anybody's random state
+        with torch.random.fork_rng(range(torch.cuda.device_count())):  # dropout must not change the global random state
             for _ in range(SETTLING):
                 self._embed_rows(rng.permutation(places)[:BATCH])
         self._model.train(training)
 
     def _end(self, step: int) -> None:
-        """Back to the best weights, then a fresh pool: measure it, choose from it, report."""
+        """Restore the best weights, then draw a new pool: measure it, choose from it, report."""
         if self._best_model:
             self._model.load_state_dict(self._best_model)
             self._loss.place(self._best_proxies)
@@ -190,7 +190,7 @@ class Projections(Companion):
         self._index, self._since, self._unimproved, self._best, self._best_model = self._index + 1, step, 0, -1.0, {}
 
     def _draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """[K, count] places, drawn without repeats within a class as long as it has enough samples."""
+        """Places [K, count], drawn without repeats within a class as long as it has enough samples."""
         return np.stack([np.resize(rng.permutation(rows), count) for rows in self._members])
 
     def _pool(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -265,7 +265,7 @@ def projection_charts(ended: Projected, history: list[dict[str, float]]) -> tupl
     numbers = tuple(float(number) for number in range(1, len(history) + 1))
 
     def over(*curves: tuple[str, str]) -> tuple[Marks, ...]:
-        # a run that goes on from before a curve was measured has gaps in it
+        # a run that was resumed from before a curve was measured has gaps in it
         return tuple(
             Marks(title, "line", numbers, tuple(record.get(name, float("nan")) for record in history))
             for title, name in curves

@@ -4,25 +4,33 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.charts import Chart, Marks
 from workbench.colours import OKABE_ITO
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.widgets.plot_items import number_axes
+from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
-LEAST = (220, 96)  # px, width of the whole and height of the plot
+LEAST_WIDTH, LEAST_PX = 220, 96  # px, width of the whole and height of the plot
 SYMBOL_PX = {"circles": 7, "boxes": 12}
+
+
+class Drawn(pg.PlotWidget):
+    """Asks for its least height; its layout gives it more."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
 class ChartView(QFrame):
@@ -31,10 +39,9 @@ class ChartView(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumWidth(LEAST[0])
+        self.setMinimumWidth(LEAST_WIDTH)
         self._chart: Chart | None = None
-        self.plot = pg.PlotWidget(axisItems=number_axes())
-        self.plot.setMinimumHeight(LEAST[1])
+        self.plot = Drawn(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
@@ -55,10 +62,6 @@ class ChartView(QFrame):
         self.note.setProperty("role", "muted")
         in_column(head, self.legend, (self.plot, 1), self.note, on=self, margins=(8, 4, 8, 4))
         self._apply_theme()
-
-    def follow_room(self) -> None:
-        """Be no taller than there is room."""
-        self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
 
     def show_chart(self, chart: Chart) -> None:
         """Draw another chart in place of the last one."""
@@ -83,7 +86,7 @@ class ChartView(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "note") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "note") and theme.look() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -109,35 +112,38 @@ class ChartView(QFrame):
             self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
 
     def _apply_theme(self) -> None:
-        self._dressed = shown = theme.current()
+        self._dressed, shown = theme.look(), theme.current()
         self.plot.setBackground(shown.plot_background)
-        for side in ("left", "bottom", "right"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(pg.mkPen(shown.plot_axis))
-            axis.setTextPen(shown.plot_axis)
+        self.plot.setMinimumHeight(theme.text_px(LEAST_PX))
+        dress_axes(self.plot.getPlotItem(), self.font(), shown)
         if self._chart is not None:
             self.show_chart(self._chart)
 
 
 def _items(marks: Marks, colour: QColor) -> list[Any]:
     x, y = np.asarray(marks.x, np.float64), np.asarray(marks.y, np.float64)
+    seen = np.isfinite(x) if marks.look == "vertical" else np.isfinite(x) & np.isfinite(y)
     match marks.look:
         case "line" | "dashed":
             style = Qt.PenStyle.DashLine if marks.look == "dashed" else Qt.PenStyle.SolidLine
-            return [pg.PlotDataItem(x, y, pen=pg.mkPen(colour, width=2, style=style), connect="finite")]
+            return [pg.PlotDataItem(*drawable(x, y), pen=pg.mkPen(colour, width=2, style=style), connect="finite")]
         case "bars":
             filled = QColor(colour)
             filled.setAlpha(SEE_THROUGH)
             width = float(x[1] - x[0]) if len(x) > 1 else 1.0
-            return [pg.BarGraphItem(x=x, height=y, width=width, brush=filled, pen=pg.mkPen(colour))]
+            return [pg.BarGraphItem(x=x[seen], height=y[seen], width=width, brush=filled, pen=pg.mkPen(colour))]
         case "vertical":
-            return [pg.InfiniteLine(pos=at, angle=90, pen=pg.mkPen(colour, width=2)) for at in x]
+            return [pg.InfiniteLine(pos=at, angle=90, pen=pg.mkPen(colour, width=2)) for at in x[seen]]
     brushes = [
-        pg.mkBrush(QColor(OKABE_ITO[class_index % len(OKABE_ITO)])) for class_index in marks.classes
+        pg.mkBrush(QColor(OKABE_ITO[class_index % len(OKABE_ITO)]))
+        for class_index, drawn in zip(marks.classes, seen.tolist(), strict=False)
+        if drawn
     ] or pg.mkBrush(colour)
     outline = pg.mkPen(theme.current().text if marks.look == "boxes" else theme.current().plot_background)
     return [
-        pg.ScatterPlotItem(x, y, symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline)
+        pg.ScatterPlotItem(
+            x[seen], y[seen], symbol=SYMBOLS[marks.look], size=SYMBOL_PX[marks.look], brush=brushes, pen=outline
+        )
     ]
 
 

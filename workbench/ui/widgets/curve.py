@@ -94,6 +94,15 @@ def thinned(steps: np.ndarray, values: np.ndarray, columns: int) -> tuple[np.nda
     )
 
 
+def drawable(x: np.ndarray, y: np.ndarray, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Points [n] as pyqtgraph takes them: none where no value can be drawn, for it looks for the least of all.
+
+    On a logarithmic axis of values, those that are not positive cannot.
+    """
+    seen = np.isfinite(x) & np.isfinite(y) & ((y > 0) | (not log))
+    return (x, y) if seen.any() else (x[:0], y[:0])
+
+
 def lone_points(values: np.ndarray) -> np.ndarray:
     """Which points [n] bool have no finite neighbour, so that no line reaches them."""
     finite = np.concatenate(([False], np.isfinite(values), [False]))

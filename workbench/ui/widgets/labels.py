@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from workbench.names import visible
 from workbench.ui.icons import SIZE, icon
 
 NEAR = 60  # rows
@@ -15,7 +16,7 @@ NEAR = 60  # rows
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
     """Plain text in one of the style sheet's roles: title, section, caption, muted, right, wrong, warning, strong."""
-    widget = QLabel(text, parent)
+    widget = QLabel(visible(text), parent)
     widget.setTextFormat(Qt.TextFormat.PlainText)
     widget.setWordWrap(wrap)
     if role:
@@ -25,6 +26,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget
 
 def plain_tip(text: str) -> str:
     """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
+    text = visible(text)
     if "<" not in text and "&" not in text:
         return text
     return f"<qt>{escape(text, quote=False).replace(chr(10), '<br>')}</qt>"
@@ -73,12 +75,14 @@ class IconLabel(QLabel):
     def __init__(self, name: str = "", role: str = "muted", side: int = SIZE, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._side = side
-        self.show_icon(name, role)
+        self._name, self._role = name, role
+        self._draw()
 
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon in the colour of a role."""
-        self._name, self._role = name, role
-        self._draw()
+        if (name, role) != (self._name, self._role):
+            self._name, self._role = name, role
+            self._draw()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -116,7 +120,7 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        super().setText(text)
+        super().setText(visible(text))
         self._tell_whole()
 
     def set_lines(self, lines: int) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QIODevice, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPaintEvent
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
@@ -24,25 +24,46 @@ from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
-TEXT_PX = 11
+LEAST = (130, 140)  # px of the design: width and height of a picture
 Rows = list[list[Any]]
 
 
 class Picture(QWidget):
-    """The surface that a painted plot paints on."""
+    """The surface that a painted plot paints on, in px of the design: the whole grows with the window's text."""
 
     def __init__(self, plot: "PaintedPlot") -> None:
         super().__init__(plot)
-        self._plot = plot
+        self._plot, self._least = plot, LEAST[1]
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(130, 140)
+        self.need_height(LEAST[1])
+
+    @property
+    def area(self) -> QRectF:
+        """What is painted on, px of the design."""
+        return QRectF(QPointF(), QSizeF(self.size()) / theme.text_scale())
+
+    @staticmethod
+    def at(position: QPointF) -> QPointF:
+        """A position of the pointer, px of the screen, in px of the design."""
+        return position / theme.text_scale()
+
+    def need_height(self, least: int) -> None:
+        """Be at least so high, px of the design."""
+        self._least = least
+        self.setMinimumSize(theme.text_px(LEAST[0]), theme.text_px(least))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_least"):
+            self.need_height(self._least)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, shown = QPainter(self), theme.current()
         painter.fillRect(self.rect(), QColor(shown.plot_background))
+        painter.scale(theme.text_scale(), theme.text_scale())
         painter.setFont(small(self.font()))
-        self._plot.paint(painter, QRectF(self.rect()), shown)
+        self._plot.paint(painter, self.area, shown)
         painter.end()
 
 
@@ -71,7 +92,7 @@ class PaintedPlot(QFrame):
         self.retitle(title)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw the whole plot into the rectangle `area` (px), in the colours of a theme."""
+        """Draw the whole plot into the rectangle `area` (px of the design), in the colours of a theme."""
         raise NotImplementedError
 
     def rows(self) -> Rows:
@@ -104,7 +125,7 @@ class PaintedPlot(QFrame):
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def image(self) -> QImage:
-        """On white, with its title, at twice the size on the screen."""
+        """On white, with its title, at twice the size that it has on the screen where text has its normal size."""
         size = self._size()
         image = QImage(size * SCALE, QImage.Format.Format_RGB32)
         painter = QPainter(image)
@@ -148,7 +169,8 @@ class PaintedPlot(QFrame):
         return bytes(buffer.data().data())
 
     def _size(self) -> QSize:
-        return QSize(self.picture.width(), self.picture.height() + HEAD_PX)
+        area = self.picture.area
+        return QSize(round(area.width()), round(area.height()) + HEAD_PX)
 
     def _paint_file(self, painter: QPainter, size: QSize) -> None:
         light = theme.LIGHT
@@ -160,7 +182,7 @@ class PaintedPlot(QFrame):
 
 
 def small(font: QFont) -> QFont:
-    """The font of axes."""
+    """The font of axes, in px of the design."""
     axis_font = QFont(font)
-    axis_font.setPixelSize(TEXT_PX)
+    axis_font.setPixelSize(theme.CAPTION_PX)
     return axis_font

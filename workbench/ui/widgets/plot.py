@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
 from workbench.ui import theme
@@ -30,7 +30,7 @@ from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
-LEAST = (220, 96)  # px, width of the whole and height of what is drawn
+LEAST_WIDTH = 220  # px
 PLOTS = count()
 
 
@@ -78,9 +78,8 @@ class CurvePlot(QFrame):
 
     def _build(self, left_title: str, right_title: str) -> None:
         self.setProperty("card", "true")
-        self.setMinimumWidth(LEAST[0])
+        self.setMinimumWidth(LEAST_WIDTH)
         self.canvas = PlotCanvas(self.series, self.x_title)
-        self.canvas.setMinimumHeight(LEAST[1])
         self.canvas.name_axes(left_title, right_title)
         self.canvas.pointed.connect(self.show_values)
         self.canvas.zoomed.connect(self._ask_redraw)
@@ -108,8 +107,9 @@ class CurvePlot(QFrame):
         self.tell("", "")
 
     def follow_room(self) -> None:
-        """Be no taller than there is room; one that scrolls is asked for only where the least height has none."""
-        self.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        """Ask for the least height below the legend's lines, and take what room there is."""
+        self.canvas.follows_room = True
+        self.canvas.updateGeometry()
 
     def tell(self, value: str, course: str) -> None:
         """Show a value at the end of the title and a line below the curves; empty words take no room."""
@@ -223,6 +223,7 @@ class CurvePlot(QFrame):
         self.log = on
         self.log_action.setChecked(on)
         self.canvas.set_log(on)
+        self._ask_redraw()
 
     def set_smoothing(self, weight: float) -> None:
         """The debiased exponential mean with this weight of the past, bold over the faint raw curve; 0 is none."""
@@ -248,7 +249,8 @@ class CurvePlot(QFrame):
             seen = slice(*np.searchsorted(places, self.canvas.span()))
             smoothed = self.smoothing > 0 and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
-            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns)
+            log = self.log and series.axis == "left"
+            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, log)
         on_right = [self._places(self.curves[series.name]) for series in self.shown() if series.axis == "right"]
         self.canvas.reach_over(on_right)
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
@@ -297,7 +299,7 @@ class CurvePlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "legend") and theme.look() != self._dressed:
             self._apply_theme()  # once, of the many such events that a change of the theme brings
 
     def contextMenuEvent(self, event: Any) -> None:
@@ -305,8 +307,8 @@ class CurvePlot(QFrame):
 
     def _apply_theme(self) -> None:
         """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
-        self._dressed = shown = theme.current()
-        self.canvas.apply(shown)
+        self._dressed = theme.look()
+        self.canvas.apply(theme.current())
         for series in self.series:
             self.legend[series.name].setIcon(swatch(series))
         self.redraw()

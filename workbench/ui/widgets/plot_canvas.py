@@ -5,23 +5,23 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QPainter, QPixmap
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, number_axes
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, dress_axes, number_axes
 from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
 LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
 BEST = "#E69F00"  # of the line and star of the best epoch
-AXIS_PX = 11
 BOTTOM_PX = 34  # figures and name of the bottom axis
 REST = 1000  # ms after the last new point, when the range fits exactly
+LEAST_PX = 96  # height, axes and all
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
@@ -30,19 +30,19 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     zoomed = Signal()
     full_size_asked = Signal()  # a double-click where all is in view
     pointed = Signal(object)  # the step under the pointer (float), or None when it left
+    follows_room = False  # whether it asks for no more than its least height
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
         self.item = self.getPlotItem()
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
-        self.item.showGrid(x=True, y=True)
         self.item.setLabel("bottom", x_title)
-        self.item.getAxis("bottom").setHeight(BOTTOM_PX)
         self.item.getAxis("bottom").enableAutoSIPrefix(False)
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
+            self.item.getAxis(side).setStyle(maxTickLevel=1)  # where there may be figures: more lines take three times
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
@@ -63,6 +63,10 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
 
+    def sizeHint(self) -> QSize:
+        hint: QSize = super().sizeHint()
+        return QSize(hint.width(), self.minimumHeight()) if self.follows_room else hint
+
     def add_line(self, series: Series) -> None:
         """Add a line for another series."""
         line = self.lines[series.name] = Line(series)
@@ -79,19 +83,12 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.lines.clear()
 
     def apply(self, tokens: Tokens) -> None:
-        """Take the colours of the theme."""
+        """Take the colours of a theme and the text size on screen."""
         self.setBackground(tokens.plot_background)
-        font = QFont(self.font())
-        font.setPixelSize(AXIS_PX)
-        for side in ("left", "bottom", "right"):
-            axis = self.item.getAxis(side)
-            axis.setPen(pg.mkPen(tokens.plot_axis, width=1))
-            axis.setTextPen(tokens.plot_axis)
-            axis.setTickFont(font)
-            axis.label.setFont(font)
-            axis.setStyle(hideOverlappingLabels=True)
-        for side in ("left", "bottom"):
-            self.item.getAxis(side).setGrid(tokens.plot_grid_alpha)
+        dress_axes(self.item, self.font(), tokens)
+        self.item.getAxis("bottom").setHeight(theme.text_px(BOTTOM_PX))
+        self.setMinimumHeight(theme.text_px(LEAST_PX))
+        self.item.getAxis("left").setGrid(tokens.plot_grid_alpha)
         self._crosshair.setPen(pg.mkPen(tokens.muted, width=1))
         self._best.setPen(pg.mkPen(BEST, width=1, style=Qt.PenStyle.DashLine))
         self._best.label.setColor(BEST)
@@ -99,12 +96,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._style_mark(mark)
 
     def _style_mark(self, mark: pg.InfiniteLine) -> None:
-        tokens, font = theme.current(), QFont(self.font())
-        font.setPixelSize(AXIS_PX)
+        tokens = theme.current()
         mark.setPen(pg.mkPen(tokens.wrong, width=1, style=Qt.PenStyle.DashLine))
         mark.label.setColor(tokens.wrong)
         mark.label.fill = pg.mkBrush(tokens.plot_background)
-        mark.label.setFont(font)
+        mark.label.setFont(theme.caption_font(self.font()))
 
     def shade_between(self, first: str, second: str) -> None:
         """Fill the gap between two series of the left axis, faintly; hidden with either."""

@@ -7,11 +7,12 @@ from typing import Literal
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainterPath
 
 from workbench.numerals import minus
 from workbench.ui import theme
-from workbench.ui.widgets.curve import lone_points, thinned
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.curve import drawable, lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # between two points of a smoothed curve: bold lines take longest to draw
@@ -47,18 +48,19 @@ class Line:
         """Show or hide the line from the next `draw` on."""
         self._shown = on
 
-    def draw(self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int) -> None:
+    def draw(
+        self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, log: bool = False
+    ) -> None:
         """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
         colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
-            self.smooth.setData(
-                *thinned(steps, smoothed, columns // SMOOTH_PX), pen=pg.mkPen(colour, width=BOLD, style=style)
-            )
+            points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), log=log)
+            self.smooth.setData(*points, pen=pg.mkPen(colour, width=BOLD, style=style))
             colour = blended(colour, QColor(theme.current().plot_background))
-        steps, values = thinned(steps, values, columns)
+        steps, values = drawable(*thinned(steps, values, columns), log=log)
         dotted = lone_points(values) | self.series.dots
         dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
         self.raw.setData(
@@ -137,3 +139,15 @@ class WholeAxis(NumberAxis):
 def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
     """New axes of a plot by side, as pyqtgraph takes them, which shows those that it is given."""
     return {"left": NumberAxis("left"), "bottom": bottom("bottom")}
+
+
+def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:
+    """Give every axis of a plot the colours of a theme, and this font at the size of captions on screen."""
+    small = theme.caption_font(font)
+    for side in ("left", "bottom", "right"):
+        axis = item.getAxis(side)
+        axis.setPen(pg.mkPen(tokens.plot_axis, width=1))
+        axis.setTextPen(tokens.plot_axis)
+        axis.setTickFont(small)
+        axis.label.setFont(small)
+        axis.setStyle(hideOverlappingLabels=True)

@@ -5,6 +5,7 @@ from typing import Any
 import pyqtgraph as pg
 
 SPARE = 0.1  # of the range, left free at an end that grows
+WITHIN = 0.02  # of the range, by which an end may move into the least margin that pyqtgraph leaves around curves
 
 
 class SteadyView(pg.ViewBox):
@@ -47,8 +48,9 @@ def roomy(wanted: list[float] | None, shown: list[float]) -> list[float] | None:
     if wanted is None:
         return None
     low, high = wanted
-    spare = SPARE * (high - low)
-    below, above = low < shown[0], high > shown[1]
+    width = high - low
+    below, above = low < shown[0] - WITHIN * width, high > shown[1] + WITHIN * width
     if not (below or above):
-        return None if shown[1] - shown[0] <= high - low + 3 * spare else [low, high]
-    return [low - spare if below else min(low, shown[0]), high + spare if above else max(high, shown[1])]
+        return None if shown[1] - shown[0] <= (1 + 3 * SPARE) * width else [low, high]
+    ends = min(low, shown[0]), max(high, shown[1])
+    return [low - SPARE * width if below else ends[0], high + SPARE * width if above else ends[1]]

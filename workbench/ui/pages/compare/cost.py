@@ -2,41 +2,36 @@
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
-from workbench.ui.pages.compare.group_styles import GroupStyle, short_title
+from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles
 from workbench.ui.pages.compare.plots import CostPlot, symbol
-from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.rows import Run
 
 MOST_NAMED = 12  # groups in the legend
 
 
-class CostPanel(QWidget):
+class CostPanel(Scrolled):
     """Two plots side by side."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(QWidget(), parent)
         self.seconds = CostPlot("Time against quality", "seconds of work")
         self.memory = CostPlot("Memory against quality", "peak memory, MB")
-        row = QHBoxLayout()
-        row.addWidget(self.seconds)
-        row.addWidget(self.memory)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.addLayout(row, 1)
+        row = in_row(self.seconds, self.memory, spacing=8)
         self.legend = FlowLayout(spacing=12)
-        column.addLayout(self.legend)
         words = (
             "Small symbols: runs. Large, outlined symbols: group means. "
             "Times measured on different devices are not comparable."
         )
-        column.addWidget(label(words, "muted", wrap=True))
+        in_column((row, 1), self.legend, label(words, "muted", wrap=True), on=self.widget(), margins=8)
 
     def show_overview(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Show other groups with their styles, in the same order."""
@@ -44,8 +39,9 @@ class CostPanel(QWidget):
         unit = 100 if is_share(overview.metric) else 1
         pairs = list(zip(overview.summaries, shown_as, strict=True))
         self.legend.clear()
-        for summary, style in pairs[:MOST_NAMED]:
-            self.legend.addWidget(LegendEntry(summary.group.title, style))
+        names = legend_titles([summary.group.title for summary, _ in pairs])
+        for name, (_, style) in list(zip(names, pairs, strict=True))[:MOST_NAMED]:
+            self.legend.addWidget(LegendEntry(name, style))
         for plot, of in ((self.seconds, seconds), (self.memory, megabytes)):
             plot.show_groups(
                 [(summary.group.title, style, _points(summary, of, unit)) for summary, style in pairs], title
@@ -59,7 +55,7 @@ class LegendEntry(QWidget):
         super().__init__(parent)
         picture = QLabel()
         picture.setPixmap(symbol(style))
-        in_row(picture, label(short_title(title)), on=self, spacing=4)
+        in_row(picture, label(title), on=self, spacing=4)
 
 
 def seconds(run: Run) -> float:
@@ -68,8 +64,8 @@ def seconds(run: Run) -> float:
 
 
 def megabytes(run: Run) -> float:
-    """Greatest memory, in units of 2**20 bytes."""
-    return run.memory_bytes / 2**20
+    """Greatest memory, in units of 10^6 bytes."""
+    return run.memory_bytes / 1e6
 
 
 def _points(summary: Summary, cost: Callable[[Run], float], unit: int) -> list[tuple[float, float]]:

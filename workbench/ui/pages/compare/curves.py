@@ -16,8 +16,9 @@ from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
-from workbench.ui.pages.compare.group_styles import GroupStyle, short_title
+from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_items import blended
@@ -40,7 +41,7 @@ class SeedCurves(QWidget):
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series
-        self._waiting: list[tuple[Curve, GroupStyle]] = []
+        self._waiting: list[tuple[Curve, str, GroupStyle]] = []
         self._last: list[Callable[[], None]] = []  # what is to be done after the last of them
         self._factor = 1
         self._dots = True
@@ -73,7 +74,8 @@ class SeedCurves(QWidget):
     def _begin(self, curves: Sequence[Curve], shown_as: Sequence[GroupStyle], title: str, x_title: str) -> None:
         self._clear()
         self.plot.rename(title, x_title)
-        self._waiting = list(zip(curves, shown_as, strict=True))[:MOST_DRAWN]
+        titles = legend_titles([curve.group.title for curve in curves])
+        self._waiting = list(zip(curves, titles, shown_as, strict=True))[:MOST_DRAWN]
         canvas = self.plot.canvas
         self._last = [self.plot.redraw, canvas.take_range, canvas.take_axes, canvas.take_range, canvas.take_axes]
         canvas.setUpdatesEnabled(False)  # painted once, when all are there
@@ -88,10 +90,10 @@ class SeedCurves(QWidget):
         if not self._waiting:
             self._finish()
             return
-        curve, style = self._waiting.pop(0)
+        curve, group, style = self._waiting.pop(0)
         name = str(len(self.behind))
         solid = style.pen == Qt.PenStyle.SolidLine
-        title = f"{short_title(curve.group.title)} (n = {curve.n})"
+        title = f"{group} (n = {curve.n})"
         series = Series(
             name, title, style.colour, dots=self._dots, dashed=not solid, pen=style.pen, may_be_undefined=not self._dots
         )
@@ -110,7 +112,7 @@ class SeedCurves(QWidget):
         items: list[pg.GraphicsObject] = []
         faint = blended(QColor(style.colour), QColor(theme.current().plot_background))
         if len(curve.runs) > 1:
-            x, y = _joined(curve)
+            x, y = drawable(*_joined(curve))
             items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
         known = np.isfinite(curve.low)
         if known.any():

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
 from workbench.comparing.baseline import BaselineRow
@@ -14,14 +13,14 @@ from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
 from workbench.ui.pages.compare.forest import ForestPanel
-from workbench.ui.pages.compare.group_styles import GroupStyle
+from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 
 PLOT_PX, INTERVAL_PX = 90, 34  # px of the plot without its intervals, and for each
@@ -77,12 +76,15 @@ class DifferencePanel(QWidget):
         """Show the groups of the model, its baseline and the group that is compared with it."""
         overview, baseline, other = self._model.overview, self._model.baseline, self._model.other
         titles = [group.title for group in overview.groups] if overview is not None else []
-        self.baseline.setText(baseline.title if baseline is not None else "")
+        short = dict(zip(titles, unlike_parts(titles), strict=True))
+        self.baseline.setText(short[baseline.title] if baseline is not None else "")
         self.other.clear()
-        self.other.addItems(titles)
-        for row, title in enumerate(titles):
-            self.other.setItemData(row, title, Qt.ItemDataRole.AccessibleTextRole)
+        for title, words in short.items():
+            self.other.addItem(words, title)
+            for role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+                self.other.setItemData(self.other.count() - 1, title, role)
         self.other.setCurrentIndex(titles.index(other.title) if other is not None else -1)
+        self.other.setToolTip(plain_tip(other.title) if other is not None else "")
         self.forest.plot.mark(other.title if other is not None else "")
         for widget in (self.other, self.swap):
             widget.setEnabled(len(titles) > 1)
@@ -128,12 +130,8 @@ class DifferencePanel(QWidget):
         self.model.show(head, [["all seeds", "", "", middle, spread, seeds], *rows])
         fit_columns(self.table)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.table)
-
     def _choose_other(self) -> None:
-        self._choose(self.other.currentText())
+        self._choose(self.other.currentData())
 
     def _choose(self, title: str) -> None:
         self._model.choose_other(title)

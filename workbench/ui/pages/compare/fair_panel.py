@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from workbench.fair.table import HEAD, MEANING, Comparison, conditions, rows_of, title_of, verdicts
@@ -56,10 +55,6 @@ class FairPanel(QWidget):
         self.box.blockSignals(False)
         self.box.setVisible(len(comparisons) > 1)
         self._show()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.view)
 
     def _show(self) -> None:
         if not 0 <= self.box.currentIndex() < len(self.comparisons):

@@ -2,38 +2,46 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from workbench.comparing.forest import Forest, claims, remarks
+from workbench.ui import theme
 from workbench.ui.pages.compare.forest_plot import ROW_PX, ForestPlot
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
-WORDS_PX = 200  # width of the words
-LEAST_PX, MOST_PX = 190, 360  # height: room for the words; beyond the greatest the rows scroll
+WORDS_PX, MOST_PX = 200, 360  # px of the design: width of the words; height beyond which rows and words scroll
+BESIDE_PX = 620  # width from which the words stand beside the plot
+MARGINS, SPACING = (12, 8, 4, 8), 4  # px around the words, between their title and them
+AROUND = MARGINS[1] + MARGINS[3] + SPACING + 2  # px of their height; the frame is 1 px wide
 
 
 class ForestPanel(QWidget):
-    """The plot as high as its rows need, up to `MOST_PX`; `plot.chosen` emits the title of a chosen row."""
+    """The plot as high as its rows need, up to `MOST_PX`; `plot.chosen` emits the title of a chosen row.
+
+    The words stand beside the plot, or below it where there is no room for both.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.plot = ForestPlot()
         self.claims = label("", wrap=True)
         self.remarks = label("", "muted", wrap=True)
-        said = QWidget()
-        in_column(self.claims, self.remarks, 1, on=said, spacing=8)
-        self._words = QFrame()
-        self._words.setProperty("card", "true")
-        self._words.setFixedWidth(WORDS_PX)
-        in_column(label("In words", "strong"), (Scrolled(said), 1), on=self._words, margins=(12, 8, 4, 8), spacing=4)
+        self._said = QWidget()
+        in_column(self.claims, self.remarks, 1, on=self._said, spacing=8)
+        self.words = QFrame()
+        self.words.setProperty("card", "true")
+        self._title = label("In words", "strong")
+        scrolled = Scrolled(self._said)
+        in_column(self._title, (scrolled, 1), on=self.words, margins=MARGINS, spacing=SPACING)
         for said_label in (self.claims, self.remarks):
             said_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._rows = Scrolled(self.plot)
-        in_row((self._rows, 1), self._words, on=self, spacing=8)
+        self._both = in_row((self._rows, 1), self.words, on=self, spacing=8)
         self.plot.chosen.connect(self._reveal)
         self.hide()
 
@@ -46,8 +54,30 @@ class ForestPanel(QWidget):
         self.claims.setText(" ".join(claims(forest)))
         self.claims.setVisible(bool(self.claims.text()))
         self.remarks.setText(" ".join(remarks(forest)))
-        self.setFixedHeight(max(LEAST_PX, min(MOST_PX, self.plot.minimumSizeHint().height() + 2)))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_both"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Put the words beside the plot or below it, and give both the height that they need."""
+        beside = self.width() >= theme.text_px(BESIDE_PX)
+        self._both.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        wide = theme.text_px(WORDS_PX) if beside else self.width()
+        self.words.setFixedWidth(wide)
+        most, inside = theme.text_px(MOST_PX), wide - MARGINS[0] - MARGINS[2] - 2 * self.words.frameWidth()
+        rows = min(most, self.plot.minimumSizeHint().height() + 2)
+        words = min(most, self._title.sizeHint().height() + self._said.heightForWidth(inside) + AROUND)
+        self._rows.setFixedHeight(max(rows, words) if beside else rows)
+        self.words.setFixedHeight(max(rows, words) if beside else words)
 
     def _reveal(self) -> None:
         """Scroll to the row that a key has chosen."""
-        self._rows.ensureVisible(0, self.plot.marked_y(), 0, ROW_PX)
+        self._rows.ensureVisible(0, self.plot.marked_y(), 0, theme.text_px(ROW_PX))

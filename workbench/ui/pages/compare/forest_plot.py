@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.comparison_text import metric_name
@@ -16,12 +16,12 @@ from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip
-from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows
+from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows, small
 
 ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 28  # px: a row, the metrics' names, the axis, between two ticks
 P_PX, GAP, SWATCH = 54, 8, 10  # px: the column of p, between things, the square before a name
 DOT, CAP = 5.0, 4.0  # px: radius of a mean, half the height of an interval's ends
-NAMES_MOST = 0.24  # of the width that the names may take
+NAMES_MOST, METRIC_PX = 0.24, 130  # of the width that the names may take, or what such metrics leave
 MOST_ROWS = 40  # groups that are drawn; the words are about all
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -73,7 +73,7 @@ class ForestPlot(PaintedPlot):
         self._names = unlike_parts([forest.baseline.title, *(row.group.title for row in forest.rows)])[1:]
         count, shown = len(forest.rows), len(self._drawn())
         left_out = f"; the first {shown} of {count} groups" if shown < count else ""
-        self.picture.setMinimumHeight(HEAD_PX + ROW_PX * shown + AXIS_PX)
+        self.picture.need_height(HEAD_PX + ROW_PX * shown + AXIS_PX)
         paired = "over seeds, 95% interval, filled where it leaves out 0"
         self.retitle(f"Difference from {forest.baseline.title}, {paired}{left_out}")
         self.refresh()
@@ -84,11 +84,11 @@ class ForestPlot(PaintedPlot):
         self.refresh()
 
     def marked_y(self) -> int:
-        """Where the middle of the marked row is, px below the upper edge of the plot; 0 without one."""
+        """Where the middle of the marked row is, px of the screen below the upper edge of the plot; 0 without one."""
         place = self._place()
         if place is None:
             return 0
-        return self.picture.y() + int(HEAD_PX + self._row_px(QRectF(self.picture.rect())) * (place + 0.5))
+        return self.picture.y() + theme.text_px(int(HEAD_PX + self._row_px(self.picture.area) * (place + 0.5)))
 
     def rows(self) -> Rows:
         """All groups: difference, 95% interval, p after Holm and seeds of each metric."""
@@ -117,9 +117,9 @@ class ForestPlot(PaintedPlot):
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._press(event.key())
         if isinstance(event, QHelpEvent):  # a row has its numbers under the pointer in place of the hint
-            return self._row_at(event.pos().y()) is not None
+            return self._row_at(QPointF(event.pos())) is not None
         if isinstance(event, QMouseEvent):
-            row = self._row_at(event.position().y())
+            row = self._row_at(event.position())
             if event.type() == QEvent.Type.MouseMove:
                 self.picture.setCursor(Qt.CursorShape.ArrowCursor if row is None else Qt.CursorShape.PointingHandCursor)
                 self._hover(event, row)
@@ -154,14 +154,15 @@ class ForestPlot(PaintedPlot):
             QToolTip.hideText()
             return
         shown = self._drawn()[row]
-        left, width = self._columns(QRectF(self.picture.rect()))
-        column = int((event.position().x() - left) // width)
-        tests = shown.tests[column : column + 1] if event.position().x() >= left else shown.tests
+        left, width = self._columns(self.picture.area)
+        x = self.picture.at(event.position()).x()
+        column = int((x - left) // width)
+        tests = shown.tests[column : column + 1] if x >= left else shown.tests
         text = minus("\n".join([shown.group.title, *map(in_numbers, tests)]))
         QToolTip.showText(event.globalPosition().toPoint(), plain_tip(text), self.picture)
 
-    def _row_at(self, y: float) -> int | None:
-        row = floor((y - HEAD_PX) / self._row_px(QRectF(self.picture.rect())))
+    def _row_at(self, position: QPointF) -> int | None:
+        row = floor((self.picture.at(position).y() - HEAD_PX) / self._row_px(self.picture.area))
         return row if 0 <= row < len(self._drawn()) else None
 
     # The picture
@@ -171,9 +172,11 @@ class ForestPlot(PaintedPlot):
 
     def _columns(self, area: QRectF) -> tuple[float, float]:
         """Left edge of the first metric and the width of each, px."""
-        widest = max((self.picture.fontMetrics().horizontalAdvance(name) for name in self._names), default=0)
-        names = min(widest + SWATCH + 3 * GAP, NAMES_MOST * area.width())
+        letters = QFontMetrics(small(self.picture.font()))
+        widest = max(map(letters.horizontalAdvance, self._names), default=0)
         metrics = len(self._forest.metrics) if self._forest is not None else 1
+        most = max(NAMES_MOST * area.width(), area.width() - METRIC_PX * metrics)
+        names = min(widest + SWATCH + 4 * GAP, most)
         return area.left() + names, (area.width() - names) / max(1, metrics)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
@@ -217,7 +220,7 @@ class ForestPlot(PaintedPlot):
         style = self._styles.get(self._drawn()[row].group.title)
         if style is None:
             return QColor(tokens.text)
-        return QColor((theme.LIGHTER if tokens.dark else theme.DARKER).get(style.colour, style.colour))
+        return QColor(theme.drawn(style.colour, tokens))
 
     def _paint_column(self, painter: QPainter, column: int, box: QRectF, row_px: float, tokens: Tokens) -> None:
         assert self._forest is not None

@@ -73,6 +73,11 @@ def short_title(title: str) -> str:
     return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"
 
 
+def legend_titles(titles: list[str]) -> list[str]:
+    """Titles of all groups for a legend: without what they have in common, long ones without their middle."""
+    return [short_title(title) for title in unlike_parts(titles)]
+
+
 def unlike_parts(titles: list[str]) -> list[str]:
     """Titles without what all of them have before a colon: "loss Normalised CE" of "Digits: loss Normalised CE"."""
     parts = [title.rpartition(": ") for title in titles]

@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableView, QWidget
 
@@ -16,7 +16,7 @@ from workbench.ui.widgets.row_table import NumberDelegate
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
 MEASURED = 100  # rows, from the first in view, whose cells set the widths: their numbers have one form
-TITLE_PX = 170  # the least width of the first column
+TITLE_PX, TITLE_SHARE = 170, 0.4  # the least width of the first column, and the greatest share of the table's
 INTERVAL_PX, MARGIN = 130, 8
 CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
@@ -29,34 +29,40 @@ class GroupView(QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.table = GroupTable(self)
+        self.table, self._row_px = GroupTable(self), 0  # as laid out
         table_view(self.table, "Groups by metric", self)
         self.setItemDelegate(GroupDelegate(self))
-        self.verticalHeader().setDefaultSectionSize(ROW_PX)
         self.horizontalHeader().setResizeContentsPrecision(MEASURED)
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:
-        """Set the height to that of the rows, and give the titles the width that the numbers leave."""
-        header = self.horizontalHeader()
+        """Set the height to that of the rows, and give the titles what the numbers leave or what they need."""
+        header, self._row_px = self.horizontalHeader(), theme.text_px(ROW_PX)
+        self.verticalHeader().setDefaultSectionSize(self._row_px)
         self.resizeColumnsToContents()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        wide = rest + TITLE_PX > self.viewport().width()
+        needed = max(theme.text_px(TITLE_PX), min(self.columnWidth(0), int(TITLE_SHARE * self.viewport().width())))
+        wide = rest + needed > self.viewport().width()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
             mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(0, mode)
             if wide:
-                self.setColumnWidth(0, TITLE_PX)
+                self.setColumnWidth(0, needed)
         around = self.parentWidget()
-        room = LEAST_ROWS if around is None else max(LEAST_ROWS, around.height() // (4 * ROW_PX))
+        room = LEAST_ROWS if around is None else max(LEAST_ROWS, around.height() // (4 * self._row_px))
         rows = max(1, min(MOST_ROWS, room, self.table.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height() if wide else 0
-        self.setFixedHeight(header.sizeHint().height() + rows * ROW_PX + 2 * self.frameWidth() + bar)
+        self.setFixedHeight(header.sizeHint().height() + rows * self._row_px + 2 * self.frameWidth() + bar)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "table") and theme.text_px(ROW_PX) != self._row_px:
             self.fit()
 
 
@@ -67,7 +73,7 @@ class GroupDelegate(NumberDelegate):
         hint = super().sizeHint(option, index)
         kind = _kind(index)
         if kind is Kind.INTERVAL:
-            return QSize(INTERVAL_PX, hint.height())
+            return QSize(theme.text_px(INTERVAL_PX), hint.height())
         return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -99,10 +105,10 @@ class GroupDelegate(NumberDelegate):
         width = metrics.horizontalAdvance(BASELINE) + 2 * MARGIN
         start = option.rect.left() + 36 + metrics.horizontalAdvance(index.data())
         if start + width <= option.rect.right():
-            tokens = theme.current()
+            tokens, tall = theme.current(), theme.text_px(CHIP_PX)
             painter.save()
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            _chip(painter, QRectF(start, option.rect.center().y() - CHIP_PX / 2 + 1, width, CHIP_PX), tokens.selection)
+            _chip(painter, QRectF(start, option.rect.center().y() - tall / 2 + 1, width, tall), tokens.selection)
             painter.setPen(QColor(tokens.text))
             painter.drawText(QRectF(start, option.rect.top(), width, option.rect.height()), CENTRE, BASELINE)
             painter.restore()
@@ -115,7 +121,8 @@ class GroupDelegate(NumberDelegate):
         colour = QColor(getattr(tokens, role))
         fill = QColor(colour)
         fill.setAlpha(TINT)
-        _chip(painter, QRectF(rect.right() - width - 4, rect.center().y() - CHIP_PX / 2, width, CHIP_PX), fill)
+        tall = theme.text_px(CHIP_PX)
+        _chip(painter, QRectF(rect.right() - width - 4, rect.center().y() - tall / 2, width, tall), fill)
         font = option.font
         font.setBold(role != "muted")
         painter.setFont(font)

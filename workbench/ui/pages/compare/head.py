@@ -7,12 +7,13 @@ from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.measures import At
+from workbench.ui.pages.compare.group_styles import unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import WHICH_EVALUATION
 
 LEAST_TITLE, MOST_TITLE = 10, 24  # characters of a baseline's name that the box has room for
@@ -71,10 +72,12 @@ class Head(QWidget):
         model, baseline = self._model, self._model.baseline
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)
-        titles = [(group.title, group.title) for group in groups]
+        full = [group.title for group in groups]
+        titles = list(zip(unlike_parts(full), full, strict=True))
         longest = max((len(title) for title, _ in titles), default=0)
         self.baseline_box.setMinimumContentsLength(min(max(longest, LEAST_TITLE), MOST_TITLE))
         _fill(self.baseline_box, titles, baseline.title if baseline is not None else "")
+        self.baseline_box.setToolTip(plain_tip(baseline.title) if baseline is not None else "")
         _fill(self.metric_box, [(metric_name(name), name) for name in model.metric_choices], model.metric)
         _fill(self.at_box, model.at_choices, model.at)
         self.columns.clear()
@@ -90,7 +93,7 @@ class Head(QWidget):
         self.numbers_chosen.emit()
 
     def _choose_baseline(self) -> None:
-        self._model.choose_baseline(self.baseline_box.currentText())
+        self._model.choose_baseline(self.baseline_box.currentData())
         self.baseline_chosen.emit()
 
     def _open_columns(self) -> None:

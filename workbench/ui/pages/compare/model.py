@@ -245,6 +245,6 @@ class CompareModel:
 
 def names_of_samples(workspace: Workspace, dataset_id: int) -> Named:
     """Class and path of every sample; not on the window's thread."""
-    classes, samples = workspace.dataset(dataset_id).class_names, workspace.samples(dataset_id)
-    named = zip((classes[label] for label in samples.labels.tolist()), samples.paths, strict=True)
+    data, samples = workspace.dataset(dataset_id), workspace.samples(dataset_id)
+    named = zip(map(data.class_name, samples.labels.tolist()), samples.paths, strict=True)
     return dict(zip(samples.ids.tolist(), named, strict=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
@@ -102,10 +102,6 @@ class NeighbourPanel(QWidget):
 
     def _fail(self, problem: Problem) -> None:
         self.say(str(problem))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.table)
 
     def _cells(self, row: int) -> tuple[Any, ...]:
         overlap = self.overlap

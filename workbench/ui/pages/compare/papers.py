@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from math import isfinite
 
-from PySide6.QtGui import QIcon, QResizeEvent
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title, metric_name
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
+from workbench.entries import catalog as catalogs
 from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
 from workbench.ui.widgets.labels import label
+from workbench.workspace.run_names import short_names
 
 NOTES_LINES = 6  # below the table; beyond them they scroll
 NONE = (
@@ -59,10 +61,6 @@ class PapersPanel(QWidget):
             widget.setVisible(bool(self.tables))
         self._show()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.view)
-
     def _show(self) -> None:
         if not 0 <= self.box.currentIndex() < len(self.tables):
             self.model.show([], [])
@@ -75,7 +73,7 @@ class PapersPanel(QWidget):
             for row in table.rows
         ]
         ours = [
-            [f"{row.group.title} (here, n = {row.seeds})", row.group.runs[0].backbone,
+            [f"{row.group.title} (here, n = {row.seeds})", short_names(catalogs.current(), row.group.runs[0])[1],
              str(row.group.settings.get("embedding.dim") or NO_VALUE), *map(_points, row.values)]
             for row in shown.rows
         ]  # fmt: skip

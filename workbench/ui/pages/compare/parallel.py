@@ -102,18 +102,18 @@ class ParallelPlot(PaintedPlot):
         return area.bottom() - BOTTOM_PX - value * (area.height() - TOP_PX - BOTTOM_PX)
 
     def _value(self, y: float) -> float:
-        area = QRectF(self.picture.rect())
+        area = self.picture.area
         return float(np.clip((area.bottom() - BOTTOM_PX - y) / (area.height() - TOP_PX - BOTTOM_PX), 0, 1))
 
     def _axis_at(self, x: float) -> int | None:
         if not self.lines.axes:
             return None
-        away = np.abs(self.spots(QRectF(self.picture.rect()))[: len(self.lines.axes)] - x)
+        away = np.abs(self.spots(self.picture.area)[: len(self.lines.axes)] - x)
         return int(away.argmin()) if away.min() <= REACH else None
 
     def _line_at(self, point: QPointF) -> int | None:
         """The line nearest to a point, within reach."""
-        area, axes = QRectF(self.picture.rect()), self.lines.axes
+        area, axes = self.picture.area, self.lines.axes
         spots = self.spots(area)[: len(axes)]
         right = int(np.searchsorted(spots, point.x()))
         if not 0 < right < len(axes):
@@ -134,7 +134,7 @@ class ParallelPlot(PaintedPlot):
         """Dragging, clicks and hovering over the picture."""
         if watched is not self.picture or not isinstance(event, QMouseEvent):
             return super().eventFilter(watched, event)
-        point = event.position()
+        point = self.picture.at(event.position())
         match event.type():
             case QEvent.Type.MouseButtonPress if event.button() == Qt.MouseButton.LeftButton:
                 axis = self._axis_at(point.x())
@@ -155,9 +155,10 @@ class ParallelPlot(PaintedPlot):
         return False
 
     def _hover(self, event: QMouseEvent) -> None:
-        over = self._axis_at(event.position().x()) is not None
+        point = self.picture.at(event.position())
+        over = self._axis_at(point.x()) is not None
         self.picture.setCursor(Qt.CursorShape.SizeVerCursor if over else Qt.CursorShape.ArrowCursor)
-        line = None if over else self._line_at(event.position())
+        line = None if over else self._line_at(point)
         if line is None:
             return
         facts = [f"{axis.title}: {axis.words[line]}" for axis in self.lines.axes]

@@ -6,10 +6,11 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPainter, QPixmap
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
@@ -17,16 +18,20 @@ from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import number_axes
+from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
-AXIS_PX = 11
+LEAST = (220, 150)  # px, the height at 100% text
 CAP = 0.12  # rows: half the height of the strokes at both limits
 RUN_PX, MEAN_PX = 8, 14
 
 
 class Surface(OneByOne, pg.PlotWidget):
-    """Painted in a turn of the event loop of its own."""
+    """Painted in a turn of the event loop of its own; asks for no height beyond that of its plot."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), 0)
 
 
 class StillPlot(QFrame):
@@ -35,7 +40,6 @@ class StillPlot(QFrame):
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.setMinimumSize(220, 150)
         self.plot = Surface(axisItems=number_axes())
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
@@ -66,7 +70,7 @@ class StillPlot(QFrame):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_copy") and theme.current() != self._dressed:
+        if event.type() in theme.DRESSES and hasattr(self, "_copy") and theme.look() != self._dressed:
             self._apply_theme()
 
     def mouseDoubleClickEvent(self, _event: Any) -> None:
@@ -76,17 +80,12 @@ class StillPlot(QFrame):
         QGuiApplication.clipboard().setPixmap(self.grab())
 
     def _apply_theme(self) -> None:
-        self._dressed = shown = theme.current()
-        font = QFont(self.font())
-        font.setPixelSize(AXIS_PX)
+        self._dressed, shown = theme.look(), theme.current()
+        self.setMinimumSize(LEAST[0], theme.text_px(LEAST[1]))
         self.plot.setBackground(shown.plot_background)
+        dress_axes(self.plot.getPlotItem(), self.font(), shown)
         for side in ("left", "bottom"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(pg.mkPen(shown.plot_axis))
-            axis.setTextPen(shown.plot_axis)
-            axis.setTickFont(font)
-            axis.label.setFont(font)
-            axis.setGrid(shown.plot_grid_alpha)
+            self.plot.getAxis(side).setGrid(shown.plot_grid_alpha)
         self.draw()
 
 
@@ -122,12 +121,10 @@ class IntervalPlot(StillPlot):
             (slice(-1, None), shown.text, 3, "d", 15),
         ):
             rows, heights = self._rows[part], places[part]
-            xs, ys = _strokes([interval for _, interval in rows], heights)
+            xs, ys = drawable(*map(np.array, _strokes([interval for _, interval in rows], heights)))
             self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
-            means = [interval.mean for _, interval in rows]
-            self.plot.addItem(
-                pg.ScatterPlotItem(means, heights, symbol=mark, size=size, brush=QColor(colour), pen=None)
-            )
+            means = drawable(np.array([interval.mean for _, interval in rows]), np.array(heights))
+            self.plot.addItem(pg.ScatterPlotItem(*means, symbol=mark, size=size, brush=QColor(colour), pen=None))
         ticks = [(float(last - row), name) for row, (name, _) in enumerate(self._rows)]
         self.plot.getAxis("left").setTicks([ticks, []])
         self.plot.setYRange(-0.6, last + 0.6 if self._rows else 1)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.comparing.comparison_text import number, queries_told
@@ -114,10 +114,6 @@ class QueryDifferences(QWidget):
         self.kind.setEnabled(not hint)
         fit_columns(self.table)
         self.openers.check()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.table)
 
     def _filter(self) -> None:
         self.model.show_comparison(self.model.comparison, self._named, self.kind.currentText())

@@ -40,7 +40,7 @@ class RankLines(PaintedPlot):
     def show_comparison(self, comparison: Comparison) -> None:
         """Show another comparison; the picture is as high as its rows need."""
         self._placed, self._groups = comparison.placed, comparison.groups
-        self.picture.setMinimumHeight(ROW * len(self._placed) + BAR * len(self._groups) + ABOVE + BOTTOM + SIDE)
+        self.picture.need_height(ROW * len(self._placed) + BAR * len(self._groups) + ABOVE + BOTTOM + SIDE)
         self.retitle(f"Mean ranks of {len(self._placed)} methods, 1 is best")
         self.refresh()
 

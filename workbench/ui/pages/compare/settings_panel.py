@@ -5,14 +5,13 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QStackedWidget, QWidget
 
 from workbench.comparing import settings_space
 from workbench.comparing.overview import Overview
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.comparing.settings import Settings
-from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
+from workbench.ui.pages.compare.group_styles import GroupStyle, swatch, unlike_parts
 from workbench.ui.pages.compare.heat_map import HeatMapPlot
 from workbench.ui.pages.compare.parallel import ParallelPlot
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
@@ -20,10 +19,12 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.scrolled import Scrolled
 
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
 MOST_COLUMNS = 6  # groups side by side in the table of settings; more are rows
+TABLE_PX = 100  # least height of the table: its head and a setting or two
 POOLED = "Some cells average runs that also differ in other settings."
 
 
@@ -59,10 +60,11 @@ class SettingsPanel(QStackedWidget):
             splitter.addWidget(second)
         plots.setSizes([600, 400])
         whole.setSizes([200, 400])
+        self.table.setMinimumHeight(TABLE_PX)
         inside = QWidget()
         in_column(whole, on=inside, margins=8)
         self.addWidget(self.nothing)
-        self.addWidget(inside)
+        self.addWidget(Scrolled(inside))
         for plot in (self.heat, self.parallel):
             plot.failed.connect(self.failed)
 
@@ -78,20 +80,17 @@ class SettingsPanel(QStackedWidget):
         self._draw_heat()
         QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))  # two plots are two turns
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        fit_columns(self.table)
-
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """Settings below each other beside the groups, or groups below each other where there are many."""
         known, groups = self._session.catalog, overview.groups
+        titles = unlike_parts([group.title for group in groups])
         names = [field_title(row.field, [group.settings for group in groups], known) for row in overview.differences]
         values = [[value_title(row.field, value, known) for value in row.values] for row in overview.differences]
         if len(groups) <= MOST_COLUMNS:
             cells = [[name, *row] for name, row in zip(names, values, strict=True)]
-            self.model.show(["Setting", *(group.title for group in groups)], cells)
+            self.model.show(["Setting", *titles], cells)
         else:
-            cells = [[group.title, *(row[at] for row in values)] for at, group in enumerate(groups)]
+            cells = [[title, *(row[at] for row in values)] for at, title in enumerate(titles)]
             self.model.show(["Group", *names], cells, [swatch(style) for style in shown_as])
         fit_columns(self.table)
 

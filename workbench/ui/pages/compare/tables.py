@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
+from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import SWATCH
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.row_table import select_rows
@@ -15,7 +16,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-NARROWEST, WIDEST = 110, 260  # px of a column
+NARROWEST, WIDEST = 110, 260  # px of the design, of a column
 
 
 class WordTable(QAbstractTableModel):
@@ -65,17 +66,27 @@ class WordTable(QAbstractTableModel):
         return None
 
 
+class FittedTable(QTableView):
+    """Columns as wide as `fit_columns` makes them, also where the table gets another width."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            fit_columns(self)
+
+
 def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
     """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
-    table = view or QTableView()
+    table = view or FittedTable()
     table.setModel(model)
     select_rows(table, name)
     table.setIconSize(QSize(*SWATCH))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(ROW_PX)
+    table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.horizontalHeader().setMinimumSectionSize(40)
     table.horizontalHeader().setResizeContentsPrecision(50)
-    table.horizontalHeader().setMaximumSectionSize(2 * WIDEST)
+    table.horizontalHeader().setMaximumSectionSize(3 * WIDEST)
     return table
 
 
@@ -83,13 +94,13 @@ def fit_columns(view: QTableView) -> None:
     """The first column takes what is left while there is room; the others are as wide as their words."""
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
-    columns = range(1, header.count())
+    columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), theme.text_px(NARROWEST)
     for column in columns:
-        view.setColumnWidth(column, min(WIDEST, view.columnWidth(column)))
-    wide = sum(view.columnWidth(column) for column in columns) + NARROWEST > view.viewport().width()
+        view.setColumnWidth(column, min(widest, view.columnWidth(column)))
+    wide = sum(view.columnWidth(column) for column in columns) + narrowest > view.viewport().width()
     mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     if header.count():
         header.setSectionResizeMode(0, mode)
         if wide:
-            view.setColumnWidth(0, NARROWEST)
+            view.setColumnWidth(0, narrowest)

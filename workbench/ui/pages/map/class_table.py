@@ -26,13 +26,13 @@ from workbench.ui.words import NO_VALUE, counted
 TIPS = (
     "",
     "Images of the test half",
-    "Radius of the smallest ball around one of its own images that holds all of them",
-    "Mean over its images of the distance to the nearest foreign centre less the distance to its own; negative is bad",
-    "Share of its images that lie nearer to a foreign centre than to their own",
+    "Radius of the smallest ball around one of its own images that contains all of them",
+    "Distance of an image to the nearest centre of another class minus that to its own, mean; negative is bad",
+    "Percentage of its images that are nearer to the centre of another class than to their own",
     "Mean cosine similarity of two of its images",
     "Mean cosine similarity of its images and those of all other classes",
-    "The class whose centre is the nearest foreign one for most of its images",
-    "Share of its images for which it is the nearest",
+    "The class whose centre is, for most of its images, the nearest of another class",
+    "Percentage of its images for which it is the nearest",
 )
 DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # after the point, by column
 NAMES, MARGIN = (0, 7), 3  # columns

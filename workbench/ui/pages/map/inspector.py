@@ -11,6 +11,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
+from workbench.ui.pages.map.map_data import class_names_of
 from workbench.ui.session import Session
 from workbench.ui.tab_order import follow
 from workbench.ui.widgets.buttons import button
@@ -274,8 +275,7 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
 
 def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
     """Counts per class and the first images of a selection; None when none of it is in this evaluation."""
-    queries, run = workspace.queries(evaluation_id), workspace.run(workspace.evaluation(evaluation_id).run_id)
-    names = () if run.dataset_id is None else workspace.dataset(run.dataset_id).class_names
+    queries, (names, _) = workspace.queries(evaluation_id), class_names_of(workspace, evaluation_id)
     among = np.flatnonzero(np.isin(queries.sample_ids, chosen))
     if not len(among):
         return None

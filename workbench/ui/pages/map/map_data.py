@@ -50,6 +50,7 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
+    unread: str = ""  # why classes have numbers in place of names; empty where the names could be read
 
     def turned(self, view: View) -> "MapData":
         """The same from another side; a map of two dimensions stays as it is."""
@@ -161,7 +162,7 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     queries = workspace.queries(evaluation_id)
     labels, ids = queries.labels[rows], queries.sample_ids[rows]
     plane = axes(vectors, labels, stars, proxy_labels, x, y, ids)
-    names = _class_names(workspace, evaluation_id)
+    names, _ = class_names_of(workspace, evaluation_id)
     placed = zip(rows.tolist(), labels.tolist(), strict=True)  # of each sample, its row and its label
     of_samples = dict(zip(ids.tolist(), placed, strict=True)) if SAMPLES in (x.kind, y.kind) else {}
     across, up = (_direction_words(direction, names, of_samples) for direction in (x, y))
@@ -253,6 +254,7 @@ def _data(
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
     space = Space(points, proxies) if points.shape[1] > 2 else None
+    names, unread = class_names_of(workspace, evaluation_id)
     made = MapData(
         points=points,
         proxies=proxies,
@@ -261,7 +263,8 @@ def _data(
         labels=queries.labels,
         ap=queries.ap,
         right=queries.right,
-        class_names=_class_names(workspace, evaluation_id),
+        class_names=names,
+        unread=unread,
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
@@ -275,10 +278,13 @@ def _data(
     return made if space is None else made.turned(space.view)
 
 
-def _class_names(workspace: Workspace, evaluation_id: int) -> tuple[str, ...]:
-    """Names by label; none where the data set is not known."""
+def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
+    """Names by label, none where the data set is not known; and why they could not be read, else empty."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
-    return () if dataset is None else workspace.dataset(dataset).class_names
+    try:
+        return () if dataset is None else workspace.dataset(dataset).class_names, ""
+    except Problem as problem:
+        return (), f"{problem.what} Numbers stand for them."
 
 
 def name_of(names: tuple[str, ...], label: int) -> str:

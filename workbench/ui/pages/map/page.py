@@ -35,7 +35,7 @@ from workbench.ui.pages.map.settings import MapSettings, chooser, labelled
 from workbench.ui.pages.map.side_column import SideColumn
 from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
 from workbench.ui.session import Session
-from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.flow import FlowLayout
@@ -60,6 +60,7 @@ class MapPage(QStackedWidget):
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
+        self._told = 0  # the evaluation of which it was said that its class names cannot be read
         self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
@@ -136,14 +137,10 @@ class MapPage(QStackedWidget):
         top.setContentsMargins(8, 8, 8, 8)
         for widget in (labelled("Colour", self.colouring), *self.settings.parts, tools, self.export, self.locating):
             top.addWidget(widget)
-        maps = row_of(self.canvas, self.second)
-        maps.setStretch(0, 1)
-        maps.setStretch(1, 1)
+        maps = in_row((self.canvas, 1), (self.second, 1), spacing=8)
         self.caption = ElidedLabel("", "caption", lines=2)
         self.doubts = DoubtsButton(self.model)
-        foot = row_of(self.caption, self.doubts)
-        foot.setContentsMargins(12, 4, 12, 4)
-        foot.setStretch(0, 1)
+        foot = in_row((self.caption, 1), self.doubts, margins=(12, 4, 12, 4), spacing=8)
         card = QFrame()
         card.setProperty("card", "true")
         self._inside = in_column(top, (maps, 1), foot, on=card, margins=1, spacing=0)
@@ -156,10 +153,7 @@ class MapPage(QStackedWidget):
         later.clicked.connect(self.session.show_later)
         card = QFrame()
         card.setProperty("card", "true")
-        row = row_of(earlier, later, self.time)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setStretch(2, 1)
-        card.setLayout(row)
+        in_row(earlier, later, (self.time, 1), on=card, margins=(12, 8, 12, 8), spacing=8)
         return card
 
     def _connect(self) -> None:
@@ -275,6 +269,9 @@ class MapPage(QStackedWidget):
             self.canvas.clear()
             self.legend.show_groups(None, frozenset())
         else:
+            if data.unread and data.evaluation != self._told:
+                self._told = data.evaluation
+                self.session.notify(data.unread)
             self.settings.set_width(data.width)
             self.settings.set_classes(data.classes, data.stars > 0)
             self._offer_images()
@@ -436,12 +433,3 @@ class MapPage(QStackedWidget):
     def export_to(self, path: Path) -> None:
         """Write the map as .png, .svg, .pdf or .csv; an error is shown in the message bar."""
         self.exports.write(path)
-
-
-def row_of(*widgets: QWidget) -> QHBoxLayout:
-    """Widgets side by side."""
-    row = QHBoxLayout()
-    row.setSpacing(8)
-    for widget in widgets:
-        row.addWidget(widget)
-    return row

@@ -62,7 +62,7 @@ class MapSettings(QObject):
         self.max_points = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
         self.max_points.setGroupSeparatorShown(True)
         self.max_points.setToolTip(
-            "Of more images a sample is mapped, stratified by class; every class keeps one or more"
+            "With more images, a sample stratified by class is mapped; every class keeps at least one"
         )
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
         self.seed.setToolTip("Another seed gives another map of the same data")

@@ -22,11 +22,12 @@ from workbench.ui.pages.report.written_files import WrittenFiles
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.session import Session
-from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card, EmptyHint
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.path_line import PathLine
+from workbench.ui.widgets.scrolled import ScrolledPart
 from workbench.ui.words import counted
 from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_choice
@@ -75,11 +76,9 @@ class ReportPage(QStackedWidget):
         for above in (self.templates, self.runs_word, self.runs_button):
             left.body.addWidget(above)
         left.body.addWidget(self.choices, 1)
-        right.body.addWidget(self.numbers)
-        for widget in (
-            label("Formats", "section"), self.formats, label("Folder", "caption"), self.folder, self.browse,
-            self.export_button, self.written,
-        ):  # fmt: skip
+        chosen, formats, folder = QWidget(), label("Formats", "section"), label("Folder", "caption")
+        in_column(self.numbers, formats, self.formats, folder, self.folder, self.browse, on=chosen, spacing=8)
+        for widget in (ScrolledPart(chosen), self.export_button, self.written):
             right.body.addWidget(widget)
         right.body.addStretch(1)
         self._sides = (left, right)

@@ -25,7 +25,7 @@ TIPS = {
     "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
     "rare": "Its class has at most a quarter as many samples as the median class",
     "proxy": "A proxy of another class is nearer than any of its own",
-    "none": "None of the other causes holds",
+    "none": "None of the other causes applies",
 }
 MOST_CLASSES = 4  # named in one sentence
 

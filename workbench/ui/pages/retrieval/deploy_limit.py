@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHeaderView, QTableVi
 
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_plots import PairsPlot
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Fact
@@ -51,7 +51,7 @@ class LimitSide(QWidget):
         self.class_table.setSortingEnabled(True)
         self.class_table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
         self.warning = label("", "warning", wrap=True)
-        asked = in_row(caption("False accepts at most", self.rate), (self.rate, 1))
+        asked = in_column(caption("False accepts at most", self.rate), self.rate, spacing=4)
         in_column(asked, self.again, (self.pairs, 3), facts, (self.class_table, 3), self.warning, on=self, spacing=8)
         self.rate.valueChanged.connect(self._offer_again)
 

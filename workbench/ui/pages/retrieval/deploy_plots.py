@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterP
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.ui import theme
 from workbench.ui.pages.retrieval.store_titles import DOT, Mark, placed
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
@@ -34,11 +35,11 @@ class Point:
     high: float
 
 
-def colour_of(name: str) -> QColor:
-    """The colour of a store, by its family."""
+def colour_of(name: str, tokens: Tokens) -> QColor:
+    """The colour of a store, by its family, in a theme."""
     family = name.rstrip("0123456789").partition("+")[0]
     number = FAMILIES.index(family) if family in FAMILIES else 0
-    return QColor(NEUTRAL if number == 0 else OKABE_ITO[(number - 1) % 6])
+    return QColor(theme.drawn(NEUTRAL if number == 0 else OKABE_ITO[(number - 1) % 6], tokens))
 
 
 class TradePlot(PaintedPlot):
@@ -89,7 +90,7 @@ class TradePlot(PaintedPlot):
         self._paint_best(painter, area, box, tokens)
         for point in self._points:
             at = self._at(point, area)
-            colour = colour_of(point.name) if point is not self._points[0] else QColor(tokens.text)
+            colour = colour_of(point.name, tokens) if point is not self._points[0] else QColor(tokens.text)
             pen = QPen(colour, 1)
             painter.setPen(pen)
             painter.drawLine(QPointF(at.x(), self._y(point.low, box)), QPointF(at.x(), self._y(point.high, box)))
@@ -135,7 +136,7 @@ class TradePlot(PaintedPlot):
             painter.setPen(QColor(tokens.plot_axis))
             painter.drawText(QRectF(x - 26, box.bottom() + 2, 52, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{cost:g}")
         painter.drawText(QRectF(area.left() + 4, area.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
-        below = QRectF(box.left(), box.bottom() + 16, box.width(), 16)
+        below = QRectF(area.left(), box.bottom() + 16, box.right() - area.left(), 16)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{self._unit}, log")
         trained = self._points[0].quality
         for quality, style, colour in (
@@ -197,8 +198,8 @@ class TradePlot(PaintedPlot):
         return ticks[:: max(1, -(-len(ticks) // max(1, most)))]
 
     def _pressed(self, event: QMouseEvent) -> None:
-        area = QRectF(self.picture.rect())
-        gaps = {point.name: (self._at(point, area) - event.position()).manhattanLength() for point in self._points}
+        area, pressed = self.picture.area, self.picture.at(event.position())
+        gaps = {point.name: (self._at(point, area) - pressed).manhattanLength() for point in self._points}
         nearest = min(gaps, key=lambda name: gaps[name], default="")
         if nearest and gaps[nearest] <= REACH:
             self.chosen.emit(nearest)
@@ -248,14 +249,15 @@ class PairsPlot(PaintedPlot):
         def x_of(value: float) -> float:
             return float(box.left() + (value - edges[0]) / span * box.width())
 
-        for shares, name in ((limit["other"], NEUTRAL), (limit["same"], OKABE_ITO[1])):
+        for shares, colour in ((limit["other"], NEUTRAL), (limit["same"], OKABE_ITO[1])):
+            ink = QColor(theme.drawn(colour, tokens))
             path = QPainterPath(QPointF(box.left(), box.bottom()))
             for start, end, share in zip(edges[:-1], edges[1:], shares, strict=True):
                 path.lineTo(x_of((start + end) / 2), box.bottom() - share / highest * box.height())
             path.lineTo(box.right(), box.bottom())
-            fill = QColor(name)
+            fill = QColor(ink)
             fill.setAlpha(70)
-            painter.setPen(QPen(QColor(name), 1.2))
+            painter.setPen(QPen(ink, 1.2))
             painter.setBrush(fill)
             painter.drawPath(path)
         low, high = limit["similarity_range"]
@@ -265,13 +267,19 @@ class PairsPlot(PaintedPlot):
         painter.setPen(QPen(QColor(tokens.accent), 2))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
         painter.setPen(QColor(tokens.text))
-        for words, side in (("different", x - 84), ("same", x + 4)):
-            align = Qt.AlignmentFlag.AlignRight if words == "different" else Qt.AlignmentFlag.AlignLeft
-            painter.drawText(QRectF(side, area.top(), 80, 16), int(align), words)
+        for words, left in beside_limit(x, area, painter.fontMetrics()).items():
+            painter.drawText(QRectF(left, area.top(), 80, 16), 0, words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in steps(edges[0], edges[-1]):
             text = QRectF(x_of(value) - 24, box.bottom() + 3, 48, 14)
             painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
+
+
+def beside_limit(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str, float]:
+    """Left edges, px, of the words at both sides of a limit at `x`: whole, also where it is near an edge of `area`."""
+    same = min(x + 4, area.right() - metrics.horizontalAdvance("same") - 2)
+    different = max(area.left(), min(x - 4, same - 8) - metrics.horizontalAdvance("different"))
+    return {"different": different, "same": same}
 
 
 def steps(low: float, high: float, most: int = 6) -> list[float]:

@@ -24,7 +24,7 @@ from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
-HUB_TITLES = ("Hub", "Times among the ten", "Of other classes", "Of which classes")
+HUB_TITLES = ("Hub", "Times among the ten", "In other classes", "Which classes")
 THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
 PLACE = "hubs"
 WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab

@@ -24,7 +24,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
 MEANING = {
     "P@R": "Share of a query's R nearest neighbours that are of its class, where R others are; mean over queries",
-    "MAP@R": "Mean average precision at R: as P@R, with more weight on what stands first",
+    "MAP@R": "Mean average precision at R: as P@R, with more weight on the first ranks",
     "validation/MAP@R": "MAP@R of the classes held out of training; the best epoch has the highest",
     "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
     "classifier/top-1": "Share of test images that the classifier that was trained names rightly",

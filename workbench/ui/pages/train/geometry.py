@@ -43,7 +43,7 @@ class AlarmCard(QFrame):
         """Show another alarm, in the colour of its level."""
         self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
         self.title.setProperty("role", "strong" if alarm.level == OK else ROLES[alarm.level])
-        self.words.setText(alarm.words)
+        self.words.setText(alarm.words.replace(" %", "\u00a0%"))
         restyle(self.title)
 
 
@@ -74,7 +74,7 @@ class GeometryPanel(QStackedWidget):
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
         for tall in (self.ridge, self.classes):
-            tall.picture.setMinimumHeight(TALL_PX)
+            tall.picture.need_height(TALL_PX)
         self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
         cards = QGridLayout()
         cards.setSpacing(8)

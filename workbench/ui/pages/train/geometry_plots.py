@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import minus
+from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
+BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
 BESIDE = 100  # px of the words beside a first point
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
@@ -96,10 +98,10 @@ class LinesPlot(PaintedPlot):
             down = [_at(float(y), spans[1], box.bottom(), box.top()) for y in self._heights(line.y)]
             points = [QPointF(x, y) for x, y in zip(across, down, strict=True) if math.isfinite(y)]
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(line.colour), 1.6))
+            painter.setPen(QPen(QColor(theme.drawn(line.colour, tokens)), 1.6))
             painter.drawPolyline(QPolygonF(points))
             if line.dots:
-                painter.setBrush(QColor(line.colour))
+                painter.setBrush(QColor(theme.drawn(line.colour, tokens)))
                 for point in points:
                     painter.drawEllipse(point, 2.5, 2.5)
             if line.first and points:
@@ -110,7 +112,11 @@ class LinesPlot(PaintedPlot):
                 beside = QRectF(start, points[0].y() - 7, BESIDE - 8, 14)
                 painter.drawText(beside, int(side | Qt.AlignmentFlag.AlignVCenter), line.first)
         limits = [] if self._limit is None else [(self._limit[1], tokens.wrong)]
-        _paint_legend(painter, area, [*((line.title, line.colour) for line in known), *limits], tokens)
+        entries = [*((line.title, line.colour) for line in known), *limits]
+        metrics = painter.fontMetrics()
+        wide = sum(metrics.horizontalAdvance(title) + BETWEEN for title, _ in entries) + RIGHT
+        crowded = bool(self._y_title) and wide + metrics.horizontalAdvance(self._y_title) > area.width()
+        _paint_legend(painter, area.translated(0, LINE if crowded else 0), entries, tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -188,16 +194,17 @@ class RidgePlot(PaintedPlot):
         for at, (epoch, edges, positives, negatives) in enumerate(self._hills):
             base = box.top() + (at + OVERLAPPING) * step
             highest = max(float(positives.max()), float(negatives.max()), 1e-9)
-            for shares, name in ((negatives, NEGATIVE), (positives, POSITIVE)):
+            for shares, colour in ((negatives, NEGATIVE), (positives, POSITIVE)):
+                ink = theme.drawn(colour, tokens)
                 path = QPainterPath(QPointF(_at(float(edges[0]), (low, 1), box.left(), box.right()), base))
                 for middle, share in zip((edges[:-1] + edges[1:]) / 2, shares, strict=True):
                     x = _at(float(middle), (low, 1), box.left(), box.right())
                     path.lineTo(x, base - float(share) / highest * OVERLAPPING * step)
                 path.lineTo(box.right(), base)
-                fill = QColor(name)
+                fill = QColor(ink)
                 fill.setAlpha(90)
                 painter.setBrush(fill)
-                painter.setPen(QPen(QColor(name), 1.8 if epoch == self._best else 1))
+                painter.setPen(QPen(QColor(ink), 1.8 if epoch == self._best else 1))
                 painter.drawPath(path)
             painter.setPen(QColor(tokens.text if epoch == self._best else tokens.plot_axis))
             if at % every == 0 or epoch == self._best:
@@ -223,8 +230,8 @@ def _paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, s
         width = painter.fontMetrics().horizontalAdvance(title)
         painter.setPen(QColor(tokens.text))
         painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
-        painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(colour))
-        right -= width + 28
+        painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(theme.drawn(colour, tokens)))
+        right -= width + BETWEEN
 
 
 def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:

@@ -22,8 +22,10 @@ class GeometryTiles(QWidget):
         self.score, self.rank = Tile("MAP@R", SERIES["MAP@R"]), Tile("Effective rank", OKABE_ITO[1])
         self.norm, self.margin = Tile("Mean norm", OKABE_ITO[2]), Tile("Nearest foreign", OKABE_ITO[4])
         self.overlap, self.hub = Tile("Overlap", OKABE_ITO[3]), Tile("Largest hub", OKABE_ITO[0])
-        self.margin.setToolTip("Cosine to the nearest of the own class less that to the nearest of another: the median")
-        self.hub.setToolTip("How many lists of the ten nearest hold the most frequent image; the mean is 10")
+        self.margin.setToolTip(
+            "Median cosine to the nearest image of the same class minus that to the nearest of another"
+        )
+        self.hub.setToolTip("How many lists of ten neighbours contain the most frequent image; the mean is 10")
         in_row(
             *((tile, 1) for tile in (self.score, self.rank, self.norm, self.margin, self.overlap, self.hub)),
             on=self, spacing=8,
@@ -38,7 +40,7 @@ class GeometryTiles(QWidget):
         for tile, name, unit, below in (
             (self.rank, "spectral_rank", f"of {looks[at].numbers['dimensions']:.0f}", ""),
             (self.norm, "mean_norm", "", ""),
-            (self.margin, "foreign_margin", "", "cosine, own less foreign"),
+            (self.margin, "foreign_margin", "", "cosine, same minus other"),
             (self.overlap, "overlap", "%", "of the two similarities"),
             (self.hub, "largest_hub", "times", "in lists of 10"),
         ):

@@ -27,7 +27,7 @@ class LoadChart:
         return self.title.rpartition(", ")[2]
 
 
-GB = 1 / 2**30
+GB = 1e-9
 CHARTS = (
     LoadChart("GPU load, %", ((f"{SYSTEM}{GPU_LOAD}", "GPU", BLUE),), 100),
     LoadChart("GPU memory, GB", ((f"{SYSTEM}{GPU_MEMORY}", "GPU memory", GREEN),), GB,

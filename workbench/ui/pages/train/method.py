@@ -84,7 +84,6 @@ class MethodPanel(QStackedWidget):
         self._titles = titles
         self.charts = [ChartView(title) for title in titles]
         for index, view in enumerate(self.charts):
-            view.follow_room()
             self._grid.addWidget(view, index // COLUMNS, index % COLUMNS)
 
     def _moved(self, index: int) -> None:

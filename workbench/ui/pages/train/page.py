@@ -1,7 +1,7 @@
 """The Train page: the shown run, live while it works and as it was afterwards."""
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.charts import Chart
@@ -138,8 +138,14 @@ class TrainPage(QStackedWidget):
         super().resizeEvent(event)
         self._fit_text()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._reading.start()
+
     def _read_curves(self) -> None:
-        """Show what the curves say now."""
+        """Show what the curves say now, or when the page is shown."""
+        if not self.isVisible():
+            return
         every = {
             name: curve for plot in (*self.curves.plots, *self.anatomy.plots) for name, curve in plot.curves.items()
         }

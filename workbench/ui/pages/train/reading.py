@@ -90,7 +90,7 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
             name, other, tight, apart = other, name, apart, tight
         return Sentence(
             "note",
-            f"Of {title} the {name} part moves most: from {_number(tight[0])} to {_number(tight[1])} nats "
+            f"In {title}, the {name} part moves most: from {_number(tight[0])} to {_number(tight[1])} nats "
             f"({other} part from {_number(apart[0])} to {_number(apart[1])}).",
         )
     return None

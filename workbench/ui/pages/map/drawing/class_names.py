@@ -15,7 +15,7 @@ from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 
-TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, left and right of its letters, longest
+TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, beside its letters, longest at 100%
 MOST = 200  # names that are placed; of more classes, the largest
 REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
@@ -82,7 +82,7 @@ class ClassNames(pg.GraphicsObject):
         return None
 
     def pixelPadding(self) -> float:
-        return WIDEST
+        return WIDEST * theme.text_scale()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         """Draw the names that have room, in pixels of the screen."""
@@ -92,8 +92,7 @@ class ClassNames(pg.GraphicsObject):
         device = painter.device()
         ratio = 1.0 if isinstance(device, QWidget) else device.devicePixelRatioF()
         area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
-        font = QFont()
-        font.setPixelSize(theme.CAPTION_PX)
+        font = theme.caption_font(QFont())
         font.setBold(True)
         self._place(painter.worldTransform(), area, font)
         painter.save()
@@ -111,7 +110,8 @@ class ClassNames(pg.GraphicsObject):
             return
         self._placed, self.drawn = placed, []
         metrics = QFontMetricsF(font)
-        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, WIDEST) for text in self._texts]
+        widest = WIDEST * theme.text_scale()
+        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, widest) for text in self._texts]
         widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
         cover = Cover(on_screen(transform, self._points), self._group, (area.width(), area.height()))
         centres = on_screen(transform, self._centres)

@@ -1,8 +1,8 @@
 """MAP@R over the epochs of the map, a small curve above the slider: the best has a star, the shown one its number."""
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSlider, QStyle, QWidget
 
 from workbench.ui import theme
@@ -10,7 +10,11 @@ from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.words import percent
 
-TALL, EDGE, DOT = 30, 7, 3.0  # px: height, above and below the curve, radius of the shown epoch's dot
+TALL, EDGE, DOT = (
+    30,
+    7,
+    3.0,
+)  # px: height at 100%, above and below the curve, radius of the shown epoch's dot
 GAP = 4  # px between the dot and its number
 
 
@@ -20,7 +24,7 @@ class ScoreLine(QWidget):
     def __init__(self, timeline: Timeline, slider: QSlider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._timeline, self._slider = timeline, slider
-        self.setFixedHeight(TALL)
+        self.setFixedHeight(theme.text_px(TALL))
         self.setAccessibleName("MAP@R of each epoch")
         self.draw()
 
@@ -41,7 +45,12 @@ class ScoreLine(QWidget):
         x = np.linspace(handle / 2, self.width() - handle / 2, len(scores))
         low, high = np.nanmin(scores), np.nanmax(scores)
         share = (scores - low) / (high - low) if high > low else np.full(len(scores), 0.5)
-        return list(zip(x.tolist(), (TALL - EDGE - share * (TALL - 2 * EDGE)).tolist(), strict=True))
+        return list(zip(x.tolist(), (self.height() - EDGE - share * (self.height() - 2 * EDGE)).tolist(), strict=True))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES:
+            self.setFixedHeight(theme.text_px(TALL))
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not self._timeline.scored:
@@ -57,9 +66,7 @@ class ScoreLine(QWidget):
         painter.setPen(Qt.PenStyle.NoPen)
         if np.isfinite(scores[shown]):
             painter.drawEllipse(QPointF(*places[shown]), DOT, DOT)
-        font = QFont(self.font())
-        font.setPixelSize(theme.CAPTION_PX)
-        painter.setFont(font)
+        painter.setFont(theme.caption_font(self.font()))
         painter.setPen(QColor(tokens.text))
         words = f"{percent(scores[shown])}{' ★' if shown == best else ''}"
         self._beside(painter, places[shown], words)
@@ -72,8 +79,9 @@ class ScoreLine(QWidget):
         """Words right of a place, or left of it where there is no room, and on the side of the curve with more."""
         wide, x = painter.fontMetrics().horizontalAdvance(words), at[0]
         left = x + DOT + GAP if x + DOT + GAP + wide <= self.width() else x - DOT - GAP - wide
-        top = 0.0 if at[1] > TALL / 2 else TALL / 2
-        painter.drawText(QRectF(left, top, wide + 1, TALL / 2), _CENTRE, words)
+        half = self.height() / 2
+        top = 0.0 if at[1] > half else half
+        painter.drawText(QRectF(left, top, wide + 1, half), _CENTRE, words)
 
 
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)

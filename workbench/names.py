@@ -1,0 +1,24 @@
+"""Names that people and files bring, as they are shown: no letter of one may steer the sentence that it stands in."""
+
+from unicodedata import bidirectional, category
+
+TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))  # classes of Unicode's rule 9
+MARKS = frozenset("\u200e\u200f\u061c")  # without a shape, and of a direction
+BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
+
+
+def visible(text: str) -> str:
+    """The text with every letter that turns the direction of a sentence, or steers a terminal, as an escape.
+
+    A right-to-left override is shown as the six letters \\u202e, so that two names stay two. Letters of every script,
+    spaces and line breaks stay as they are.
+    """
+    if text.isprintable():  # none of them is
+        return text
+    return "".join(letter.encode("unicode_escape").decode() if _steers(letter) else letter for letter in text)
+
+
+def _steers(letter: str) -> bool:
+    if letter in BREAKS:
+        return False
+    return letter in MARKS or bidirectional(letter) in TURNING or category(letter) in ("Cc", "Cs", "Zl", "Zp")
