@@ -27,6 +27,7 @@ def select_rows(table: QTableView, name: str) -> None:
     table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
     table.setTabKeyNavigation(False)
     table.setWordWrap(False)
-    table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
+    for view in (table, table.horizontalHeader()):
+        view.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
     table.setShowGrid(False)
     table.verticalHeader().hide()

@@ -15,7 +15,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.scrolled import Scrolled
 
 WORDS_PX, MOST_PX = 200, 360  # px of the design: width of the words; height beyond which rows and words scroll
-BESIDE_PX = 620  # width from which the words stand beside the plot
+BESIDE_PX = 800  # width from which the words stand beside the plot
 MARGINS, SPACING = (12, 8, 4, 8), 4  # px around the words, between their title and them
 AROUND = MARGINS[1] + MARGINS[3] + SPACING + 2  # px of their height; the frame is 1 px wide
 

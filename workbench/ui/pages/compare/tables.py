@@ -83,7 +83,6 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
     table.setIconSize(QSize(*SWATCH))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(ROW_PX)
-    table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.horizontalHeader().setMinimumSectionSize(40)
     table.horizontalHeader().setResizeContentsPrecision(50)
     table.horizontalHeader().setMaximumSectionSize(3 * WIDEST)

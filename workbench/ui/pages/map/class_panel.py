@@ -28,7 +28,6 @@ class ClassPanel(QWidget):
         select_rows(self.view, "Classes with margin and nearest class")
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.view.setSortingEnabled(True)
         self.view.sortByColumn(TITLES.index(MARGIN), Qt.SortOrder.AscendingOrder)
@@ -49,11 +48,11 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Every heading is whole; the names share what is left, and the last one gives way where there is no room."""
+        """Every heading is whole; the names share what is left."""
         header = self.view.horizontalHeader()
         least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
-        spare = self.view.viewport().width() - sum(least.values())
-        names = [title for title in SHOWN if title != MARGIN] if spare > 0 else SHOWN[-1:]
+        spare = max(0, self.view.viewport().width() - sum(least.values()))
+        names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():
             self.view.setColumnWidth(TITLES.index(title), width + (spare // len(names) if title in names else 0))
 
