@@ -125,7 +125,7 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
 
 
 def open_workspace(folder: Path | None) -> "Workspace | None":
-    """The workspace to begin with; where it cannot be opened the person chooses another, or None to quit."""
+    """The workspace to begin with; where it cannot be opened the user chooses another, or None to quit."""
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
@@ -160,7 +160,7 @@ def open_workspace(folder: Path | None) -> "Workspace | None":
 
 
 def take_over(folder: Path) -> None:
-    """Watch for signs of life of the machine that has a workspace, with a line that can be cancelled, and take it."""
+    """Watch for heartbeats of the machine that has a workspace, with a line that can be cancelled, and take it."""
     from PySide6.QtWidgets import QApplication, QProgressDialog
 
     from workbench.control import Cancelled

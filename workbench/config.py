@@ -160,11 +160,11 @@ class RunConfig(BaseModel):
         return choice
 
     def fact(self, known: Catalog, kind: str, of: str) -> Any:
-        """A fact (entries/facts.py) of the chosen entry of that kind; None where it is unknown."""
+        """A fact (entries/facts.py) of the chosen entry of that kind; None if it is unknown."""
         return catalogs.fact(known, kind, self.choice(kind).name, of)
 
     def value(self, known: Catalog, kind: str, field: str) -> Any:
-        """A parameter of the chosen entry of that kind, or its default; None where it has none of that name."""
+        """A parameter of the chosen entry of that kind, or its default; None if it has none of that name."""
         choice = self.choice(kind)
         described = known.get(f"{kind}/{choice.name}", {"params": {}})["params"]
         return choice.params.get(field, described.get(field, {}).get("default"))

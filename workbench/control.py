@@ -12,14 +12,14 @@ Result = TypeVar("Result")
 
 
 class Cancelled(Exception):  # noqa: N818 - a request, not an error
-    """The person asked to discard this work. Not an error: nothing is shown."""
+    """The user asked to discard this work. Not an error: nothing is shown."""
 
 
 class Control:
     """Shared by the caller and the worker.
 
     Args:
-        attended: whether a person can answer when the run waits; without one a run that meets trouble ends.
+        attended: whether a user can answer when the run waits; without one a run that meets trouble ends.
 
     Attributes:
         can_pause: whether a pause can be asked for.
@@ -32,7 +32,7 @@ class Control:
         self._running.set()
         self._cancelled = Event()
         self.attended = attended
-        self.reason = ""  # why the work paused itself; empty when a person paused it
+        self.reason = ""  # why the work paused itself; empty when a user paused it
         self.stop_asked = False  # finish the epoch, keep everything
         self.kept = False  # cancelled, and what it finished is wanted
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
@@ -110,7 +110,7 @@ def wait_if_asked(control: Control, emit: Emit) -> bool:
 
 
 def insist(control: Control, emit: Emit, work: Callable[[], Result]) -> Result:
-    """`work()`, again after each Problem, for which an attended run waits for the person.
+    """`work()`, again after each Problem, for which an attended run waits for the user.
 
     Raises:
         Problem: of `work`, where nobody is there to free a disk or the run was asked to end; RunTaken always.

@@ -17,10 +17,10 @@ class RunState(StrEnum):
 
     QUEUED = "queued"
     RUNNING = "running"
-    WAITING = "waiting"  # paused, by the person or by something that went wrong
-    STOPPED = "stopped"  # the person ended it and kept what it had
+    WAITING = "waiting"  # paused, by the user or by something that went wrong
+    STOPPED = "stopped"  # the user ended it and kept what it had
     DONE = "done"
-    CANCELLED = "cancelled"  # the person ended it; its finished epochs are kept all the same
+    CANCELLED = "cancelled"  # the user ended it; its finished epochs are kept all the same
     FAILED = "failed"
     INTERRUPTED = "interrupted"  # its process is gone
 
@@ -87,8 +87,8 @@ class Evaluated:
     sample_ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n] int64, index into the class names of the dataset
     embeddings: np.ndarray  # [n, d] float32
-    ap: np.ndarray  # [n] float32: average precision at R; NaN where r is 0
-    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour, from 1; 0 where r is 0
+    ap: np.ndarray  # [n] float32: average precision at R; NaN if r is 0
+    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour, from 1; 0 if r is 0
     r: np.ndarray  # [n] int32: other samples of the query's class
     neighbours: np.ndarray  # [n, k] int64 sample ids, best first
     similarities: np.ndarray  # [n, k] float32: cosine, or minus the distance
@@ -101,7 +101,7 @@ class Evaluated:
 def score_of(metrics: dict[str, float]) -> float | None:
     """What chooses the best evaluation: MAP@R of held-out training classes where there are any, else of the test half.
 
-    None where neither is a number.
+    None if neither is a number.
     """
     score = metrics.get("validation/MAP@R", metrics.get("MAP@R", nan))
     return score if isfinite(score) else None
@@ -136,7 +136,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The run waits for the person: paused by hand ("") or by something that went wrong."""
+    """The run waits for the user: paused by hand ("") or by something that went wrong."""
 
     reason: str = ""
 
@@ -151,7 +151,7 @@ class Ended:
     """The last event of a job, always sent."""
 
     status: Literal["done", "stopped", "cancelled", "failed"]
-    problem: str = ""  # sentences for the person; empty when all is well
+    problem: str = ""  # sentences for the user; empty when all is well
 
 
 Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Remarked | Saved | Waiting | Resumed | Ended

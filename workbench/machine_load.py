@@ -65,7 +65,7 @@ def _answers(asked: dict[str, Callable[[], float]]) -> dict[str, float]:
 
 
 def _questions(gpu: str | int) -> dict[str, Callable[[], float]]:
-    """What can be asked of this GPU; empty where there is no driver or no such GPU."""
+    """What can be asked of this GPU; empty if there is no driver or no such GPU."""
     import pynvml
 
     try:

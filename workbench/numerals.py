@@ -1,4 +1,4 @@
-"""Numbers as a person reads them. What a program reads, as files and copied tables, keeps the hyphen."""
+"""Numbers as a user reads them. What a program reads, as files and copied tables, keeps the hyphen."""
 
 import re
 

@@ -1,6 +1,6 @@
-"""Methods of other people: Python files in folders that the person added, and entry points of installed packages.
+"""Methods of other people: Python files in folders that the user added, and entry points of installed packages.
 
-A file in a folder is code that runs with the person's rights, so nothing is loaded from a folder that was not added.
+A file in a folder is code that runs with the user's rights, so nothing is loaded from a folder that was not added.
 """
 
 import os
@@ -37,7 +37,7 @@ class Plugin:
 
 
 def standard_folder() -> Path:
-    """The folder that is offered for plug-ins, below the person's folder of settings; added like any other."""
+    """The folder that is offered for plug-ins, below the user's folder of settings; added like any other."""
     return user_config_path("workbench", appauthor=False) / "plugins"
 
 
@@ -47,7 +47,7 @@ def package_folder() -> Path:
 
 
 def folders() -> list[Path]:
-    """The folders that the person added, in that order. Raises Problem when the list of them cannot be read."""
+    """The folders that the user added, in that order. Raises Problem when the list of them cannot be read."""
     list_file = _list()
     try:
         return [Path(line) for line in list_file.read_text("utf-8").splitlines() if line]
@@ -147,7 +147,7 @@ def _unreadable(origin: str, problem: Problem) -> Plugin:
 
 
 def _list() -> Path:
-    """One folder a line: WORKBENCH_PLUGINS when it is set, else in the person's folder of settings."""
+    """One folder a line: WORKBENCH_PLUGINS when it is set, else in the user's folder of settings."""
     named = os.environ.get("WORKBENCH_PLUGINS")
     return Path(named) if named else user_config_path("workbench", appauthor=False) / "plugin-folders.txt"
 

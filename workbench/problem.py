@@ -1,13 +1,13 @@
 """A problem of the world (disk, file, memory, device), described in three parts. Anything else is a bug."""
 
 
-class Problem(Exception):  # noqa: N818 - the word the person reads
-    """What happened, what is kept and what to do: one sentence each, in words of the person's work.
+class Problem(Exception):  # noqa: N818 - the word the user reads
+    """What happened, what is kept and what to do: one sentence each, in words of the user's work.
 
     Args:
         what: what happened, naming the file, field or device.
         kept: what is safe; empty when nothing was at stake.
-        todo: what the person can do next; empty when nothing can be done.
+        todo: what the user can do next; empty when nothing can be done.
         field: dotted name of the config's field that is at fault, such as "embedding.dim"; empty when none is.
     """
 

@@ -75,7 +75,7 @@ class ClipBackbone(nn.Module):
         return features
 
     def embed_texts(self, texts: Sequence[str]) -> Tensor:
-        """Embeddings [n, feature_dim] of words, of length 1, by the text tower, whose weights are read anew.
+        """Embeddings [n, feature_dim] of words, of length 1, by the text tower, whose weights are read again.
 
         Raises:
             Problem: no weights, or a text tower that needs files from the network.

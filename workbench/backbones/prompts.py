@@ -11,7 +11,7 @@ class PromptedBlock(nn.Module):
 
     Args:
         block: tokens [b, t, d] -> the same.
-        prompts: trained tokens [p, d] that are put first; None where they come from the block before.
+        prompts: trained tokens [p, d] that are put first; None if they come from the block before.
         leave: how many of the first tokens are taken off again afterwards.
     """
 

@@ -128,7 +128,7 @@ class TimmBackbone(nn.Module):
         return features.flatten(1, 2) if last else features.flatten(2).transpose(1, 2)
 
     def _check_size(self, height: int, width: int) -> None:
-        """Raises Problem where images of this size do not go with the model."""
+        """Raises Problem if images of this size do not go with the model."""
         from timm.layers import PatchEmbed
 
         embed = next((module for module in self.model.modules() if isinstance(module, PatchEmbed)), None)
@@ -239,7 +239,7 @@ def _load_trained(backbone: TimmBackbone, path: Path) -> None:
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
-    """The blocks or stages of a model, from the image on; none where timm names none."""
+    """The blocks or stages of a model, from the image on; none if timm names none."""
     return list(getattr(model, "blocks", None) or getattr(model, "stages", None) or ())
 
 

@@ -40,7 +40,7 @@ def add_to(cli: click.Group) -> None:
 
 
 def data_folder() -> Path:
-    """The person's data folder: XDG_DATA_HOME where it is absolute, else ~/.local/share."""
+    """The user's data folder: XDG_DATA_HOME where it is absolute, else ~/.local/share."""
     named = os.environ.get("XDG_DATA_HOME", "")
     return Path(named) if os.path.isabs(named) else Path.home() / ".local" / "share"
 

@@ -64,7 +64,7 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
 def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, float]]) -> bool:
     """Whether a run of another machine whose journal has no end may still be training: it grew recently.
 
-    By this machine's own watch: where the clock there is hours behind, its last sign of life looks as old.
+    By this machine's own watch: where the clock there is hours behind, its last heartbeat looks as old.
     """
     with workspace.reading() as db:
         owner = ownership.owner_of(db, "runs", taken.run_id)

@@ -35,7 +35,7 @@ class Cuda:
 
     Args:
         gpu: whether the machine has one, as far as the system tells.
-        status: of the driver's cuInit; None where there is no driver.
+        status: of the driver's cuInit; None if there is no driver.
         driver: newest CUDA that the driver supports, (12, 4); (0, 0) when it does not tell.
         built: CUDA that PyTorch was built for, (12, 6); None for a build without CUDA.
         compute: capability of the first GPU, (9, 0); None when PyTorch sees none.
@@ -70,7 +70,7 @@ def driver_findings() -> list[Finding]:
 
 
 def judge_driver(facts: Cuda) -> list[Finding]:
-    """The finding for these facts, with the command to type; none where there is neither GPU nor driver."""
+    """The finding for these facts, with the command to type; none if there is neither GPU nor driver."""
     if facts.status is None:
         return [_driver_problem(f"there is an NVIDIA GPU, but no driver. {_driver_command()}")] if facts.gpu else []
     driver = ".".join(map(str, facts.driver))

@@ -1,4 +1,4 @@
-"""`workbench triage`: samples whose labels a person should look at, and what was decided about them."""
+"""`workbench triage`: samples whose labels a user should look at, and what was decided about them."""
 
 import json
 from collections.abc import Callable

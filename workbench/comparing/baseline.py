@@ -77,7 +77,7 @@ def difference(baseline: Summary, other: Summary) -> Interval:
     Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947).
 
     Returns:
-        Interval in the metric's unit; n is 0 where the data sets differ or a group has no value.
+        Interval in the metric's unit; n is 0 if the data sets differ or a group has no value.
     """
     if _datasets(baseline.group) != _datasets(other.group):
         return NO_DIFFERENCE

@@ -15,7 +15,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its limits, in the units of the values; limits are NaN where there are too few values."""
+    """A mean with its limits, in the units of the values; limits are NaN if there are too few values."""
 
     mean: float
     low: float
@@ -83,7 +83,7 @@ def welch_error(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
         first, second: [n] and [m] finite numbers, n and m at least 2.
 
     Returns:
-        Error, 0 where no value varies, and the degrees of freedom, then 1.
+        Error, 0 if no value varies, and the degrees of freedom, then 1.
     """
     parts = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
     variance = float(sum(parts))

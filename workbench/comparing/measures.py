@@ -62,7 +62,7 @@ class Curve:
     group: Group
     runs: tuple[tuple[Run, np.ndarray, np.ndarray], ...]  # epochs or steps [m] int64 and values [m] float64
     places: np.ndarray  # [k] epochs or steps, rising: those that every run has
-    mean: np.ndarray  # [k]; NaN where a training scalar of a run is no number
+    mean: np.ndarray  # [k]; NaN if a training scalar of a run is no number
     low: np.ndarray  # [k], NaN under three seeds
     high: np.ndarray
     bin_width: float = 0.0  # steps whose mean each value of a run is; 0: values at the places themselves

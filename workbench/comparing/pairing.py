@@ -30,12 +30,12 @@ class SeedDifference:
     """One seed (and fold) of both groups. The difference is second minus first."""
 
     seed: int
-    fold: int  # 0 where there are no folds
+    fold: int  # 0 if there are no folds
     first_run: int
     second_run: int
     first: float  # over the queries that both have, where the metric has values of queries
     second: float
-    over_queries: Interval  # limits are NaN where the metric has no values of queries
+    over_queries: Interval  # limits are NaN if the metric has no values of queries
     left_out: int  # queries that only one of both has
 
 

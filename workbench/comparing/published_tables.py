@@ -22,11 +22,11 @@ class Published:
     """One row of a paper's table."""
 
     method: str
-    values: tuple[float, ...]  # percent, one per metric; NaN where the paper has none
+    values: tuple[float, ...]  # percent, one per metric; NaN if the paper has none
     loss: str = ""  # the entry of that name here; empty without one
     backbone: str = ""
-    dim: int = 0  # 0 where the paper does not say
-    distance: str = ""  # "cosine" or "l2"; empty where the paper does not say
+    dim: int = 0  # 0 if the paper does not say
+    distance: str = ""  # "cosine" or "l2"; empty if the paper does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class ExperimentRow:
 
     title: str  # names the experiment and how its folds are put together
     backbone: str
-    dim: int  # 0 where it is not known
-    values: tuple[float, ...]  # percent, mean over `n`; NaN where the experiment has none
+    dim: int  # 0 if it is not known
+    values: tuple[float, ...]  # percent, mean over `n`; NaN if the experiment has none
     n: int  # seeds of the concatenated row, runs of the separated one
 
 
@@ -125,7 +125,7 @@ def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> li
     """The tables with the run's data set and protocol, and a metric that the run has.
 
     Args:
-        classes: of the run's data set; 0 where it is not known.
+        classes: of the run's data set; 0 if it is not known.
     """
     return [
         table
@@ -136,12 +136,12 @@ def beside(config: RunConfig, metrics: dict[str, float], classes: int = 0) -> li
 
 
 def classes_of(environment: dict[str, Any]) -> int:
-    """Classes of the data set in a run's environment; 0 where it has none yet."""
+    """Classes of the data set in a run's environment; 0 if it has none yet."""
     return int(environment.get("data", {}).get("classes", 0))
 
 
 def own_values(table: Table, metrics: dict[str, float]) -> list[float]:
-    """The run's numbers for the table's columns, in percent; NaN where it has none."""
+    """The run's numbers for the table's columns, in percent; NaN if it has none."""
     return [100 * value if isfinite(value := metrics.get(name, nan)) else nan for name in table.metrics]
 
 

@@ -35,7 +35,7 @@ def short_title(field: str, chosen: Sequence[Settings], known: Catalog) -> str:
 
 
 def value_title(field: str, value: Any, known: Catalog) -> str:
-    """An entry by its title, as "Cross-entropy (CE)"; any other value as a person writes it."""
+    """An entry by its title, as "Cross-entropy (CE)"; any other value as a user writes it."""
     part, _, name = field.partition(".")
     title = known.get(f"{part}/{value}", {}).get("title") if name == "name" else None
     return str(title or written(value))

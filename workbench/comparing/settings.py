@@ -19,7 +19,7 @@ Settings = dict[str, Any]  # dotted field -> value
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One field with its value in each group; None where the group has no such field."""
+    """One field with its value in each group; None if the group has no such field."""
 
     field: str  # dotted: "training.lr"
     values: tuple[Any, ...]
@@ -47,7 +47,7 @@ def settings_of(config: str, known: Catalog) -> Settings:
 
 @lru_cache(maxsize=1024)
 def fold_of(config: str) -> int:
-    """The fold that a config asks for, from 1; 0 where its split has none."""
+    """The fold that a config asks for, from 1; 0 if its split has none."""
     split = _read(config).get("split")
     fold = split.get("fold", 0) if isinstance(split, dict) else 0
     return fold if isinstance(fold, int) else 0

@@ -29,11 +29,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeatMap:
-    """Means of a metric by two settings; `column` is empty where one setting alone differs."""
+    """Means of a metric by two settings; `column` is empty if one setting alone differs."""
 
     row: str  # dotted field
     column: str
-    rows: tuple[str, ...]  # values as a person writes them, in order
+    rows: tuple[str, ...]  # values as a user writes them, in order
     columns: tuple[str, ...]
     cells: dict[tuple[int, int], Cell]  # by place; a missing one has no run with the metric
 

@@ -96,7 +96,7 @@ def training_curve_of(group: Group, points: Mapping[int, Points]) -> Curve:
 
 
 def _at_common_places(lines: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, float]:
-    """Places [k], values [runs, k] and the width of a bin, 0 where there are none."""
+    """Places [k], values [runs, k] and the width of a bin, 0 if there are none."""
     nothing = np.empty(0), np.empty((len(lines), 0)), 0.0
     if not lines:
         return nothing

@@ -63,7 +63,7 @@ def _read(file: Path) -> tuple[list[tuple[str, int, int]], list[str]]:
 
 
 def _check_size(path: Path) -> None:
-    """Raises ValueError where the variables take more than LARGEST bytes, packed or not; MATLAB's version 5."""
+    """Raises ValueError if the variables take more than LARGEST bytes, packed or not; MATLAB's version 5."""
     left = LARGEST - path.stat().st_size
     with path.open("rb") as file:
         file.seek(128)  # behind the header

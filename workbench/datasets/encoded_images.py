@@ -85,7 +85,7 @@ class EncodedImages:
         return self._bytes[start if last is None else max(start, end - last) : end].tobytes()
 
     def whole(self, row: int) -> np.ndarray:
-        """One whole image, uint8 [h, w, 3], or [h, w] for one channel. Raises ValueError where it is damaged."""
+        """One whole image, uint8 [h, w, 3], or [h, w] for one channel. Raises ValueError if it is damaged."""
         return np.asarray(self._picture(row))
 
     def _picture(self, row: int) -> Image.Image:

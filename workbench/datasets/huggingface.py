@@ -150,7 +150,7 @@ def _class(value: Any, names: list[str] | None) -> str | None:
 
 
 def _splits(root: Path) -> dict[str, list[Path]]:
-    """The files of each split, in their order; "" names what has no split. Raises Problem where there are none."""
+    """The files of each split, in their order; "" names what has no split. Raises Problem if there are none."""
     if (root / WHOLE).is_file():
         names = _json(root / WHOLE).get("splits")
         folders = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []

@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 Image.MAX_IMAGE_PIXELS = None  # Pillow only warns up to twice its limit; `decode` refuses earlier
 
 
-class BadImage(Exception):  # noqa: N818 - the word the person reads
+class BadImage(Exception):  # noqa: N818 - the word the user reads
     """A file that is left out; its reason continues a sentence that begins with its name: "is empty (0 bytes)"."""
 
 

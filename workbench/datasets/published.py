@@ -41,7 +41,7 @@ class Line:
 
     path: str  # relative, posix
     label: str  # the class
-    half: str = ""  # "train", "test", "query", "gallery"; empty where the list has no halves
+    half: str = ""  # "train", "test", "query", "gallery"; empty if the list has no halves
     source: str = ""  # "FILE, line N"
 
 

@@ -29,7 +29,7 @@ class Search:
     queries: np.ndarray  # [m, d] float32
     labels: np.ndarray  # [m] int64
     r: np.ndarray  # [m] int64 true neighbours, at least 1
-    own: np.ndarray | None  # [m] gallery row of each query; None where queries are not searched
+    own: np.ndarray | None  # [m] gallery row of each query; None if queries are not searched
     gallery: np.ndarray  # [n, d] float32
     gallery_labels: np.ndarray  # [n] int64
     gallery_ids: np.ndarray  # [n] int64, rising

@@ -84,12 +84,12 @@ def names(known: Catalog, kind: str) -> list[str]:
 
 
 def fact(known: Catalog, kind: str, name: str, of: str) -> Any:
-    """A fact of an entry (facts.py); None where the entry or the fact is unknown."""
+    """A fact of an entry (facts.py); None if the entry or the fact is unknown."""
     return known.get(f"{kind}/{name}", {}).get("facts", {}).get(of)
 
 
 def published(known: Catalog, loss: str, dataset: str, chosen: Values | None = None) -> Values:
-    """Parameters of this loss that a paper gives for this data set; empty where it gives none.
+    """Parameters of this loss that a paper gives for this data set; empty if it gives none.
 
     If they depend on another parameter, its value in `chosen` decides, else the paper's first choice.
     """

@@ -40,7 +40,7 @@ def covering_radii(embeddings: np.ndarray, labels: np.ndarray | None = None, cen
 def class_distances(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Mean Euclidean distance [K, K] between samples of two classes, in order of label.
 
-    The diagonal is the mean over pairs of different samples of one class; NaN where a class has one sample.
+    The diagonal is the mean over pairs of different samples of one class; NaN if a class has one sample.
     """
     vectors, classes = _checked(embeddings, labels)
     members = np.eye(classes.max() + 1)[classes]  # [n, K]

@@ -108,7 +108,7 @@ def falling_classes(scores: np.ndarray) -> np.ndarray:
     """Columns of classes whose MAP@R falls while the mean rises, the steepest first.
 
     Args:
-        scores: [epochs, K], NaN where a class has no query.
+        scores: [epochs, K], NaN if a class has no query.
     """
     if len(scores) < 2:
         return np.empty(0, np.int64)

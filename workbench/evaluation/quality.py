@@ -16,7 +16,7 @@ ROOMY = 1e15  # numbers up to this have squares whose sum is finite in float32
 def quality(
     embeddings: np.ndarray, labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval
 ) -> dict[str, float]:
-    """Numbers of one evaluation, NaN where they are undefined.
+    """Numbers of one evaluation, NaN if they are undefined.
 
     Args:
         embeddings: [n, d] finite. labels: [n]. sample_ids: [n], in the order of `retrieval`.

@@ -19,8 +19,8 @@ class Retrieval:
     """What an evaluation stores; every row is a query, in the order of the embeddings."""
 
     metrics: dict[str, float]  # fractions, "queries", "queries/left_out", "MAP@R/low", ...
-    ap: np.ndarray  # [n] float32: average precision at R; NaN where r is 0
-    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour in the whole gallery, from 1; 0 where r is 0
+    ap: np.ndarray  # [n] float32: average precision at R; NaN if r is 0
+    first_hit: np.ndarray  # [n] int32: rank of the first true neighbour in the whole gallery, from 1; 0 if r is 0
     r: np.ndarray  # [n] int32: other samples of the query's class
     neighbours: np.ndarray  # [n, k'] int64 sample ids, best first; k' = min(k, n - 1)
     similarities: np.ndarray  # [n, k'] float32: cosine, or minus the distance
@@ -203,7 +203,7 @@ def _same_class(labels: np.ndarray, gallery_labels: np.ndarray) -> tuple[np.ndar
 
 
 def _average_precision(hits: torch.Tensor, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(AP at R, P@R) of every query of a block; NaN where r is 0. hits: [rows, deepest] bool, best first."""
+    """(AP at R, P@R) of every query of a block; NaN if r is 0. hits: [rows, deepest] bool, best first."""
     depth = hits.shape[1]
     device = hits.device
     limit = torch.from_numpy(r).to(device)
@@ -215,7 +215,7 @@ def _average_precision(hits: torch.Tensor, r: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _rank_of_first_hit(hits: torch.Tensor, r: np.ndarray, rank_of_first: Ranks) -> np.ndarray:
-    """Rank, from 1, of the first true neighbour in the whole gallery; 0 where there is none."""
+    """Rank, from 1, of the first true neighbour in the whole gallery; 0 if there is none."""
     inside = hits.any(1).cpu().numpy()
     rank = np.zeros(len(r), dtype=np.int64)
     if hits.shape[1]:

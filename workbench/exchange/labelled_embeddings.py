@@ -24,7 +24,7 @@ class LabelledEmbeddings:
     """Embeddings with a label, and perhaps an image, for each row."""
 
     vectors: np.ndarray  # [n, d] float32, finite
-    images: ImageSet  # n samples; `image_size` 0 where there are no images
+    images: ImageSet  # n samples; `image_size` 0 if there are no images
 
 
 def read(

@@ -17,7 +17,7 @@ from workbench.progress import Progress
 
 ENDINGS = (".npy", ".csv", ".tsv", ".parquet")
 KEPT = "Nothing was imported."
-WORDS = {  # a person's title of a column, in small letters -> what it holds
+WORDS = {  # a user's title of a column, in small letters -> what it holds
     **dict.fromkeys(("label", "labels", "class", "target"), "label"),
     **dict.fromkeys(("path", "file", "filename", "image"), "path"),
     **dict.fromkeys(("sample_id", "id", "split"), "other"),
@@ -261,7 +261,7 @@ def _no_numbers(path: Path, why: str) -> Problem:
 
 
 def _check_packing(path: Path, metadata: Any) -> None:
-    """Raises ValueError where numbers or text take much more memory than the file has bytes: runs of one value."""
+    """Raises ValueError if numbers or text take much more memory than the file has bytes: runs of one value."""
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     columns = [group.column(column) for group in groups for column in range(group.num_columns)]
     needed = sum(max(4 * column.num_values, column.total_uncompressed_size) for column in columns)

@@ -83,7 +83,7 @@ def _conditions(sweep: Sweep) -> Conditions:
 
 
 def _tested(workspace: Workspace, tuning: Sweep, sweeps: Sequence[Sweep], known: Catalog) -> tuple[Plan, Scores]:
-    """The plan and the scores of the best setting. Raises Problem where there are none."""
+    """The plan and the scores of the best setting. Raises Problem if there are none."""
     config = RunConfig.recorded(tuning.config)
     if tuning.state != "done":
         raise Problem("Its search is not done.")

@@ -68,7 +68,7 @@ class Triplet(BatchLoss[TripletParams]):
 
 
 def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
-    """Mean over positive pairs of the shortfall to their semi-hard negative; 0 where no pair has a negative.
+    """Mean over positive pairs of the shortfall to their semi-hard negative; 0 if no pair has a negative.
 
     Args:
         squared: [n, m] squared distances from anchors to others.

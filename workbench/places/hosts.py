@@ -38,8 +38,8 @@ class OpenSshHost:
     """A machine that `ssh HOST` reaches without a question: its key is known, an agent or a file has the user's key.
 
     Args:
-        host: as in `ssh HOST`: an alias of the person's config, or user@machine.
-        config: another file than the person's own config.
+        host: as in `ssh HOST`: an alias of the user's config, or user@machine.
+        config: another file than the user's own config.
         cancelled: asked while a command runs; it ends with Cancelled then.
     """
 

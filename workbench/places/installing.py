@@ -21,7 +21,7 @@ class Plan:
     """What will be done.
 
     Attributes:
-        steps: commands, in order, in the person's home folder there.
+        steps: commands, in order, in the user's home folder there.
         wheel: a file that is copied there first, into the place's folder; None for the published package.
         folder: the place's folder.
     """
@@ -31,7 +31,7 @@ class Plan:
     folder: str
 
     def lines(self) -> list[str]:
-        """The plan for a person to read."""
+        """The plan for a user to read."""
         copied = [f"copy {self.wheel.name} to {self.folder}/"] if self.wheel else []
         return [*copied, *(shlex.join(step) for step in self.steps)]
 

@@ -176,7 +176,7 @@ class Mirror:
         if entry is None:
             return
         if entry.owner is not None and not (self._home / DATASET).exists():
-            (self.folder / DATASET).unlink(missing_ok=True)  # it may be written anew
+            (self.folder / DATASET).unlink(missing_ok=True)  # it may be written again
         if entry.evaluation is not None:
             for name in names_of(entry.evaluation):
                 if name in entry.evaluation.files:

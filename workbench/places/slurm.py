@@ -128,7 +128,7 @@ class Slurm(ThroughHost[SlurmPlace]):
         return from_scontrol(answer.out.decode("utf-8", "replace"))
 
     def _sacct(self, arrays: Sequence[str]) -> Standings:
-        """Nothing where the cluster keeps no accounts."""
+        """Nothing if the cluster keeps no accounts."""
         words = ["sacct", "-n", "-X", "-P", "-o", "JobID,State,ExitCode,Elapsed", "-j", ",".join(arrays)]
         try:
             answer = self._call(words, most=MOST_LOOK)

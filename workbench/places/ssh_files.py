@@ -23,7 +23,7 @@ def options(host: str, config: Path | None) -> list[str]:
 
     Args:
         host: as in `ssh HOST`.
-        config: another file than the person's own config.
+        config: another file than the user's own config.
     """
     own = ["-F", str(config)] if config else []
     folder = _folder() if os.name == "posix" else None  # OpenSSH on Windows shares no connection

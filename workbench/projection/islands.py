@@ -6,7 +6,7 @@ SIDES = {2: 32, 3: 12}  # cells along the longest side of a map, by its dimensio
 
 
 def islands(filled: np.ndarray) -> np.ndarray:
-    """Number the connected parts of a bool grid of any dimension from 1; 0 where it is empty."""
+    """Number the connected parts of a bool grid of any dimension from 1; 0 if it is empty."""
     from scipy.ndimage import label
 
     numbered: np.ndarray = label(filled, np.ones((3,) * filled.ndim, int))[0]

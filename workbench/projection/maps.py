@@ -51,7 +51,7 @@ def make_map(
         method: "pca", "umap" or "tsne"; "pca-3d" or "umap-3d" for a map of three dimensions.
         params: fields of PcaParams, UmapParams or TsneParams; missing ones are the defaults.
         progress: called at each stage; may raise Cancelled.
-        before: [n, k] the coordinates of the same samples in an earlier map, NaN where unknown: UMAP starts from them,
+        before: [n, k] the coordinates of the same samples in an earlier map, NaN if unknown: UMAP starts from them,
             and every map is rotated, reflected and shifted to match them.
         labels: [n] int, for a supervised UMAP alone.
 

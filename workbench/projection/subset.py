@@ -29,7 +29,7 @@ def rows_of(ids: np.ndarray, only: Sequence[int] | np.ndarray | None) -> np.ndar
 
 
 def among(points: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Points [m, k] at their rows among `count`, float32 [count, k]; NaN where there is none."""
+    """Points [m, k] at their rows among `count`, float32 [count, k]; NaN if there is none."""
     every = np.full((count, points.shape[1]), np.nan, np.float32)
     every[rows] = points
     return every

@@ -29,7 +29,7 @@ class Curve:
     """One scalar of the run over training steps."""
 
     steps: np.ndarray  # [n] int64
-    values: np.ndarray  # [n] float64, NaN where training met one
+    values: np.ndarray  # [n] float64, NaN if training met one
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryCard:
-    """One query with its neighbours and the images of all of them, uint8 [h, w, 3]; None where one is missing."""
+    """One query with its neighbours and the images of all of them, uint8 [h, w, 3]; None if one is missing."""
 
     query: Query
     image: np.ndarray | None

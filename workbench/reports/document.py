@@ -62,7 +62,7 @@ class Made:
     document: Document
     runs: tuple[Run, ...]
     content: Content  # of the first run
-    groups: GroupContent | None  # None where no section is about groups
+    groups: GroupContent | None  # None if no section is about groups
     notes: str  # the own text that it says, Markdown; empty without the section
     paper: str  # of PAPERS
 

@@ -1,4 +1,4 @@
-"""A person's own text: Markdown as blocks. HTML in it is text, and a link leads to the web, to mail or nowhere."""
+"""A user's own text: Markdown as blocks. HTML in it is text, and a link leads to the web, to mail or nowhere."""
 
 import re
 

@@ -16,7 +16,7 @@ MOST_LETTERS = 80  # of a template's own name
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Sections in their order, those that are ticked, and the person's own text (Markdown)."""
+    """Sections in their order, those that are ticked, and the user's own text (Markdown)."""
 
     key: str
     title: str
@@ -25,7 +25,7 @@ class Template:
     order: tuple[str, ...]
     ticked: frozenset[str]
     text: str = ""
-    base: str = ""  # key of the shipped template that one of a person's own was made from
+    base: str = ""  # key of the shipped template that one of a user's own was made from
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -46,14 +46,14 @@ class Template:
         return {**arrangement, "title": self.title, "base": self.base} if self.base else arrangement
 
     def copied(self, title: str, others: Iterable["Template"]) -> "Template":
-        """A new one of a person's own under that name, arranged as this one. Raises Problem as `free_title`."""
+        """A new one of a user's own under that name, arranged as this one. Raises Problem as `free_title`."""
         base = templates()[self.base or self.key]
         return replace(
             self, key=f"own-{uuid4().hex[:12]}", title=free_title(title, others), base=base.key, help=_own_help(base)
         )
 
     def renamed(self, title: str, others: Iterable["Template"]) -> "Template":
-        """One of a person's own under another name. Raises Problem as `free_title`."""
+        """One of a user's own under another name. Raises Problem as `free_title`."""
         return replace(self, title=free_title(title, [other for other in others if other.key != self.key]))
 
 
@@ -74,7 +74,7 @@ def free_title(title: str, taken: Iterable[Template]) -> str:
 
 
 def _listed(stored: Mapping[str, Any], key: str) -> list[Any]:
-    """What is stored under the key; nothing where a hand has put something else there."""
+    """What is stored under the key; nothing if a hand has put something else there."""
     value = stored.get(key)
     return value if isinstance(value, list) else []
 
@@ -100,7 +100,7 @@ def templates() -> dict[str, Template]:
 
 
 def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
-    """Those that Workbench brings as they were arranged, and a person's own by name.
+    """Those that Workbench brings as they were arranged, and a user's own by name.
 
     Args:
         stored: arrangements by key, as `workspace.report_templates.arrangements` reads them.
@@ -125,7 +125,7 @@ def offered(stored: Mapping[str, Mapping[str, Any]]) -> dict[str, Template]:
 
 
 def template(name: str, stored: Mapping[str, Mapping[str, Any]] | None = None) -> Template:
-    """A shipped one by key as Workbench brings it, or a person's own by its name.
+    """A shipped one by key as Workbench brings it, or a user's own by its name.
 
     Args:
         stored: as in `offered`; without it only those that Workbench brings are known.

@@ -58,7 +58,7 @@ class Failures:
     holds: np.ndarray  # [f, 5] bool: every cause that applies, in the order of CAUSES
     nearest: np.ndarray  # [f] int64 rows of the nearest neighbours
     gap: np.ndarray  # [f] float64 distance to it; of unit vectors for cosine
-    typical_gap: float  # median of that distance over all that is searched; NaN where nothing is
+    typical_gap: float  # median of that distance over all that is searched; NaN if nothing is
     agreed: np.ndarray  # [f] int64 label of most of the first ten neighbours; a tie goes to the nearer
     votes: np.ndarray  # [f] int64, of it among the voters
     voters: np.ndarray  # [f] int64, ten or as many as the agreed class has samples

@@ -21,7 +21,7 @@ class Watched:
     looks: list[Look]
     labels: np.ndarray  # [K] int64, of the columns of `of_classes`
     of_classes: np.ndarray  # [epochs, K] MAP@R of each class; NaN without a query
-    accuracy: list[float | None]  # on training images at each evaluation, in 0..1; None where it is not known
+    accuracy: list[float | None]  # on training images at each evaluation, in 0..1; None if it is not known
     falling: np.ndarray  # columns of classes that fall while the mean rises, the steepest first
 
     @property

@@ -12,7 +12,7 @@ from workbench.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """MAP@R (a fraction; NaN where no query counts) of one evaluation with and without some samples."""
+    """MAP@R (a fraction; NaN if no query counts) of one evaluation with and without some samples."""
 
     whole: float
     without: float
@@ -58,7 +58,7 @@ def map_at_r_of(stored: Stored, kept: np.ndarray) -> float | None:
         kept: [n] bool, the samples that stay; the others are neither queries nor in the gallery.
 
     Returns:
-        A fraction; NaN where no query counts; None where a query has more true neighbours than stored neighbours that
+        A fraction; NaN if no query counts; None if a query has more true neighbours than stored neighbours that
         stay, so that all must be ranked anew.
     """
     searched = stored.searched()

@@ -37,7 +37,7 @@ class Stored:
     labels: np.ndarray  # [n] int64
     embeddings: np.ndarray  # [n, d] float, finite
     near: np.ndarray  # [n, k] int64 rows of the neighbours, best first; never the sample itself
-    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour in the whole gallery; 0 where r is 0
+    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour in the whole gallery; 0 if r is 0
     r: np.ndarray  # [n] int32, other samples of the class in the gallery; 0 for what is no query
     distance: str = "cosine"  # or "l2"
     proxies: np.ndarray | None = None  # [p, d] float
@@ -83,7 +83,7 @@ def read_stored(workspace: Workspace, evaluation_id: int) -> Stored:
 
 
 def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | None:
-    """The training half of an evaluation; None where it was not stored. Raises Problem: its file is damaged."""
+    """The training half of an evaluation; None if it was not stored. Raises Problem: its file is damaged."""
     stored = read_training(workspace, evaluation_id)
     dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     if stored is None or dataset_id is None:

@@ -23,7 +23,7 @@ class Child:
 
     config: RunConfig
     seed: int
-    fold: int  # from 1; 0 where the split has no folds
+    fold: int  # from 1; 0 if the split has no folds
 
 
 def children(config: RunConfig) -> list[Child]:

@@ -51,7 +51,7 @@ class Trained:
     prepared: "Prepared"  # how an image becomes such a square, of S px
 
     def embed(self, images: Sequence[np.ndarray | Path]) -> np.ndarray:
-        """Embeddings [m, d] float32 of a person's own images: files, or uint8 [h, w, 3] or [h, w] of any size.
+        """Embeddings [m, d] float32 of a user's own images: files, or uint8 [h, w, 3] or [h, w] of any size.
 
         A file is read as the run's data was: an image of the run gets the embedding that the run stored. Decode large
         JPEG files otherwise, and the embedding of their pixels is slightly another.

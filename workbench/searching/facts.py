@@ -23,7 +23,7 @@ class Opened:
 
 
 def opened(folder: Path) -> Opened:
-    """Open the gallery in a run's folder, and its index. Raises Problem where the gallery cannot be opened."""
+    """Open the gallery in a run's folder, and its index. Raises Problem if the gallery cannot be opened."""
     gallery = open_gallery(folder)
     if not has_index(folder):
         return Opened(gallery, None, None, "")

@@ -92,7 +92,7 @@ def next_proposal(
 
 
 def combinations(parameters: Sequence[Parameter]) -> int | None:
-    """How many settings there are at all; None where a range of real numbers has no end of them."""
+    """How many settings there are at all; None if a range of real numbers has no end of them."""
     if any(parameter.ranged and not parameter.whole for parameter in parameters):
         return None
     return prod(

@@ -19,7 +19,7 @@ def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
 
 
 def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
-    """Each setting in the order in which it was proposed, with the mean of its objectives; None where it has none."""
+    """Each setting in the order in which it was proposed, with the mean of its objectives; None if it has none."""
     by_point: dict[int, tuple[Setting, list[float]]] = {}
     for trial in sorted(trials, key=lambda child: child.point):
         values = by_point.setdefault(trial.point, (trial.setting, []))[1]

@@ -93,7 +93,7 @@ class Worker:
             sweep_worker.leave(self._workspace, self._id)
 
     def _active(self) -> Sweep:
-        """The sweep. Raises Problem where it is finished or paused."""
+        """The sweep. Raises Problem if it is finished or paused."""
         sweep = stored.one(self._workspace, self._id)
         if sweep.state != "active":
             raise Problem(f"Sweep {self._id} is {sweep.state}.", todo=f"`workbench sweep resume {self._id}` goes on.")

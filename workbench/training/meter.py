@@ -43,7 +43,7 @@ class Meter:
         self._images, self._steps = 0, 0
         self._waited, self._waits = 0.0, 0  # seconds for this many batches, since they were last emitted
         self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
-        self._lap: float | None = None  # when its last part ended; None where the step is not timed
+        self._lap: float | None = None  # when its last part ended; None if the step is not timed
         self._probed = 0.0  # seconds since they were last emitted
         self._begun = self._loaded = perf_counter()  # when training began, and the load was measured last
         self._load: MachineLoad | None = None  # from the first measurement on

@@ -1,4 +1,4 @@
-"""Every command of the window by key: one QAction each, with a shortcut that the person can change."""
+"""Every command of the window by key: one QAction each, with a shortcut that the user can change."""
 
 from collections.abc import Callable, Iterator
 
@@ -76,7 +76,7 @@ class Commands(QObject):
         return self._actions[key].shortcut()
 
     def default(self, key: str) -> QKeySequence:
-        """The shortcut that the command has before the person changes it."""
+        """The shortcut that the command has before the user changes it."""
         return self._defaults[key]
 
     def set_shortcut(self, key: str, sequence: QKeySequence) -> None:

@@ -96,7 +96,7 @@ def as_problem(reports: list[CrashReport]) -> Problem:
 
 
 def _taken(path: Path, window_log: Path) -> CrashReport | None:
-    """The report that one file of `watched` makes; None while its process lives, or where there was no crash."""
+    """The report from one file of `watched`; None while its process lives, or if there was no crash."""
     with path.open("r+", encoding="utf-8", errors="replace") as file:
         if not locks.lock(file.fileno()) or not path.exists():
             return None

@@ -1,4 +1,4 @@
-"""Uncaught exceptions: shown at most once a minute in the message bar and always logged; the program goes on."""
+"""Uncaught exceptions: shown at most once a minute in the message bar and always logged; the program continues."""
 
 import logging
 import sys
@@ -74,7 +74,7 @@ class Defects(QObject):
         qInstallMessageHandler(None)
 
     def caught(self, kind: type[BaseException], error: BaseException | None, trace: TracebackType | None) -> None:
-        """The exception hook: a Problem is shown as it is, anything else as a defect of Workbench."""
+        """The exception hook: shows a Problem with its own sentences, anything else as a defect of Workbench."""
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error or kind(), trace)
             return

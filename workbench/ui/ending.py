@@ -10,7 +10,7 @@ from workbench.ui.words import STOP_NOW
 
 
 class Ending(QObject):
-    """Asks how to end a run that works or waits in line, and ends it."""
+    """Asks how to end a running or queued run, and ends it."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)

@@ -13,7 +13,7 @@ def title_of(name: str, field: Field) -> str:
 
 
 def range_of(field: Field) -> str:
-    """The allowed numbers in words; empty where there is no limit."""
+    """The allowed numbers in words; empty if there is no limit."""
     low = next((f"{word}{field[key]}" for key, word in LOWER.items() if key in field), "")
     high = next((f"{word}{field[key]}" for key, word in UPPER.items() if key in field), "")
     return " and ".join(part for part in (low, high) if part)
@@ -51,7 +51,7 @@ def wrapped(lines: Sequence[str]) -> str:
 
 
 def in_words(value: Any) -> str:
-    """A value of a field as the form says it."""
+    """A value of a field in the words of the form."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value) if value not in (None, "") else "nothing"

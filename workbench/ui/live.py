@@ -22,7 +22,7 @@ class Follower(QObject):
     """Signals what changes in a workspace, whether this window, the CLI or another machine writes it.
 
     What it read last can be asked at any time, without a look at the disk. `scalars_arrived` tells the followed run
-    from its first point on, in chunks, then goes on with what is new.
+    from its first point on, in chunks, then continues with what is new.
 
     Args:
         watch: of the workspace; it is closed with the follower.
@@ -35,7 +35,7 @@ class Follower(QObject):
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
-    _looked = Signal(object)  # News, None where nothing is new, or a Problem
+    _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +119,7 @@ class Follower(QObject):
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """The signals to send for the news, in order; the last step schedules the next look."""
         told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
-        if isinstance(news, Gone):  # it may be put back: following goes on
+        if isinstance(news, Gone):  # it may be restored: following continues
             said = [] if told_gone else [partial(self.failed.emit, news)]
             return [*said, partial(self._rest, EVERY)]
         if isinstance(news, Problem):

@@ -78,7 +78,7 @@ class MainWindow(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("Workbench")
-        self.setAnimated(False)  # a page would be laid out anew in every frame when the Inspector comes or goes
+        self.setAnimated(False)  # a page would be laid out again in every frame when the Inspector comes or goes
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         self.setDockNestingEnabled(False)

@@ -1,4 +1,4 @@
-"""What a person opens, drops or chooses again: a config, images, a workspace."""
+"""What a user opens, drops or chooses again: a config, images, a workspace."""
 
 from collections.abc import Callable
 from functools import partial
@@ -55,7 +55,7 @@ class Opening(QObject):
         work("Opening the workspace", lambda progress: watched(path), show, self._not_opened)
 
     def take_over(self, path: Path) -> None:
-        """Open a workspace on a network disk after no sign of life of the machine that has it came for a while."""
+        """Open a workspace on a network disk after no heartbeat of the machine that has it came for a while."""
 
         def work(progress: Progress) -> Watch:
             lease.take_over(path, progress)

@@ -1,4 +1,4 @@
-"""A page is shown between two steps of the run that works: drawing it during a step takes twice as long."""
+"""A page is shown between two training steps, because drawing it during a step takes twice as long."""
 
 from time import monotonic
 
@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from workbench.ui.run_queue import RunQueue
 
 LOOK_EVERY = 4  # ms
-LONGEST = 0.08  # seconds that a page may be late; below what a person notices
+LONGEST = 0.08  # seconds by which a page may be late; less than a user notices
 
 
 class PageTurn(QObject):

@@ -22,7 +22,7 @@ LONGEST = 60_000  # ms between two looks at a place that does not answer
 
 
 class PlaceControl(Control):
-    """Passes on what is asked of one run at a place."""
+    """Passes the user's requests on to one run at a place."""
 
     can_pause = False
 

@@ -47,7 +47,7 @@ class PlacedRuns(QObject):
             follower.shown = run.id if run is not None and follower.in_view else 0
 
     def control(self, run: Run | None) -> Control | None:
-        """What steers a run that works at a place; None for any other."""
+        """The control of a run at a place; None for any other."""
         if run is None or run.placement is None or not run.live or not run.placement.job:
             if run is not None:
                 self._controls.pop(run.id, None)
@@ -67,7 +67,7 @@ class PlacedRuns(QObject):
         self._ask(f"Asking run {run_id} to end", ask)
 
     def resume(self, run_id: int) -> None:
-        """Have an ended run go on at its place."""
+        """Resume an ended run at its place."""
 
         def ask() -> None:
             from workbench.places import working

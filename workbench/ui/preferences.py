@@ -11,7 +11,7 @@ MOST_RECENT = 8
 
 
 def default_file() -> Path:
-    """The ini file: WORKBENCH_SETTINGS when it is set, else in the person's folder of settings."""
+    """The ini file: WORKBENCH_SETTINGS when it is set, else in the user's folder of settings."""
     named = os.environ.get("WORKBENCH_SETTINGS")
     return Path(named) if named else user_config_path("workbench", appauthor=False) / "window.ini"
 

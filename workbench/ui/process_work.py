@@ -19,7 +19,7 @@ class ProcessWork:
         title: in the Activity panel.
         op: what is asked.
         fields: of the request, without the workspace.
-        done: called with the answer. failed: called with the Problem. cancelled: called after the person cancelled.
+        done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled.
         ends_process: the process ends with this work; torch, once loaded, would keep its memory.
 
     Attributes:

@@ -45,7 +45,7 @@ def chosen_job(
     preferences: Preferences, spare: Spare, workspace: Workspace, run_id: int, control: Control, listen: Emit,
     resume: bool, device: str = "",
 ) -> Startable:  # fmt: skip
-    """As `job_in_this_process`, in a process of its own where the person chose that or gave the queue its devices."""
+    """As `job_in_this_process`, in a process of its own where the user chose that or gave the queue its devices."""
     if not device and not preferences.flag(OWN_PROCESS):
         return job_in_this_process(workspace, run_id, control, listen, resume)
     from workbench.running import own_process
@@ -59,7 +59,7 @@ def wants_spare(preferences: Preferences) -> bool:
 
 
 def chosen_devices(preferences: Preferences) -> tuple[str, ...]:
-    """The devices that the person gave the queue; none where one run trains at a time, on its own device."""
+    """The devices that the user gave the queue; none if one run trains at a time, on its own device."""
     text = preferences.text(DEVICES)
     try:
         return parse_devices(text) if text else ()

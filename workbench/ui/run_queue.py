@@ -1,4 +1,4 @@
-"""Runs of this window: one at a time, or one on each device that the person gave the queue; the others wait in line."""
+"""Runs of this window: one at a time, or one on each device that the user gave the queue; the others are queued."""
 
 import logging
 from collections.abc import Callable
@@ -109,7 +109,7 @@ class RunQueue(QObject):
         self.changed.emit()
 
     def go_on(self) -> None:
-        """Look again at the devices that the queue may use: the person chose others."""
+        """Look again at the devices that the queue may use: the user chose others."""
         self._next()
         self.changed.emit()
 
@@ -133,7 +133,7 @@ class RunQueue(QObject):
         return all(work.control.standing_back or work.control.paused for work in self._at_work)
 
     def withdraw_waiting(self) -> None:
-        """Take every run out of the line; those that run go on."""
+        """Remove every queued run; running ones continue."""
         for run_id in self.waiting:
             self.end(run_id)
 
@@ -168,7 +168,7 @@ class RunQueue(QObject):
             self._watch.start()  # another program may free a device
 
     def _free_lane(self, devices: tuple[str, ...]) -> int | None:
-        """The place of a device for the first run in line; None where it must wait."""
+        """The place of a device for the first run in line; None if it must wait."""
         if not self._at_work and (not devices or self._waiting[0].alone):
             return 0
         if self._waiting[0].alone or any(not work.device for work in self._at_work):

@@ -48,7 +48,7 @@ class Session(Shown):
     Args:
         workspace: an open workspace; `open_workspace` changes it and closes the one before.
         preferences: what the window remembers; the default file when it is not given.
-        make_job: makes the job of a run; by default where the person chose; tests give another.
+        make_job: makes the job of a run; by default where the user chose; tests give another.
     """
 
     workspace_changed = Signal()
@@ -59,9 +59,9 @@ class Session(Shown):
     config_explained = Signal(object)  # dict[str, str]: why the config that was just offered has its values, by field
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
     images_located = Signal(int)  # data set whose images were looked for in another folder: pictures are read again
-    end_asked = Signal(int)  # the person wants this run of this window to end: how is asked by the window
+    end_asked = Signal(int)  # the user wants this run of this window to end: how is asked by the window
     run_ended = Signal(int, str)  # run of this window, its status
-    places_asked = Signal()  # the person wants to see and change the places
+    places_asked = Signal()  # the user wants to see and change the places
     places_changed = Signal()  # `places` was read again
     data_asked = Signal(str, object)  # a path of a config, and the place at which its counterpart is not known
 
@@ -198,7 +198,7 @@ class Session(Shown):
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
 
     def read_places(self) -> None:
-        """Read the person's places again; `places_changed` follows."""
+        """Read the user's places again; `places_changed` follows."""
 
         def known() -> "list[Place]":
             from workbench.places import records
@@ -217,7 +217,7 @@ class Session(Shown):
         return self.read(lambda: str(workspace.file(run_id, name)), then)
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a run from its last whole checkpoint, where it worked; one that still works is said to do so."""
+        """Resume a run from its last intact checkpoint, where it trained; reports a run that is still training."""
         run = self.run(run_id)
         if run is not None and run.placement is not None:
             self.placed.resume(run_id)
@@ -231,7 +231,7 @@ class Session(Shown):
         self.show_run(run_id)
 
     def keep_spare(self) -> None:
-        """Have a process with torch loaded wait for the next run, or none, as the person chose where runs train."""
+        """Have a process with torch loaded wait for the next run, or none, as the user chose where runs train."""
         self.spare.want(wants_spare(self.preferences))
 
     def control(self, run_id: int) -> Control | None:

@@ -43,7 +43,7 @@ class Shown(Work):
         self.evaluation_id: int | None = None
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids
         self.query: int | None = None
-        self._chosen: int | None = None  # evaluation that the person chose; None follows the best
+        self._chosen: int | None = None  # evaluation that the user chose; None follows the best
         self._announced = True  # that the shown run is another one
         self.follower = Follower(watch, self)
         self.follower.read.connect(self._hear_read)
@@ -128,7 +128,7 @@ class Shown(Work):
 
     @property
     def follows_best(self) -> bool:
-        """Whether a better evaluation would be shown as soon as there is one: the person chose none."""
+        """Whether a better evaluation would be shown as soon as there is one: the user chose none."""
         return self._chosen is None
 
     def show_earlier(self) -> None:
@@ -174,7 +174,7 @@ class Shown(Work):
         self.evaluations_changed.emit()
 
     def _follow_choice(self) -> None:
-        """Show the evaluation that the person chose, or the best; the best is followed from then on."""
+        """Show the evaluation that the user chose, or the best; the best is followed from then on."""
         best = self._best_evaluation()
         if self._chosen == best or self._chosen not in {evaluation.id for evaluation in self.evaluations()}:
             self._chosen = None

@@ -51,7 +51,7 @@ class Task(QObject):
 
     @property
     def cancelled(self) -> bool:
-        """Whether `cancel` was called, by the person or by whoever asked for the work."""
+        """Whether `cancel` was called, by the user or by whoever asked for the work."""
         return self._job.control.cancelled
 
     def join(self, timeout: float) -> bool:

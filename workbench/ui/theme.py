@@ -94,7 +94,7 @@ def caption_font(font: QFont) -> QFont:
 
 
 def look() -> tuple[Tokens, int]:
-    """Colours and text size on screen: what paints itself is dressed anew when they change."""
+    """Colours and text size on screen: what paints itself is dressed again when they change."""
     return _shown, _percent
 
 
@@ -166,7 +166,7 @@ def system_is_dark() -> bool:
 
 
 class Theme(QObject):
-    """Which theme is shown and how large text is; follows the system unless the person chose."""
+    """Which theme is shown and how large text is; follows the system unless the user chose."""
 
     changed = Signal()
 
@@ -200,7 +200,7 @@ class Theme(QObject):
         self.apply()
 
     def px(self, size: int) -> int:
-        """A size of the design at the person's text size."""
+        """A size of the design at the user's text size."""
         return round(size * self.percent / 100)
 
     def side(self, size: int) -> int:

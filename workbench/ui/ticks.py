@@ -9,14 +9,14 @@ class Ticks(QObject):
     """One set of run ids for the whole window."""
 
     changed = Signal()
-    chosen = Signal(object, object)  # the ids before and after a person's change, each a frozenset: it can be undone
+    chosen = Signal(object, object)  # the ids before and after a user's change, each a frozenset: it can be undone
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.runs: frozenset[int] = frozenset()
 
     def choose(self, runs: Iterable[int]) -> None:
-        """Tick these runs and no others, as a person asked; `chosen` is emitted where that changes anything."""
+        """Tick these runs and no others, as a user asked; `chosen` is emitted where that changes anything."""
         before = self.runs
         self.put(runs)
         if self.runs != before:

@@ -71,7 +71,7 @@ class DropCard(StartCard):
 
 
 class Welcome(QFrame):
-    """Says what the person chose; closes for good with its cross."""
+    """Says what the user chose; closes for good with its cross."""
 
     sample_asked = Signal()
     images_offered = Signal(object)  # Path: a folder or archive of images

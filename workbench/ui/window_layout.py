@@ -1,4 +1,4 @@
-"""Sizes and places of the window and its docks: those of the design at first, then those that the person left."""
+"""Sizes and places of the window and its docks: those of the design at first, then those that the user left."""
 
 from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtWidgets import QMainWindow
@@ -31,7 +31,7 @@ class WindowLayout(QObject):
         log.toggled.connect(self._remember_activity)
 
     def restore(self) -> None:
-        """The layout as the person left it; the design's in a new account."""
+        """The layout as the user left it; the design's in a new account."""
         room = self._window.screen().availableGeometry()
         width, height = (min(first, there - frame) for first, there, frame in zip(
             FIRST_SIZE, (room.width(), room.height()), FRAME, strict=True

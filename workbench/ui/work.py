@@ -40,7 +40,7 @@ class Work(QObject):
 
         Args:
             title: the line in the Activity panel.
-            work: gets `progress(text, done, total)`, which raises Cancelled once the person cancelled.
+            work: gets `progress(text, done, total)`, which raises Cancelled once the user cancelled.
             then: called with the result; not when cancelled.
             failed: called with the Problem; by default it is shown in the message bar.
             quiet: for work well under a second: no line in the Activity panel.

@@ -51,7 +51,7 @@ def parsed(text: object, kind: type[T]) -> T:
 
 
 def metrics_of(text: object) -> dict[str, float]:
-    """Metrics by name, NaN where training met it. Raises Unreadable."""
+    """Metrics by name, NaN if training met it. Raises Unreadable."""
     metrics = parsed(text, dict)
     try:
         return {name: nan if value is None else value + 0.0 for name, value in metrics.items()}

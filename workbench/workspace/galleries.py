@@ -168,7 +168,7 @@ def write_gallery(
 
     Args:
         vectors: [n, d] of numbers, perhaps a memory map; float16 and float32 are kept, others become float32.
-        labels: [n] int64. class_names: by label; None where a label is its own name.
+        labels: [n] int64. class_names: by label; None if a label is its own name.
         progress: called with the rows so far; may raise Cancelled.
 
     Raises:

@@ -173,7 +173,7 @@ def m008_packed_neighbours(db: Database) -> None:
 
 @migration()
 def m009_report_templates(db: Database) -> None:
-    """How a person arranged reports."""
+    """How a user arranged reports."""
     db.execute(
         "create table report_templates (template text primary key, arrangement text not null, changed text not null) "
         "without rowid"
@@ -228,7 +228,7 @@ def m012_owned_runs(db: Database) -> None:
 
 @migration()
 def m013_deployments_and_labels(db: Database) -> None:
-    """What stores of an evaluation keep and cost, and what a person decided about labels."""
+    """What stores of an evaluation keep and cost, and what a user decided about labels."""
     db.execute(
         "create table deployments (evaluation_id integer not null references evaluations(id) on delete cascade, "
         "wanted text not null, measured text not null, created text not null, primary key (evaluation_id, wanted)) "
@@ -282,7 +282,7 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
             connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
         except DatabaseError as error:
             raise explain(error, path) from error
-    connection.execute("pragma foreign_keys = off")  # a table that is written anew takes no other rows along
+    connection.execute("pragma foreign_keys = off")  # a table that is written again takes no other rows along
     try:
         with writing(connection):
             migration.apply(db)

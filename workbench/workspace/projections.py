@@ -48,7 +48,7 @@ def _projection(row: list[Any]) -> Projection:
 def stored_file(
     workspace: "Workspace", projection_id: int, column: Literal["coordinates_id", "kept_id"]
 ) -> tuple[Path, str | None, int] | None:
-    """A file of a map, its hash, and the number of points that the map has; None where the map has no such file."""
+    """A file of a map, its hash, and the number of points that the map has; None if the map has no such file."""
     with workspace.reading() as db:
         row = db.execute(
             "select a.run_id, a.path, a.blake2b, (select count(*) from queries where evaluation_id = p.evaluation_id) "

@@ -19,7 +19,7 @@ class Ranking:
 
     sample_ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n] int64
-    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour; 0 where r is 0
+    first_hit: np.ndarray  # [n] int32, rank of the first true neighbour; 0 if r is 0
     r: np.ndarray  # [n] int32
     neighbours: np.ndarray  # [n, k] int32 rows of these arrays, best first
 

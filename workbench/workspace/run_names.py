@@ -16,7 +16,7 @@ def title_of(known: Catalog, kind: str, name: str) -> str:
 
 
 def data_title(known: Catalog, run: Run) -> str:
-    """The data set of a run: its title, or the name of the folder or file that a person chose; empty without any."""
+    """The data set of a run: its title, or the name of the folder or file that a user chose; empty without any."""
     return _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
 
 
@@ -26,7 +26,7 @@ def backbone_title(known: Catalog, run: Run) -> str:
 
 
 def short_names(known: Catalog, run: Run) -> tuple[str, str]:
-    """Data set and backbone by what a config calls them, "digits"; the folder or network that a person chose."""
+    """Data set and backbone by what a config calls them, "digits"; the folder or network that a user chose."""
     return _own_name(known, run, "dataset") or run.dataset, _own_name(known, run, "backbone") or run.backbone
 
 
@@ -42,7 +42,7 @@ def names_of(known: Catalog, run: Run) -> tuple[str, str, str]:
 
 
 def _own_name(known: Catalog, run: Run, kind: str) -> str:
-    """What a person chose where an entry has many data sets or networks; else empty."""
+    """What a user chose where an entry has many data sets or networks; else empty."""
     entry = run.dataset if kind == "dataset" else run.backbone
     parameter = catalogs.fact(known, kind, entry, "named_by")
     return _last_part(run.config, kind, parameter) if parameter else ""
@@ -50,7 +50,7 @@ def _own_name(known: Catalog, run: Run, kind: str) -> str:
 
 @lru_cache(4096)  # a workspace has hundreds of runs, and every turn of the list asks for each
 def _last_part(config: str, kind: str, parameter: str) -> str:
-    """The last part of a path in that section of a config as TOML; empty where it has none."""
+    """The last part of a path in that section of a config as TOML; empty if it has none."""
     try:
         return visible(PurePath(str(tomllib.loads(config)[kind].get(parameter, ""))).name)
     except (ValueError, LookupError, AttributeError):

@@ -116,7 +116,7 @@ def complete_folder(workspace: "Workspace", run_id: int, config: str, experiment
         Problem: the disk is full, or the folder cannot be written.
     """
     files.make_folder(workspace.folder(run_id))
-    if config and not workspace.has_file(run_id, "config.toml"):  # empty where its row cannot be read
+    if config and not workspace.has_file(run_id, "config.toml"):  # empty if its row cannot be read
         with files.atomic_write(workspace.file(run_id, "config.toml")) as file:
             file.write(config.encode())
     if experiment is not None and not workspace.has_file(run_id, "experiment.json"):

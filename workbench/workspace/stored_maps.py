@@ -23,7 +23,7 @@ class Measured:
     trustworthiness: float | None = None
     continuity: float | None = None
     queries: int | None = None  # points that both were asked of
-    kept: np.ndarray | None = None  # [n] float32 in 0..1, NaN where it was not measured
+    kept: np.ndarray | None = None  # [n] float32 in 0..1, NaN if it was not measured
     doubts: tuple[dict[str, Any], ...] = ()  # plain data
 
 

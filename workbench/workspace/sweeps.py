@@ -30,7 +30,7 @@ class Trial:
     place: int  # in the line
     setting: dict[str, Any]  # value by dotted field
     seed: int
-    fold: int  # 0 where the split has none
+    fold: int  # 0 if the split has none
     state: str  # queued, running, paused, done, failed, cancelled
     run_id: int | None
     objective: float | None  # None before the end, and where the run has no such number

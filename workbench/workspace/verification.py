@@ -74,7 +74,7 @@ def _pages(workspace: Workspace) -> list[Damage]:
 
 
 def damaged_rows(db: Connection, progress: Progress) -> list[Damage]:
-    """Checksums of all rows; what has none yet is a remark. Raises Problem where SQLite cannot read."""
+    """Checksums of all rows; what has none yet is a remark. Raises Problem if SQLite cannot read."""
     checks: list[tuple[str, Callable[[Connection], object]]] = []
     unchecked: list[str] = []
     with explained_errors(db):

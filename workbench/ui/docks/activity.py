@@ -55,7 +55,7 @@ class JobLine(QWidget):
         self.show_item(None)
 
     def show_item(self, item: ActivityItem | None) -> None:
-        """Show a job as it is now; None when none works."""
+        """Show the state of a job; None when no job is running."""
         self._item = item
         working = item is not None and item.state == "working"
         icon_name, role = MARKS[item.state] if item is not None else ("check", "muted")
@@ -82,7 +82,7 @@ def _words(item: ActivityItem) -> str:
 
 
 class ActivityDock(QDockWidget):
-    """At the window's foot; `toggled` says that it was folded or unfolded by the person."""
+    """At the window's foot; `toggled` says that it was folded or unfolded by the user."""
 
     toggled = Signal(bool)
 
@@ -151,7 +151,7 @@ class ActivityDock(QDockWidget):
         self.widget().setMaximumHeight(3 * UNFOLDED if unfolded else line)
 
     def refresh(self) -> None:
-        """Show the jobs as they are now."""
+        """Show the current state of the jobs."""
         self.line.show_item(self._activity.newest_working)
         if not self.fold.isChecked():
             return

@@ -15,9 +15,9 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 
 
 class InspectorDock(Dock):
-    """Shown next to a page while something is selected, unless the person closed it.
+    """Shown next to a page while something is selected, unless the user closed it.
 
-    It folds by itself when the window becomes narrow; the person's own choice holds until it crosses that again.
+    It folds by itself when the window becomes narrow; the user's own choice holds until it crosses that again.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -95,7 +95,7 @@ class InspectorDock(Dock):
         self.widget().setMaximumWidth(UNLIMITED)
 
     def stand_aside(self, aside: bool) -> None:
-        """Fold for a page that has the selection in a column of its own, and unfold behind it."""
+        """Fold for a page that has its own column for the selection, and unfold afterwards."""
         if aside and not self.folded:
             self._aside = True
             self.fold()

@@ -14,7 +14,7 @@ from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
 
 SCORE_WIDTH = 48  # px of a column of numbers at 100%
-BAR, THICK = 44, 4  # px: the bar of a run that works
+BAR, THICK = 44, 4  # px: the progress bar of a run that is training
 PAD, DOT, ICON, INDENT, BOX = 8, 10, 14, 14, 14  # px
 Index = QModelIndex | QPersistentModelIndex
 
@@ -108,7 +108,7 @@ class RunRow(QStyledItemDelegate):
             painter.drawText(cell, _RIGHT, COLUMNS[name][1](run))
 
     def _paint_box(self, painter: QPainter, box: QRect, tick: Qt.CheckState, tokens: theme.Tokens) -> None:
-        """The box of the tick; of a group of which some are ticked it holds a line."""
+        """The check box; with a line in it for a group of which some runs are ticked."""
         painter.setPen(QColor(tokens.accent if tick == TICKED else tokens.muted))
         painter.setBrush(QColor(tokens.accent if tick == TICKED else tokens.surface))
         painter.drawRoundedRect(box, 3, 3)
@@ -124,7 +124,7 @@ class RunRow(QStyledItemDelegate):
 
 
 def share_done(run: Run) -> float | None:
-    """How much of its steps a run that works or is paused has done, 0 to 1; None for others, and before it is known."""
+    """The fraction of its steps that a running or paused run has done, 0 to 1; None for others, or if unknown."""
     if run.id < 0 or run.status not in ("running", "waiting") or run.total <= 0:
         return None
     return min(1.0, run.done / run.total)

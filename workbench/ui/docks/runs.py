@@ -151,7 +151,7 @@ class RunsDock(Dock):
         self._show_ticks()
 
     def _edit_name(self, run_id: int) -> None:
-        """Let the person write another name of a run in its row."""
+        """Let the user write another name of a run in its row."""
         if self.model.row_of(run_id) < 0:
             self.search.clear()
             run = self._session.run(run_id)

@@ -67,7 +67,7 @@ class Arrangement:
 
 
 class RunList(QAbstractListModel):
-    """One row per run that holds every word of the search in name, loss, backbone, data, tags, note or state.
+    """One row per run that has every word of the search in name, loss, backbone, data, tags, note or state.
 
     Runs of one group stand under a row of its own, which unfolds; its number is negative. Experiments are folded at
     first, other groups open. A run is ticked to be compared; the tick of a group is that of all its runs.
@@ -76,7 +76,7 @@ class RunList(QAbstractListModel):
         ticks: the ticked runs, by default of its own.
     """
 
-    renamed = Signal(int, str)  # run, the name that the person gave it
+    renamed = Signal(int, str)  # run, the name that the user gave it
 
     def __init__(self, ticks: Ticks | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -89,12 +89,12 @@ class RunList(QAbstractListModel):
         self._fitting: list[int] = []  # the runs that search and filter leave
         self._words: list[str] = []
         self._experiments: dict[int, Experiment] = {}
-        self._toggled: set[int] = set()  # groups that are not as they are at first
+        self._toggled: set[int] = set()  # groups whose folding was changed
         self._members: dict[int, list[Run]] = {}  # the runs of each group that is shown, by its number
         self.arrangement = Arrangement()
 
     def show(self, runs: list[Run], experiments: list[Experiment] | None = None) -> None:
-        """Take the runs as they are now; without experiments every run has its own row."""
+        """Show these runs; without experiments every run has its own row."""
         self._all = list(runs)
         self._experiments = {experiment.id: experiment for experiment in experiments or []}
         self._refresh()

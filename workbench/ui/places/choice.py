@@ -1,4 +1,4 @@
-"""Where to run: this machine, or one of the person's places."""
+"""Where to run: this machine, or one of the user's places."""
 
 from __future__ import annotations
 

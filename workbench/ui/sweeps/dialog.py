@@ -145,7 +145,7 @@ class SweepDialog(QDialog):
         self.start.clicked.connect(self.start_sweep)
         self._timer.timeout.connect(self._check)
 
-    # What the person does
+    # What the user does
 
     def add_row(self, field: str = "", values: str = "") -> ParameterRow:
         """Add a parameter; by default a number of the loss that is not varied yet, or the learning rate."""

@@ -69,7 +69,7 @@ class SweepDraft:
         return [*((objective.HELD_OUT,) if held_out else REPORTED), *objective.TRAIN_SIDE]
 
     def take(self, key: str) -> SweepPreset | None:
-        """The paper's sweep of that key, which is the source from now on; None where there is none."""
+        """The paper's sweep of that key, which is the source from now on; None if there is none."""
         preset = next((preset for preset in self.presets if preset.key == key), None)
         self.source = "" if preset is None else f"Values of {preset.source}"
         return preset
@@ -81,7 +81,7 @@ class SweepDraft:
         return next(name for name in first if name not in varied)
 
     def check_at_once(self, entered: Entered) -> Checked | None:
-        """What is missing or is no number; None where every trial is to be checked, by `check`."""
+        """What is missing or is no number; None if every trial is to be checked, by `check`."""
         if not entered.parameters:
             return Checked(todo="Add a parameter to vary.")
         if not all(text.partition("=")[2] for text in entered.parameters):

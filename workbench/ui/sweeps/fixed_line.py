@@ -13,7 +13,7 @@ from workbench.ui.widgets.labels import label
 
 
 class FixedLine(QWidget):
-    """Visible while changes apply to every run; `left_out` is emitted when the person keeps the run's own values."""
+    """Visible while changes apply to every run; `left_out` is emitted when the user keeps the run's own values."""
 
     left_out = Signal()
 

@@ -1,4 +1,4 @@
-"""A table of texts whose rows have numbers: shown anew, it keeps its choice and scroll position."""
+"""A table of texts whose rows have numbers: shown again, it keeps its choice and scroll position."""
 
 from collections.abc import Sequence
 from html import escape

@@ -150,7 +150,7 @@ class SweepsPanel(QDialog):
         self.up.setEnabled(model.can_move(-1))
         self.down.setEnabled(model.can_move(1))
 
-    # What the person asks
+    # What the user asks
 
     def _ask(self, change: Change | None) -> None:
         """Change the workspace on a thread, then read the sweeps again."""

@@ -38,7 +38,7 @@ def look(workspace: Workspace, progress: Progress) -> list[Look]:
 
 
 class SweepsModel:
-    """The methods that change the workspace return the Change to be made, None where nothing is chosen."""
+    """The methods that change the workspace return the Change to be made, None if nothing is chosen."""
 
     def __init__(self) -> None:
         self.looks: list[Look] = []

@@ -27,7 +27,7 @@ NARROW = 96  # px: the least that a number or a short word needs
 
 
 class Editor(Protocol):
-    """What a row of a form asks of its editor. `edited` is sent for the person's own changes only."""
+    """What a row of a form asks of its editor. `edited` is sent for the user's own changes only."""
 
     edited: Any
 
@@ -221,7 +221,7 @@ class PathEditor(QWidget):
         event.acceptProposedAction()
 
     def take(self, path: str) -> None:
-        """Enter a path that the person chose."""
+        """Enter a path that the user chose."""
         self._paths.setEditText(path)
         self.edited.emit()
 

@@ -29,7 +29,7 @@ class ParamsForm(QWidget):
         recents: places offered for folders and files.
     """
 
-    changed = Signal(str, object)  # name, new value; only for the person's own edits
+    changed = Signal(str, object)  # name, new value; only for the user's own edits
     reset_asked = Signal(str)
 
     def __init__(
@@ -230,7 +230,7 @@ class FieldRow(QWidget):
         restyle(self.widget)
 
     def error_text(self) -> str:
-        """The sentence under the field; empty when there is none."""
+        """The sentence under the field; empty if there is none."""
         return self._error_text
 
     def _spoken_name(self) -> str:

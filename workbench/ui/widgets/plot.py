@@ -112,7 +112,7 @@ class CurvePlot(QFrame):
         self.canvas.updateGeometry()
 
     def tell(self, value: str, course: str) -> None:
-        """Show a value at the end of the title and a line below the curves; empty words take no room."""
+        """Show a value at the end of the title and a line below the curves; empty texts take no room."""
         for shown, words in ((self.value, value), (self.foot, course)):
             shown.setText(words)
             shown.setVisible(bool(words))

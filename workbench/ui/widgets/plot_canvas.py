@@ -217,7 +217,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._crosshair.setValue(step)
 
     def span(self) -> tuple[float, float]:
-        """The steps that must be drawn: everything, or what the person zoomed to and half as much on both sides."""
+        """The steps that must be drawn: everything, or what the user zoomed to and half as much on both sides."""
         if self.item.vb.autoRangeEnabled()[0]:
             return float("-inf"), float("inf")
         low, high = self.item.vb.viewRange()[0]

@@ -22,7 +22,7 @@ SCALE = 2  # pixels of the picture per pixel of the screen
 
 
 def ask_place(parent: QWidget, title: str) -> Path | None:
-    """Ask for the file of a plot, with the ending of the chosen format; None when the person cancels."""
+    """Ask for the file of a plot, with the ending of the chosen format; None when the user cancels."""
     name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())[:60]
     file_name, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
     if not file_name:

@@ -27,7 +27,7 @@ class LegendButton(QToolButton):
         self.toggled.connect(self._strike)
 
     def say(self, words: str) -> None:
-        """Show other words; the same ones lay out nothing anew."""
+        """Show another text; the same text changes no layout."""
         if self.text() != words:
             self.setText(words)
 

@@ -17,7 +17,7 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class CurveTable(QAbstractTableModel):
-    """One row per step that any curve has; empty where a curve has no point. Holds its own copy of the numbers."""
+    """One row per step that any curve has; empty if a curve has no point. Holds its own copy of the numbers."""
 
     def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -18,7 +18,7 @@ class Segments(QWidget):
         choices: (value, title) each.
     """
 
-    chosen = Signal(str)  # by the person
+    chosen = Signal(str)  # by the user
 
     def __init__(self, name: str, choices: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)

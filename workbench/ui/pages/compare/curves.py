@@ -145,7 +145,7 @@ class SeedCurves(QWidget):
 
 
 def in_sentences(training: TrainingCurves) -> str:
-    """What the lines are and what is missing from them, runs by their numbers."""
+    """Sentences on what the lines show and what is missing, with runs by their numbers."""
     widths = sorted({round(curve.bin_width) for curve in training.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
     binned = f"of the means of bins of {between} steps" if widths else ""

@@ -18,7 +18,7 @@ NOTES_LINES = 8
 
 
 class FairPanel(QWidget):
-    """One comparison at a time, as a table or as a picture; a box chooses where the workspace holds several."""
+    """One comparison at a time, as a table or as a diagram; a box selects one if the workspace has several."""
 
     failed = Signal(object)  # Problem, of saving the picture
 

@@ -29,7 +29,7 @@ class GroupStyle:
 def styles(colours: Sequence[int]) -> list[GroupStyle]:
     """One style for each stored colour index, as `told_apart` says.
 
-    The line style goes on with every turn through the palette, and further where two would look the same.
+    The line style continues with every turn through the palette, and further where two would look the same.
     """
     used: set[GroupStyle] = set()
     all_used: set[str] = set()  # colours with which every style and symbol is taken

@@ -65,7 +65,7 @@ class PairQuestion:
     other: Group
 
     def answer(self, workspace: Workspace, progress: Progress = quiet) -> "PairAnswer":
-        """Read and compare; not on the window's thread. Raises Problem where they cannot be compared."""
+        """Read and compare; not on the window's thread. Raises Problem if they cannot be compared."""
         shown = self.overview
         comparison = compare(
             workspace, self.baseline, self.other, shown.measured, shown.metric, shown.at, progress=progress
@@ -93,12 +93,12 @@ class CompareModel:
         self.overview: Overview | None = None  # of the ticked runs, once it is read
         self.pair: PairAnswer | None = None  # of the two chosen groups, once they are compared
         self.shown_metrics: list[str] = []  # columns of the table, the chosen metric first
-        self._chosen_metrics: list[str] | None = None  # columns that a person ticked
+        self._chosen_metrics: list[str] | None = None  # columns that a user ticked
         self._titles = ("", "")  # of the baseline and of the group that is compared with it
 
     @staticmethod
     def nothing_ticked(count: int) -> str:
-        """What a person can do while none of the runs, of which there are `count`, is ticked."""
+        """What a user can do while none of the runs, of which there are `count`, is ticked."""
         return ONE_RUN if count == 1 else TICK_TWO
 
     # Results
@@ -212,7 +212,7 @@ class CompareModel:
 
     @property
     def queries_hint(self) -> str:
-        """Why the compared groups have no list of queries; empty where they have one."""
+        """Why the compared groups have no list of queries; empty if they have one."""
         comparison = self.comparison
         return "" if comparison is None or comparison.queries is not None else " ".join(comparison.notes)
 
@@ -228,7 +228,7 @@ class CompareModel:
         return pairs
 
     def evaluation_of(self, run: int) -> int | None:
-        """The evaluation of a ticked run that is compared; None where it has none there."""
+        """The evaluation of a ticked run that is compared; None if it has none there."""
         evaluation = None if self.overview is None else self.overview.measured[run].at(self.overview.at)
         return None if evaluation is None else evaluation.id
 

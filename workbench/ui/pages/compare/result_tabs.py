@@ -62,7 +62,7 @@ class ResultTabs(QTabWidget):
         self.setTabVisible(self.indexOf(self.fair), bool(answer.comparisons))
 
     def draw_groups(self) -> None:
-        """Show the groups of the model as they are now."""
+        """Show the current groups of the model."""
         self._stale |= {self.papers, self.curves, self.cost, self.settings}
         self._draw_shown()
 

@@ -81,7 +81,7 @@ class SettingsPanel(QStackedWidget):
         QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))  # two plots are two turns
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
-        """Settings below each other beside the groups, or groups below each other where there are many."""
+        """One row per setting with a column per group, or one row per group if there are many."""
         known, groups = self._session.catalog, overview.groups
         titles = unlike_parts([group.title for group in groups])
         names = [field_title(row.field, [group.settings for group in groups], known) for row in overview.differences]

@@ -90,7 +90,7 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
 
 
 def fit_columns(view: QTableView) -> None:
-    """The first column takes what is left while there is room; the others are as wide as their words."""
+    """The first column takes the remaining width; the others are as wide as their text."""
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
     columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), theme.text_px(NARROWEST)

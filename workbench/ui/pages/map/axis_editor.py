@@ -105,7 +105,7 @@ class AxisEditor(QWidget):
 
     @property
     def direction(self) -> Direction:
-        """The direction that the person has chosen."""
+        """The direction that the user has chosen."""
         kind = self.kind.currentData()
         if kind == COMPONENT:
             return Direction(kind, self.component.currentData())

@@ -84,7 +84,7 @@ class Spot(QAbstractButton):
 
 
 class InspectorPanel(QStackedWidget):
-    """Shows what the person chose last: the selection or the query."""
+    """Shows what the user chose last: the selection or the query."""
 
     shown = Signal()  # after every change, once it is shown
 

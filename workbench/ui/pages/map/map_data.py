@@ -35,7 +35,7 @@ class MapData:
     proxy_labels: np.ndarray  # [p]
     ids: np.ndarray  # [n] int64
     labels: np.ndarray  # [n]
-    ap: np.ndarray  # [n]; NaN where the class has no other sample
+    ap: np.ndarray  # [n]; NaN if the class has no other sample
     right: np.ndarray  # [n] bool
     class_names: tuple[str, ...]
     caption: str
@@ -50,10 +50,10 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
-    unread: str = ""  # why classes have numbers in place of names; empty where the names could be read
+    unread: str = ""  # why classes have numbers in place of names; empty if the names could be read
 
     def turned(self, view: View) -> "MapData":
-        """The same from another side; a map of two dimensions stays as it is."""
+        """The same map from another side; a map of two dimensions is unchanged."""
         if self.space is None:
             return self
         space = replace(self.space, view=view)
@@ -83,8 +83,7 @@ class MapData:
 
     def images(self, rows: np.ndarray) -> list[tuple[int, str]]:
         """Id and words of the samples in these rows, which may be an end of an axis."""
-        return [(int(self.ids[row]), image_words(self.class_name(int(self.labels[row])), int(self.ids[row])))
-                for row in rows]  # fmt: skip
+        return [(int(self.ids[row]), image_words(self.class_name(int(self.labels[row])), row)) for row in rows.tolist()]
 
     @property
     def classes(self) -> list[tuple[int, str]]:
@@ -164,7 +163,8 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     labels, ids = queries.labels[rows], queries.sample_ids[rows]
     plane = axes(vectors, labels, stars, proxy_labels, x, y, ids)
     names, _ = class_names_of(workspace, evaluation_id)
-    of_samples = dict(zip(ids.tolist(), labels.tolist(), strict=True)) if SAMPLES in (x.kind, y.kind) else {}
+    placed = zip(rows.tolist(), labels.tolist(), strict=True)  # of each sample, its row and its label
+    of_samples = dict(zip(ids.tolist(), placed, strict=True)) if SAMPLES in (x.kind, y.kind) else {}
     across, up = (_direction_words(direction, names, of_samples) for direction in (x, y))
     said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
     points = among(plane.transform(vectors), rows, count)
@@ -172,17 +172,17 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     return _data(workspace, evaluation_id, points, places, said, "axes", vectors.shape[1])
 
 
-def image_words(class_name: str, sample: int) -> str:
-    """How an image is called where it is an end of an axis: its class and its id."""
-    return f"{class_name}, image {sample}"
+def image_words(class_name: str, row: int) -> str:
+    """The name of an image at the end of an axis: its class, and its number among the evaluation's images."""
+    return f"{class_name}, image {row + 1}"
 
 
-def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: dict[int, int]) -> str:
+def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: dict[int, tuple[int, int]]) -> str:
     if direction.kind == COMPONENT:
         return f"principal component {direction.first + 1}"
     if direction.kind == SAMPLES:
-        images = (image_words(name_of(names, of_samples[end]), end) for end in (direction.first, direction.second))
-        return " − ".join(images)
+        both = (of_samples[end] for end in (direction.first, direction.second))
+        return " − ".join(image_words(name_of(names, label), row) for row, label in both)
     ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
     return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
 
@@ -216,7 +216,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
 
 
 def _trusted(projection: Projection) -> str:
-    """Trustworthiness and continuity, and of how many points where it was not all."""
+    """Trustworthiness and continuity, and the number of points if it was not all."""
     parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
     return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"
@@ -279,7 +279,7 @@ def _data(
 
 
 def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
-    """Names by label, none where the data set is not known; and why they could not be read, else empty."""
+    """Names by label, none if the data set is not known; and why they could not be read, else empty."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     try:
         return () if dataset is None else workspace.dataset(dataset).class_names, ""

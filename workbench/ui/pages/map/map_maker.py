@@ -147,7 +147,7 @@ class MapMaker(QObject):
             self._ask()
 
     def _title(self) -> str:
-        """The method that was asked for."""
+        """The title of the requested method."""
         return METHODS["umap" if self._requested is None else self._requested.request["method"]]
 
     def _end_request(self) -> None:

@@ -47,7 +47,7 @@ class MapMethod:
         return self.method.removesuffix(IN_SPACE)
 
     def request(self, only: list[int] | None = None) -> Request:
-        """What the analysis process is asked for; `only`: ids of the samples that are mapped, None for all."""
+        """The request to the analysis process; `only`: ids of the samples that are mapped, None for all."""
         params: dict[str, Any] = {"metric": self.metric}
         if self.base == "umap":
             params |= {"n_neighbors": self.n_neighbors, "min_dist": self.min_dist}

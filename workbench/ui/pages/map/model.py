@@ -1,4 +1,4 @@
-"""What the Map page shows, and what the person chose on it, without a widget. The page draws it; tests speak to it."""
+"""What the Map page shows, and the user's choices on it, without widgets. The page draws it; tests use it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -95,7 +95,7 @@ class MapModel:
         self.look = Look()
         self.camera = Camera()
         self.view = View()  # of maps of three dimensions
-        self.turning = False  # while the person drags such a map
+        self.turning = False  # while the user drags such a map
         self.on_step: Callable[[Step], None] = lambda step: None
         self.selected = np.empty(0, bool)  # [n] which points of the map are selected
         self._rows = SampleRows(NOTHING)
@@ -285,7 +285,7 @@ class MapModel:
     # Selection and query
 
     def select(self, ids: np.ndarray, *, step: bool = True) -> None:
-        """Other samples are selected; `step`: the person can undo it."""
+        """Other samples are selected; `step`: the user can undo it."""
         before, self.selection = self.selection, ids
         if step:
             self.on_step(Selecting(before, ids))
@@ -295,7 +295,7 @@ class MapModel:
 
     @property
     def clusters(self) -> list[Cluster]:
-        """Where the selected points stand together on the map, the largest cluster first."""
+        """Clusters of the selected points on the map, the largest first."""
         return [] if self.map is None or not self.selected.any() else named_clusters(self.map, self.selected)
 
     def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:
@@ -314,14 +314,14 @@ class MapModel:
         self._tell(Change.QUERY)
 
     def row(self, sample: int | None) -> int | None:
-        """The point of a sample, or None where it is not on the map."""
+        """The point of a sample, or None if it is not on the map."""
         rows = [] if self.map is None or sample is None else np.flatnonzero(self.map.ids == sample).tolist()
         return rows[0] if rows else None
 
     # What is in view
 
     def turn(self, turn: float, tilt: float, *, resting: bool = True) -> None:
-        """Turn a map of three dimensions by so many degrees; `resting`: the person does not drag it any more."""
+        """Turn a map of three dimensions by so many degrees; `resting`: the user does not drag it any more."""
         if self.map is None or self.drawn is None or self.map.space is None:
             return
         self.view, self.turning = self.view.moved(turn, tilt), not resting

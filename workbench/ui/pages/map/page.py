@@ -362,7 +362,7 @@ class MapPage(QStackedWidget):
         self.strip.place()
         self.problem.setGeometry(self.canvas.rect().adjusted(16, 16, -16, -16))
 
-    # What the person does
+    # What the user does
 
     def show_class(self, label: int) -> None:
         """Select the images of a class and bring all of them into view."""

@@ -261,7 +261,7 @@ class SecondMap(QWidget):
         self.strip.place()
         self.problem.setGeometry(self.canvas.rect().adjusted(16, 16, -16, -16))
 
-    # What the person does
+    # What the user does
 
     def _select(self, rows: np.ndarray, way: str) -> None:
         if self.data is not None:

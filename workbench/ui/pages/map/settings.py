@@ -133,7 +133,7 @@ class MapSettings(QObject):
 
     @property
     def chosen(self) -> MapMethod:
-        """The method and its parameters as the person has set them."""
+        """The method and its parameters as the user has set them."""
         return MapMethod(
             method=self.method.currentData(),
             metric=self.distance.currentData(),

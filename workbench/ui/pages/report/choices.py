@@ -1,4 +1,4 @@
-"""Choices of the report: sections, their order, the person's own text, numbers and formats."""
+"""Choices of the report: sections, their order, the user's own text, numbers and formats."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the Report page reports, apart from its widgets: which runs, what is asked for, what was written."""
+"""The Report page without its widgets: the runs, the requested report, and the files that were written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class ReportModel:
         self.known: Sequence[Run] = ()  # all runs, newest first
         self.shown: Run | None = None  # the run that the window shows
         self.many = False  # whether the template is about several runs
-        self.chosen: list[int] = []  # runs that a person ticked for a comparison
+        self.chosen: list[int] = []  # runs that a user ticked for a comparison
         self.written: list[Path] = []  # files of the last export
         self.sections: dict[str, int] = {}  # the page of the preview on which each section begins
 
@@ -69,7 +69,7 @@ class ReportModel:
 
     @property
     def usual_title(self) -> str:
-        """The title of the report where a person gives none."""
+        """The title of the report where a user gives none."""
         if self.shown is None:
             return ""
         number = len(self.runs)
@@ -96,7 +96,7 @@ class ReportModel:
         }
 
     def why_no_export(self, formats: Sequence[str], folder: str) -> str:
-        """What is missing before files can be written; empty where nothing is."""
+        """What is missing before files can be written; empty if nothing is."""
         if self.shown is None:
             return "Choose a run first"
         if not formats:
@@ -110,5 +110,5 @@ class ReportModel:
 
 
 def preview_text(shown: int, total: int) -> str:
-    """A sentence that the preview leaves out pages; empty where it shows all."""
+    """A sentence that the preview leaves out pages; empty if it shows all."""
     return f"The first {shown} of {total} pages; the files hold all." if total > shown else ""

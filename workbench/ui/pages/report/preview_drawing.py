@@ -14,7 +14,7 @@ from workbench.ui.pages.report.preview import Preview
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 
-SETTLE = 600  # ms without a change before the preview is drawn anew
+SETTLE = 600  # ms without a change before the preview is drawn again
 DPI = 138  # of the pages as they are drawn: sharp up to a zoom of 150%
 
 
@@ -22,7 +22,7 @@ class PreviewDrawing(QObject):
     """Keeps the preview up to date while it is visible.
 
     Args:
-        request: gives what is to be drawn, as the process takes it; None where no run is shown.
+        request: gives what is to be drawn, as the process takes it; None if no run is shown.
     """
 
     drawn = Signal(dict)  # page of each section by its key

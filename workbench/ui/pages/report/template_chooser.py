@@ -1,4 +1,4 @@
-"""The list of templates: those that Workbench brings, and a person's own, saved, renamed and deleted."""
+"""The list of templates: those that Workbench brings, and a user's own, saved, renamed and deleted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -96,7 +96,7 @@ class TemplateChooser(QWidget):
         self.shown.emit()
 
     def ask_reset(self) -> None:
-        """Reset the template, after a question if the person's own text would be lost."""
+        """Reset the template, after a question if the user's own text would be lost."""
         template = self.current()
         if template.text.strip() in ("", templates()[template.base or template.key].text.strip()):
             self.reset()
@@ -117,13 +117,13 @@ class TemplateChooser(QWidget):
         self.shown.emit()
 
     def rename(self, title: str) -> None:
-        """Give the chosen one, a person's own, another name. Raises Problem when the name is taken or none."""
+        """Give the chosen one, a user's own, another name. Raises Problem when the name is taken or none."""
         now = self._arranged() or self.current()
         self._put(now.renamed(title, self._templates.values()))
         self.shown.emit()
 
     def delete(self, key: str) -> None:
-        """Forget one of a person's own; the one that it was made from is shown instead."""
+        """Forget one of a user's own; the one that it was made from is shown instead."""
         gone = self._templates.pop(key)
         self._store(key, None)
         self._fill(gone.base)
@@ -135,7 +135,7 @@ class TemplateChooser(QWidget):
         self._fill(template.key)
 
     def _fill(self, key: str) -> None:
-        """List the shipped templates, then a person's own by name."""
+        """List the shipped templates, then a user's own by name."""
         own = [template for template in self._templates.values() if template.base]
         shipped = [template for template in self._templates.values() if not template.base]
         self.box.clear()
@@ -148,7 +148,7 @@ class TemplateChooser(QWidget):
         self._check()
 
     def _check(self) -> None:
-        """Enable Rename and Delete for a person's own template."""
+        """Enable Rename and Delete for a user's own template."""
         writable = not self._session.workspace.read_only
         self.save_action.setEnabled(writable)
         for action in (self.rename_action, self.delete_action):

@@ -92,7 +92,7 @@ class Browsing:
         self._window.notify(problem)
 
     def choose_filters(self, **chosen: Any) -> None:
-        """Set fields of `filters` as the person chose. Where the query does not pass, the first listed one is shown."""
+        """Set fields of `filters` as the user chose. Where the query does not pass, the first listed one is shown."""
         for name, value in chosen.items():
             setattr(self.filters, name, value)
         self._arrange()
@@ -214,7 +214,7 @@ class Browsing:
         return [] if self.result is None else self.result.near[:SHOWN]
 
     def explanation(self) -> str:
-        """Why the query failed, in sentences, as far as it is known by now; empty where it did not."""
+        """Why the query failed, in sentences, as far as it is known by now; empty if it did not."""
         if self.result is None or self.answer is not None:
             return ""
         return explanation(self.result, self.filters.explained, self.comparison.word, explaining=self.explaining)
@@ -245,7 +245,7 @@ class Browsing:
 
     @property
     def tags_of_query(self) -> list[str] | None:
-        """The tags of the query on screen; None where it can have none."""
+        """The tags of the query on screen; None if it can have none."""
         if self.result is None or self.answer is not None:
             return None
         return [tag for tag, ids in self.filters.tags.items() if self.result.query.sample_id in ids]

@@ -37,7 +37,7 @@ class CardGrid(QWidget):
         return self._pool[: self._used]
 
     def show_neighbours(self, near: list[Neighbour], *, judged: bool) -> None:
-        """Show other neighbours; `judged` is False where nobody knows the class of the query."""
+        """Show other neighbours; `judged` is False if nobody knows the class of the query."""
         self._flow.setEnabled(False)  # else every card that is shown lays out all of them
         self._make_cards(len(near))
         self._used = len(near)

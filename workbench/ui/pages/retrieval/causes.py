@@ -31,7 +31,7 @@ MOST_CLASSES = 4  # named in one sentence
 
 
 def explanation(shown: "ShownQuery", explained: FailedQueries | None, other: str, *, explaining: bool) -> str:
-    """Why a query failed, in sentences, as far as it is known; empty where it did not.
+    """Why a query failed, in sentences, as far as it is known; empty if it did not.
 
     Args:
         explained: causes of the failed queries; None while they are not known.
@@ -56,7 +56,7 @@ def sentence(about: Explanation) -> str:
 
 
 def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
-    """Which classes come before the first true neighbour, as a sentence; empty where none does.
+    """Which classes come before the first true neighbour, as a sentence; empty if none does.
 
     Args:
         neighbours: all that are stored of the query, best first.
@@ -74,7 +74,7 @@ def before_first_hit(neighbours: list[Neighbour], first_hit: int) -> str:
 
 
 def changed(before: int, after: int, word: str) -> str:
-    """How a query changed since another evaluation, as a sentence; empty where it is no query in one of them.
+    """How a query changed since another evaluation, as a sentence; empty if it is no query in one of them.
 
     Args:
         before, after: ranks of the first true neighbour; 0 for no query.

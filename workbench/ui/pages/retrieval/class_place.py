@@ -12,7 +12,7 @@ AT_THE_RIGHT, IN_THE_LIST = "retrieval/classes", "retrieval/classes-in-list"  # 
 
 
 class ClassPlace(QObject):
-    """Moves the bars when the width changes, and remembers for both places whether the person wants them there.
+    """Moves the bars when the width changes, and remembers for both places whether the user wants them there.
 
     Args:
         switch: the checkable button that shows and hides them.

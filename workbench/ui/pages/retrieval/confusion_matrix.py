@@ -40,7 +40,7 @@ class ConfusionGrid:
     classes: int  # that are confused at all
 
     def values(self, what: str) -> np.ndarray:
-        """[n, n] float64 times or shares, by `what`; 0 where nothing is confused."""
+        """[n, n] float64 times or shares, by `what`; 0 if nothing is confused."""
         matrix = np.zeros((len(self.labels), len(self.labels)))
         for cell, pair in self.pairs.items():
             matrix[cell] = getattr(pair, what)

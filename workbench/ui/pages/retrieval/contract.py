@@ -1,4 +1,4 @@
-"""What a Browsing says to the page that draws it, and what it needs of the session."""
+"""The interface of a Browsing to the page that draws it, and to the session."""
 
 from enum import Enum, auto
 from typing import Protocol

@@ -156,7 +156,7 @@ class DeployPanel(QStackedWidget):
         if chosen is not None:
             self.choose(chosen)
 
-    # What the person does
+    # What the user does
 
     @property
     def chosen(self) -> str | None:

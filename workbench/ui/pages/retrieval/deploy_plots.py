@@ -74,7 +74,7 @@ class TradePlot(PaintedPlot):
         return f"{self.title}: {'; '.join(words) or 'nothing is measured yet'}."
 
     def place_of(self, name: str, area: QRectF) -> QPointF | None:
-        """Where a store is drawn in a picture of that size; None where it is not."""
+        """Where a store is drawn in a picture of that size; None if it is not."""
         point = next((point for point in self._points if point.name == name), None)
         return None if point is None else self._at(point, area)
 

@@ -1,4 +1,4 @@
-"""Brings to the model what is worked out on threads: causes of failure, what was won and lost, other runs, misses."""
+"""Computes on threads what the model shows: causes of failure, won and lost queries, other runs, misses."""
 
 from functools import partial
 
@@ -58,7 +58,7 @@ class Explaining(QObject):
             self.source.compare(before.id, shown.evaluation.id)
 
     def draw(self) -> None:
-        """Say what is known by now of the query, and look for the true neighbours that are not shown."""
+        """Show what is known of the query, and look for the true neighbours that are not shown."""
         browsing = self._browsing
         self._result.show_explanation(browsing.explanation())
         self._result.show_tags(browsing.tags_of_query)
@@ -79,7 +79,7 @@ class Explaining(QObject):
         QTimer.singleShot(0, self, self._fill_dialog)  # its window and ten thousands of rows are two steps
 
     def _hear_of_runs(self) -> None:
-        """Other runs may have been evaluated: look again, if any is another by now."""
+        """Look again at other runs if any has changed: they may have been evaluated."""
         runs = [(run.id, run.name, run.dataset_id, run.best_epoch, run.epoch) for run in self._session.runs()]
         if runs != self._runs:
             self._runs = runs

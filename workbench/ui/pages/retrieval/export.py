@@ -44,7 +44,7 @@ def written(
 
 
 def as_csv(listed: Iterable[ListedQuery], paths: dict[int, str], explained: FailedQueries | None) -> str:
-    """Queries as CSV text; cells are empty where there is no AP, no path and no cause."""
+    """Queries as CSV text; cells are empty if there is no AP, no path and no cause."""
     return csv_text([*FACTS, *CAUSES], _rows(listed, paths, explained))
 
 

@@ -13,7 +13,7 @@ COMPARE_TIP = "Which queries were won or lost since another evaluation, or again
 
 
 class FailureFilter(QWidget):
-    """Draws the filters of `browsing` and passes the person's choices to it."""
+    """Draws the filters of `browsing` and passes the user's choices to it."""
 
     mistakes_asked = Signal()
     left_out_asked = Signal(str)  # a tag
@@ -86,7 +86,7 @@ class FailureFilter(QWidget):
     def _draw_comparison(self) -> None:
         own, others = self.browsing.comparison.choices()
         before = self.browsing.comparison.before
-        if (own, others, before) == self._drawn:  # the person may be choosing
+        if (own, others, before) == self._drawn:  # the user may be choosing
             return
         self._drawn = (own, others, before)
         self.compare.clear()

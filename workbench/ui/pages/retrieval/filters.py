@@ -27,7 +27,7 @@ class Option:
 
 @dataclass(slots=True, eq=False)
 class Filters:
-    """What the person has chosen, and what is known by now of the choices. A query is listed if it passes all."""
+    """What the user has chosen, and what is known by now of the choices. A query is listed if it passes all."""
 
     failures_only: bool = False
     label: int | None = None  # of the only class that is listed

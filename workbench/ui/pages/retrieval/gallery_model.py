@@ -136,7 +136,7 @@ class GallerySearch:
             words.append(f"The index misses {missed or 'none'} of these {len(self.answer['rows'])}.")
         return " ".join(words)
 
-    # What the person does
+    # What the user does
 
     def show(self, run_id: int | None, workspace: str = "") -> None:
         """Show the gallery of a run, or none; what is asked of another one is dropped."""

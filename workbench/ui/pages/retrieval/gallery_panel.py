@@ -185,7 +185,7 @@ class GalleryPanel(QWidget):
         self.bar.setValue(now.done)
         self.doing.setText(now.text + (f", {duration(left)} left" if left is not None else ""))
 
-    # What the person does
+    # What the user does
 
     def _cancel(self) -> None:
         self.model.cancel_build()

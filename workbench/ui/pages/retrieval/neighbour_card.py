@@ -25,7 +25,7 @@ class NeighbourCard(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_neighbour(self, neighbour: Neighbour, judged: bool) -> None:
-        """Show another neighbour; `judged` is False where nobody knows the query's class."""
+        """Show another neighbour; `judged` is False if nobody knows the query's class."""
         self.neighbour, self._judged = neighbour, judged
         self._pixmap, self.absent = None, ""
         _, word, _ = self._verdict()

@@ -245,7 +245,7 @@ class RetrievalPage(QStackedWidget):
         else:
             self.result.other.show_query(word, result.elsewhere, result.near_elsewhere, self.browsing.neighbours)
 
-    # What the person does
+    # What the user does
 
     def _next(self) -> None:
         self.browsing.step(1)

@@ -28,7 +28,7 @@ EVERY_CLASS = "All classes"
 
 
 class QueryList(QWidget):
-    """Left side of the page: draws listing and filters of `browsing` and passes the person's choices to it."""
+    """Left side of the page: draws listing and filters of `browsing` and passes the user's choices to it."""
 
     selection_dropped = Signal()
     export_asked = Signal()
@@ -151,7 +151,7 @@ class QueryList(QWidget):
             widget.blockSignals(True)
         self.failures.setChecked(filters.failures_only)
         at = 1 + listing.labels.index(filters.label) if filters.label in listing.labels else 0
-        if at != self.classes.currentIndex():  # the person may be typing
+        if at != self.classes.currentIndex():  # the user may be typing
             self.classes.setCurrentIndex(at)
         order = Qt.SortOrder.DescendingOrder if listing.descending else Qt.SortOrder.AscendingOrder
         header.setSortIndicator(listing.column, order)

@@ -58,7 +58,7 @@ def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress
 def read_query(
     workspace: Workspace, evaluation: Evaluation, sample_id: int, before: Evaluation | None, progress: Progress
 ) -> ShownQuery | None:
-    """Read a query with its neighbours, there and in the evaluation `before`; None where it is no query there."""
+    """Read a query with its neighbours, there and in the evaluation `before`; None if it is no query there."""
     here = _query(workspace, evaluation, sample_id)
     if here is None:
         return None
@@ -80,7 +80,7 @@ def write_tag(
 
 
 def _query(workspace: Workspace, evaluation: Evaluation, sample_id: int) -> tuple[Query, list[Neighbour]] | None:
-    """A query and its neighbours; None where the evaluation does not have it."""
+    """A query and its neighbours; None if the evaluation does not have it."""
     try:
         query = workspace.query(evaluation.id, sample_id)
     except Problem:

@@ -35,7 +35,7 @@ class Result(QWidget):
     neighbour_chosen = Signal(object)  # sample id
     map_asked = Signal()
     copy_asked = Signal()
-    own_dropped = Signal()  # the person closes the search with an own image
+    own_dropped = Signal()  # the user closes the search with an own image
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -134,13 +134,13 @@ class Result(QWidget):
         self.explanation.setVisible(bool(sentences))
 
     def show_tags(self, tags: list[str] | None) -> None:
-        """The tags of the query; None where it can have none."""
+        """The tags of the query; None if it can have none."""
         self.tag.setEnabled(tags is not None)
         self.tags.setText(f"Tagged: {', '.join(tags)}" if tags else "")
         self.tags.setVisible(bool(tags))
 
     def show_standing(self, standing: Standing | None, beyond: int = 0, r: int = 0) -> None:
-        """Show where its class stands in the ranking, and some of it behind rank `beyond`; None where it is not known.
+        """Show where its class stands in the ranking, and some of it behind rank `beyond`; None if it is not known.
 
         `r` is the number of others of its class.
         """

@@ -41,7 +41,7 @@ class SavedViewsMenu(QToolButton):
         self._fill()
 
     def read(self) -> None:
-        """Read the views of the workspace anew."""
+        """Read the views of the workspace again."""
         workspace = self._session.workspace
         self._session.run_in_thread("Saved views", lambda progress: all_views(workspace), self._take, quiet=True)
 

@@ -94,7 +94,7 @@ class Histograms(QWidget):
 
 
 class SimilarityFilter(QWidget):
-    """Draws the range of `browsing` and passes the person's range to it; the histograms unfold."""
+    """Draws the range of `browsing` and passes the user's range to it; the histograms unfold."""
 
     def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
         super().__init__(parent)

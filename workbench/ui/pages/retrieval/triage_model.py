@@ -87,7 +87,7 @@ class TriageModel:
         return decision
 
     def undo(self) -> Answer | None:
-        """Take back the last answer and look at its suspect again; None when there is none."""
+        """Take back the last answer and look at its suspect again; None if there is none."""
         if not self.history or self.triage is None:
             return None
         last = self.history.pop()

@@ -174,7 +174,7 @@ class TriagePanel(QStackedWidget):
         own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
         return f"{own} → {new}?", suspect.suspicion, "" if decision is None else ANSWERED[decision.decision]
 
-    # What the person does
+    # What the user does
 
     def answer(self, word: str, _checked: bool = False) -> None:
         """Decide about the suspect that is looked at, store it, and go on to the next one."""

@@ -1,4 +1,4 @@
-"""What the Label triage view says of a suspect."""
+"""The sentences of Label triage about a suspect."""
 
 from workbench.results.triage import COPY, Suspect
 

@@ -32,7 +32,7 @@ def listed_now(browsing: Browsing, words: str) -> Listed:
 def list_again(browsing: Browsing, listed: Listed) -> list[str]:
     """List what a view holds; returns what this evaluation does not have of it, each as a few words.
 
-    What is no value of its field is passed over: a person may have edited the workspace.
+    What is no value of its field is passed over: a user may have edited the workspace.
     """
     missing = []
     labels = dict(zip(browsing.listing.names, browsing.listing.labels, strict=True))

@@ -25,7 +25,7 @@ class WordSearch:
     def __init__(self, threads: Threads, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
         self._threads, self._show, self._tell = threads, show, tell
         self._run: tuple[Workspace, int] | None = None
-        self.why_not = NO_RUN  # a sentence; empty where words can be compared
+        self.why_not = NO_RUN  # a sentence; empty if words can be compared
         self.answers: list[TextAnswer] = []
         self.at = 0  # the answer on screen
         self.searching = False

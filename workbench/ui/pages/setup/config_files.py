@@ -27,7 +27,7 @@ class ConfigFiles:
             self._write(config, Path(file_name))
 
     def open(self) -> RunConfig | None:
-        """Ask for a file and read it; None when there is no config in the end."""
+        """Ask for a file and read it; None if there is no config in the end."""
         file_name, _ = QFileDialog.getOpenFileName(self._parent, "Open config", "", CONFIGS)
         if not file_name:
             return None

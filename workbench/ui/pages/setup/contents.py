@@ -14,7 +14,7 @@ WIDTH = 168  # px at 100% text
 
 
 class Contents(QWidget):
-    """Says which heading is asked for."""
+    """Emits the heading that was chosen."""
 
     chosen = Signal(str)
 

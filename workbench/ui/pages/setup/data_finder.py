@@ -1,4 +1,4 @@
-"""Finds published data sets below the folders that the person keeps data in, and fills them into an empty field."""
+"""Finds published data sets below the folders that the user keeps data in, and fills them into an empty field."""
 
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ class DataFinder(QObject):
         self.look(tell=True)
 
     def ask(self) -> None:
-        """Let the person choose a folder that holds published data sets."""
+        """Let the user choose a folder that holds published data sets."""
         if folder := QFileDialog.getExistingDirectory(self._page, "A folder with data sets"):
             self.add(Path(folder))
 

@@ -17,7 +17,7 @@ UNDO_KEPT = 200
 
 
 class Draft:
-    """Nested values as `RunConfig.model_dump()` gives them, any of which may be wrong while the person types.
+    """Nested values as `RunConfig.model_dump()` gives them, any of which may be wrong while the user types.
 
     Fields are named by dotted path: "training.lr", "loss.margin"; a choice itself is "loss.name".
     """

@@ -143,7 +143,7 @@ class FormGroups(QScrollArea):
         return {path: field for path, field in every.items() if path in striking or path == in_use}
 
     def _path_in_use(self) -> str:
-        """The field that has the focus; empty where none has."""
+        """The field that has the focus; empty if none has."""
         focus = self.focusWidget()
         for form in self.forms.values():
             for path in form.names():
@@ -189,7 +189,7 @@ class FormGroups(QScrollArea):
             offer.setToolTip(plain_tip(listed(offered.get(kind, {}), name_of)))
 
     def row(self, path: str) -> FieldRow:
-        """The row of a field; Advanced unfolds for it. Raises KeyError where the run has no such field."""
+        """The row of a field; Advanced unfolds for it. Raises KeyError if the run has no such field."""
         for again in (False, True):
             for form in self.forms.values():
                 if path in form.names():

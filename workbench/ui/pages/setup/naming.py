@@ -31,15 +31,15 @@ def name_that_follows(base: Mapping[str, Any], fields: Mapping[str, Field], chan
     Returns:
         The name of `base` or, with another loss or data set, the loss in short; then what differs.
     """
-    told = [path for path in changed if path not in UNNAMED and not path.startswith("dataset.")]
+    named = [path for path in changed if path not in UNNAMED and not path.startswith("dataset.")]
     if "loss.name" in changed or "dataset.name" in changed:
         head = short_title(fields["loss.name"], changed.get("loss.name", base["loss"]["name"]))
     elif changed:
-        head = _still_true(str(base["name"]), [_label(path, fields[path], base) for path in told])
+        head = _still_true(str(base["name"]), [_label(path, fields[path], base) for path in named])
     else:
         head = str(base["name"])
-    words = [_words(path, fields[path], changed[path]) for path in told[:MOST]]
-    more = [f"{len(told) - MOST} more changed"] if len(told) > MOST else []
+    words = [_words(path, fields[path], changed[path]) for path in named[:MOST]]
+    more = [f"{len(named) - MOST} more changed"] if len(named) > MOST else []
     return ", ".join((head, *words, *more))[:LONGEST]
 
 

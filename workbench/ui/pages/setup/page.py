@@ -145,7 +145,7 @@ class SetupPage(QWidget):
         """The draft as it can start; None while something is wrong."""
         return self.verdict.config
 
-    # What the person does
+    # What the user does
 
     def take_config(self, config: RunConfig) -> None:
         """Show a config from a file, a run or a folder of images; changes are measured against it."""

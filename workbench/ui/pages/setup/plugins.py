@@ -26,7 +26,7 @@ class PluginNotice:
         self._session.run_in_thread("Reading plug-ins", lambda progress: catalogs.broken(), self._show, quiet=True)
 
     def ask(self) -> None:
-        """Let the person choose a folder, ask once for trust, and show its plug-ins in the form."""
+        """Let the user choose a folder, ask once for trust, and show its plug-ins in the form."""
         if not (chosen := QFileDialog.getExistingDirectory(self._page, "A folder of plug-ins")):
             return
         words = f"{chosen}\n\n{plugins.WARNING}"

@@ -50,7 +50,7 @@ class PreflightRunner(QObject):
         return self._timer.isActive() or self._task is not None
 
     def settle(self, config: RunConfig | None) -> None:
-        """The config as it is now; None while it cannot start, which ends what is under way."""
+        """Check the current config; None while it cannot start, which ends a running check."""
         if config == self._config:
             return
         self.drop()

@@ -28,7 +28,7 @@ FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "
 
 
 class PreflightCard(Card):
-    """Numbers, five images, one of them as it is augmented, and what was left out."""
+    """Numbers, five images, one of them with augmentations, and what was left out."""
 
     check_asked = Signal()
     data_asked = Signal()

@@ -63,7 +63,7 @@ class PresetChooser(ChoiceEditor):
         return "data found" if chosen or places.get(data["name"]) else "data not found"
 
     def chosen(self) -> Preset | None:
-        """What the person picked; None for a config from elsewhere."""
+        """What the user picked; None for a config from elsewhere."""
         return next((preset for preset in self.presets if preset.key == self.value()), None)
 
     def show_base(self, base: dict[str, Any]) -> Preset | None:

@@ -1,4 +1,4 @@
-"""What the curves of a run stand over: its steps, its epochs, or the time since training began. It does not use Qt."""
+"""The horizontal axis of a run's curves: its steps, its epochs, or the time since training began. No Qt."""
 
 from collections.abc import Callable, Sequence
 
@@ -30,7 +30,7 @@ class StepAxis:
         self._clock.append(steps, seconds)
 
     def has(self, kind: str) -> bool:
-        """Whether curves can stand over this kind."""
+        """Whether this kind of axis is available."""
         if kind == TIME:
             return len(self._clock) > 1
         return kind == STEP or self.steps_per_epoch > 0

@@ -1,4 +1,4 @@
-"""What all curves of a run have in common: how strongly they are smoothed, and what they stand over."""
+"""Options of all curves of a run: their smoothing and their horizontal axis."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,7 +13,7 @@ from workbench.ui.widgets.plot import CurvePlot
 from workbench.ui.widgets.segments import Segments
 from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
-AXIS = "train/axis"  # what the curves stand over
+AXIS = "train/axis"  # the horizontal axis
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"
 
 
@@ -59,7 +59,7 @@ class CurveOptions(QWidget):
         self._steps.steps_per_epoch = steps
 
     def show_axis(self) -> None:
-        """Have every curve stand over what was chosen, as far as the run has it."""
+        """Draw every curve over the chosen axis, if the run has it."""
         self.axis.allow(EPOCH, self._steps.has(EPOCH), NO_EPOCHS)
         self.axis.allow(TIME, self._steps.has(TIME), NO_TIMES)
         for plot in self._plots():

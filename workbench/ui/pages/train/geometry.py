@@ -143,7 +143,7 @@ class GeometryPanel(QStackedWidget):
         self.setCurrentIndex(0)
 
     def show_watched(self, watched: Watched | None) -> None:
-        """Show another run's geometry; None where there is none yet."""
+        """Show another run's geometry; None if there is none yet."""
         self.watched = watched
         if watched is None:
             self._seen = (None, ())

@@ -76,7 +76,7 @@ class RunHeader(QWidget):
         column.addWidget(self.bar)
 
     def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
-        """The run as it is; `control` is None where this window cannot steer it."""
+        """The run as it is; `control` is None if this window cannot steer it."""
         word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
         if run.status == "waiting" and run.problem:
             word = "Waiting for you"
@@ -130,7 +130,7 @@ def _after_word(run: Run) -> str:
 
 
 class TroubleBanner(QFrame):
-    """The loss went wrong and the run waits: what happened, and the three ways to go on."""
+    """The run waits because of its loss: what happened, and the three ways to continue."""
 
     go_on = Signal()
     stop_and_keep = Signal()

@@ -13,7 +13,7 @@ FINE = 10  # figures below it have a decimal
 
 
 def figures_of(chart: LoadChart, values: Mapping[str, np.ndarray], cost: StepCost | None) -> tuple[str, str]:
-    """The value of now and a caption, in the unit of the chart; both empty where nothing was measured.
+    """The value of now and a caption, in the unit of the chart; both empty if nothing was measured.
 
     Args:
         values: [n] as stored, by the names of the chart's curves.

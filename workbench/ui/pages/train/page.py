@@ -226,7 +226,7 @@ class TrainPage(QStackedWidget):
 
         self.session.read(lambda: workspace.charts(run_id, step), show)
 
-    # What the person does
+    # What the user does
 
     def _pause(self) -> None:
         self.session.toggle_pause()

@@ -20,7 +20,7 @@ class Column:
 
     title: str  # with the unit, as the legend says it
     ids: np.ndarray  # [n] int64
-    values: np.ndarray  # [n] float64, NaN where there is none; numbers of `words` where there are words
+    values: np.ndarray  # [n] float64, NaN if there is none; numbers of `words` where there are words
     words: tuple[str, ...] = ()
 
     def of(self, ids: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ def split(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def tag(workspace: Workspace, evaluation_id: int) -> Column:
-    """What a person tagged an image with; several tags of one image are one word."""
+    """What a user tagged an image with; several tags of one image are one word."""
     of_sample: dict[int, list[str]] = {}
     for word, ids in all_tags(workspace, _dataset(workspace, evaluation_id)).items():
         for sample in ids:

@@ -42,7 +42,7 @@ class PointColours(QObject):
         return self._key
 
     def choose(self, key: str) -> None:
-        """Colour by this; `changed` is not emitted. Tags are read again: a person may have tagged some more."""
+        """Colour by this; `changed` is not emitted. Tags are read again: a user may have tagged some more."""
         self._key = key
         self.forget("tag")
 

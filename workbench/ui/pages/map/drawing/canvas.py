@@ -33,7 +33,7 @@ ARROWS = {
 
 
 class MapCanvas(pg.GraphicsView):
-    """Shows a MapData. Its signals hold rows of the map, not sample ids."""
+    """Shows a MapData. Its signals carry rows of the map, not sample ids."""
 
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
@@ -71,7 +71,7 @@ class MapCanvas(pg.GraphicsView):
         self.show_look(self.look_shown)
 
     def show_data(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
-        """Show points in their groups, some of which are hidden; the view stays where it is."""
+        """Show points in their groups, some of which are hidden, without changing the view."""
         self.data, self.groups, self.hidden = data, groups, hidden
         self._unhover()
         self.cloud.show(data, groups, hidden)
@@ -151,7 +151,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
 
     def _widen(self, box: Box | None) -> None:
-        """Keep all points in view while the epochs play, unless the person has zoomed in."""
+        """Keep all points in view while the epochs play, unless the user has zoomed in."""
         if box is None:
             return
         left, low, right, high = box

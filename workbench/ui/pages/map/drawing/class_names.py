@@ -145,7 +145,7 @@ def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.nd
 def free_boxes(
     centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None
 ) -> list[QRectF | None]:
-    """A box for each name, at its centre or near it, within `area` and over none before it; None where none is free.
+    """A box for each name, at its centre or near it, within `area` and over none before it; None if none is free.
 
     Of the free ones it is the nearest that hides next to nothing, else the one that hides the least.
 

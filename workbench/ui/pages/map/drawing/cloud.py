@@ -1,7 +1,7 @@
 """Points drawn from arrays: one picture for all of them, whatever their number and the number of their colours.
 
 Up to CROWD points in view each is stamped; more become a picture of their density. While a crowd is moved or zoomed
-the last picture is stretched, and drawn anew when it rests.
+the last picture is stretched, and drawn again when it rests.
 """
 
 from dataclasses import replace
@@ -31,11 +31,11 @@ from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import MapData
 
 SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
-OPACITY = 0.7  # of points, unless the person sets another
+OPACITY = 0.7  # of points, unless the user sets another
 CROWD = 150_000  # points in view; beyond that their density is drawn
-SHAPES_UP_TO = 100_000  # points in view that a drawing holds as shapes; beyond that it holds a picture
+SHAPES_UP_TO = 100_000  # points in view that an exported drawing contains as shapes; more are a picture
 EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
-REST = 80  # ms without a movement after which a crowd is drawn anew
+REST = 80  # ms without a movement after which a crowd is drawn again
 LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
 SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
 FAINTEST = 0.35  # times the opacity, at the back
@@ -266,7 +266,7 @@ class Cloud(pg.GraphicsObject):
         return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
 
     def _faded(self, ink: Ink, slots: np.ndarray, clear: float = 1.0) -> Ink:
-        """Points as transparent as they are to be, times `clear`, and faint where others are selected."""
+        """Points with their opacity times `clear`, faint if others are selected."""
         colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity * clear), np.uint32))
         if self._bright is not None:
             colours[~self._bright[slots]] = faded(self.tokens.muted)
@@ -287,7 +287,7 @@ class Cloud(pg.GraphicsObject):
         return Ink(*placed(transform, x, y), self._colours[every], self._crosses[every])
 
     def _paint_stretched(self, painter: QPainter, transform: QTransform, last: Picture) -> None:
-        """The last picture where its points are now, and the picture of all points where it does not reach."""
+        """The last picture, moved to the current view, and the picture of all points around it."""
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)

@@ -35,7 +35,7 @@ class Cover:
         self._sums = np.pad(cost, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
 
     def hidden(self, box: QRectF) -> float:
-        """What a box costs: 0 where it hides nothing."""
+        """What a box costs: 0 if it hides nothing."""
         height, width = (side - 1 for side in self._sums.shape)
         left, right = (min(max(int(x // CELL), 0), width) for x in (box.left(), box.right() + CELL))
         top, bottom = (min(max(int(y // CELL), 0), height) for y in (box.top(), box.bottom() + CELL))

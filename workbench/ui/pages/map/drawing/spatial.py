@@ -39,7 +39,7 @@ class PointIndex:
         return np.concatenate([np.arange(first, last) for first, last in ranges])
 
     def all_in(self, box: Box) -> bool:
-        """Whether a box holds every point."""
+        """Whether a box contains every point."""
         return bool(
             box[0] <= self.low[0] and box[1] <= self.low[1] and box[2] >= self.high[0] and box[3] >= self.high[1]
         )
@@ -130,7 +130,7 @@ def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
 def box_around(points: np.ndarray, margin: float = 0.0) -> Box | None:
     """The smallest box around the finite ones of points [n, 2], wider on each side by `margin` of its longer side.
 
-    None where no point is finite.
+    None if no point is finite.
     """
     finite = points[np.isfinite(points).all(1)]
     if not len(finite):

@@ -89,7 +89,7 @@ class Thumbnails(pg.GraphicsObject):
             self.rows, self.places = rows[kept], places[kept]
 
     def ask(self) -> None:
-        """Have what is laid out loaded."""
+        """Load the images that are laid out."""
         if self.loader is not None and self._data is not None:
             self.loader.request(PLACE, self._data.ids[self.rows].tolist(), SIDE)
 

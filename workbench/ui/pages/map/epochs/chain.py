@@ -38,7 +38,7 @@ class Chain:
     ids: np.ndarray  # [n]
     frames: tuple[Frame, ...]
     evaluations: int  # of the run; more than frames where some are not mapped
-    box: Box | None = field(init=False)  # around all points and proxies of all frames; None where there is none
+    box: Box | None = field(init=False)  # around all points and proxies of all frames; None if there is none
 
     def __post_init__(self) -> None:
         tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]

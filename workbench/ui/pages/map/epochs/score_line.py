@@ -29,7 +29,7 @@ class ScoreLine(QWidget):
         self.draw()
 
     def draw(self) -> None:
-        """Show the timeline as it is now; nothing where fewer than two epochs have a score."""
+        """Show the timeline as it is now; nothing if fewer than two epochs have a score."""
         self.setVisible(self._timeline.scored)
         self.setAccessibleDescription(self._timeline.scores_in_words)
         self.setToolTip(plain_tip(self._timeline.scores_in_words))

@@ -24,7 +24,7 @@ EVERY = "Map every epoch"
 
 
 class TimeBar(QWidget):
-    """Draws a timeline and emits the time that the person chooses; it knows epochs, not maps."""
+    """Draws a timeline and emits the time that the user chooses; it knows epochs, not maps."""
 
     moved = Signal(float)  # time, many times a second
     settled = Signal(int)  # number of the epoch that is to be shown from now on
@@ -90,7 +90,7 @@ class TimeBar(QWidget):
 
     @property
     def held(self) -> bool:
-        """Whether the person holds the slider."""
+        """Whether the user holds the slider."""
         return self.slider.isSliderDown()
 
     def draw(self) -> None:
@@ -132,7 +132,7 @@ class TimeBar(QWidget):
         self.play_button.setToolTip(f"{PAUSE if playing else PLAY} ({PLAY_KEY})")
         self.play_button.setAccessibleName(PAUSE if playing else PLAY)
 
-    # What the person does
+    # What the user does
 
     def play(self) -> None:
         """Play from the current time to the end; from the start if it is at the end."""

@@ -1,4 +1,4 @@
-"""Where the person is among the epochs of the map, and how it plays. No Qt: the caller brings the clock."""
+"""The position among the epochs of the map, and its playback. No Qt: the caller has the clock."""
 
 from math import ceil, floor, isfinite
 

@@ -79,7 +79,7 @@ class MapHistory(QObject):
 
     def _selected(self) -> None:
         own, self._run = self._run == self._session.run_id, self._session.run_id
-        # A run that is shown anew clears the selection: that is no step.
+        # A run that is shown again clears the selection: that is no step.
         self._model.select(self._session.selection, step=own and not self._replaying)
 
     def _run_changed(self) -> None:

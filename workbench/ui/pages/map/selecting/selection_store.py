@@ -54,7 +54,7 @@ class SelectionStore(QObject):
         return not self._working and not self._waiting
 
     def show_dataset(self, dataset_id: int | None) -> None:
-        """List those of a data set, read anew; none for None."""
+        """List those of a data set, read again; none for None."""
         self.dataset_id = dataset_id
         if dataset_id is None:
             self.selections = []

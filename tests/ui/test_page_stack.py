@@ -1,0 +1,72 @@
+"""The stack of pages: a page that is not shown costs nothing when another one is."""
+
+import pytest
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from workbench.ui.page_stack import NARROWEST, PageStack
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+class Counted(QLabel):
+    """A text of several lines that counts how often it is laid out."""
+
+    asked = 0
+
+    def heightForWidth(self, width):  # noqa: N802  Qt's way of naming
+        self.asked += 1
+        return super().heightForWidth(width)
+
+
+class Text(QWidget):
+    def __init__(self, least):
+        super().__init__()
+        self.text = Counted("one two three " * 40, self)
+        self.text.setWordWrap(True)
+        self.text.setMinimumHeight(least)
+        QVBoxLayout(self).addWidget(self.text)
+
+
+class Stack(PageStack):
+    """Pages of a text each, of another least height."""
+
+    def make(self, info):
+        return Text({"setup": 100, "train": 300}.get(info.name, 50))
+
+
+@pytest.fixture
+def stack(qtbot, session):
+    window = QWidget()
+    qtbot.addWidget(window)
+    stack = Stack(session)
+    QVBoxLayout(window).addWidget(stack)
+    window.resize(900, 600)
+    yield stack  # the window lives until then
+    window.close()
+
+
+def test_the_text_of_a_hidden_page_is_not_laid_out(stack, qtbot):
+    setup, train = stack.page("setup"), stack.page("train")
+    stack.show_page("setup")
+    stack.window().show()
+    qtbot.waitUntil(stack.updatesEnabled)
+    setup.text.asked = train.text.asked = 0
+    train.text.setText("another text " * 60)  # news for a page that is not shown
+    stack.show_page("train")
+    qtbot.waitUntil(stack.updatesEnabled)
+    assert train.text.asked, "the page that is shown is laid out"
+    assert not setup.text.asked
+
+
+def test_the_stack_is_no_smaller_than_a_page_that_was_shown_needs(stack, qtbot):
+    stack.page("train")
+    stack.show_page("setup")
+    stack.window().show()
+    qtbot.waitUntil(lambda: stack.minimumSizeHint().height() >= 100)
+    assert stack.minimumSizeHint().height() < 300
+    assert stack.minimumSizeHint().width() == NARROWEST
+    stack.show_page("train")
+    qtbot.waitUntil(lambda: stack.minimumSizeHint().height() >= 300)
+    stack.show_page("setup")
+    qtbot.waitUntil(stack.updatesEnabled)
+    assert stack.minimumSizeHint().height() >= 300, "a turn of pages changes the least size of the window no more"
