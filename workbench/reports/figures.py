@@ -101,8 +101,9 @@ def _curves(content: Content, names: tuple[str, ...], title: str, host: Figure) 
         axes.plot(content.curves[name].steps, content.curves[name].values, line, color=colour, label=word)
         _mark_trouble(axes, content.curves[name], f"{word} ")
     axes.set(xlabel="Step", title=title)
-    drawn = [content.curves[name].values for name in names]
-    if all((values[np.isfinite(values)] > 0).all() for values in drawn):  # a logarithm would hide the others
+    drawn = np.concatenate([content.curves[name].values for name in names])
+    finite = drawn[np.isfinite(drawn)]
+    if finite.size and (finite > 0).all():  # a logarithm would hide the others
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())

@@ -1,13 +1,15 @@
 """Figures that fit on their page."""
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from workbench.reports.content import Map
 from workbench.reports.drawing import FULL, Drawing
-from workbench.reports.figures import draw_map
+from workbench.reports.figures import draw, draw_map
 from workbench.reports.group_figures import apart
 
 LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
@@ -24,6 +26,18 @@ def test_the_title_of_the_map_is_not_cut():
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
     assert box.y1 <= figure.bbox.y1
+
+
+@pytest.mark.parametrize(("values", "scale"), [([np.nan, np.nan], "linear"), ([np.nan, 2.0], "log")])
+def test_a_curve_without_a_number_is_drawn_as_an_empty_one(values, scale):
+    curve = SimpleNamespace(steps=np.arange(2), values=np.array(values))
+    named = {"probe/ce": curve, "probe/spce": curve, "batch/loss": curve}
+    content = SimpleNamespace(sections=("curves",), curves=named, map=None, worst=(), finest=())
+    drawings = draw(content)
+    for drawing in drawings.values():
+        FigureCanvasAgg(drawing.figure()).draw()
+    figure = drawings["ce-spce"].figure()
+    assert figure.axes[0].get_yscale() == scale
 
 
 def test_titles_apart_end_without_a_lone_bracket():

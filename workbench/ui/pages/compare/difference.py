@@ -81,8 +81,8 @@ class DifferencePanel(QWidget):
         self.other.clear()
         for title, words in short.items():
             self.other.addItem(words, title)
-            for role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
-                self.other.setItemData(self.other.count() - 1, title, role)
+            self.other.setItemData(self.other.count() - 1, title, Qt.ItemDataRole.AccessibleTextRole)
+            self.other.setItemData(self.other.count() - 1, plain_tip(title), Qt.ItemDataRole.ToolTipRole)
         self.other.setCurrentIndex(titles.index(other.title) if other is not None else -1)
         self.other.setToolTip(plain_tip(other.title) if other is not None else "")
         self.forest.plot.mark(other.title if other is not None else "")
