@@ -144,7 +144,7 @@ def test_words_beside_a_high_or_low_limit_are_whole(qapp):
 @pytest.mark.parametrize(("width", "line"), [(500, 0), (170, 1)])
 def test_a_legend_that_would_meet_the_title_of_an_axis_goes_a_line_down(qapp, monkeypatch, width, line):
     tops = []
-    monkeypatch.setattr(geometry_plots, "_paint_legend", lambda _painter, area, *_: tops.append(area.top()))
+    monkeypatch.setattr(geometry_plots, "paint_legend", lambda _painter, area, *_: tops.append(area.top()))
     plot = LinesPlot("Uniformity", "uniformity", "alignment ↓")
     plot.show_lines([Line("epochs", np.arange(3), np.arange(3.0), POSITIVE), Line("shown", [1], np.ones(1), NEGATIVE)])
     sheet = QPixmap(width, 200)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.projection.axes import COMPONENT, MEANS, PROXIES, SAMPLES, Direction
 from workbench.ui.widgets.boxes import in_column, in_row
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 
 KINDS = {
     COMPONENT: "Principal component", MEANS: "Class means", PROXIES: "Class proxies", SAMPLES: "Two selected images",
@@ -76,7 +76,7 @@ class AxisEditor(QWidget):
         assert isinstance(model, QStandardItemModel)
         item = model.item(self.kind.findData(kind))
         item.setEnabled(on)
-        item.setToolTip("" if on else otherwise)
+        item.setToolTip("" if on else plain_tip(otherwise))
 
     def _fill(self, chosen: Direction) -> None:
         """List what the ends can be, with the ends of `chosen` where they are among them, else the first two."""

@@ -116,7 +116,7 @@ class LinesPlot(PaintedPlot):
         metrics = painter.fontMetrics()
         wide = sum(metrics.horizontalAdvance(title) + BETWEEN for title, _ in entries) + RIGHT
         crowded = bool(self._y_title) and wide + metrics.horizontalAdvance(self._y_title) > area.width()
-        _paint_legend(painter, area.translated(0, LINE if crowded else 0), entries, tokens)
+        paint_legend(painter, area.translated(0, LINE if crowded else 0), entries, tokens)
 
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
@@ -220,10 +220,10 @@ class RidgePlot(PaintedPlot):
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
         painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
-        _paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
+        paint_legend(painter, area, [("positives", POSITIVE), ("negatives", NEGATIVE)], tokens)
 
 
-def _paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens) -> None:
+def paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, str]], tokens: Tokens) -> None:
     """Titles with a stroke of their colour before them, in the upper right corner."""
     right = place.right() - RIGHT
     for title, colour in reversed(lines):
