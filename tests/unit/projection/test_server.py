@@ -184,7 +184,7 @@ def test_a_problem_passes_in_its_own_words(running, arrays, tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
     (tmp_path / "text.npy").write_text("no array")
     for change, said in (
-        ({"embeddings": str(tmp_path / "nan.npy")}, "3 of 3 embeddings hold NaN"),
+        ({"embeddings": str(tmp_path / "nan.npy")}, "3 of 3 embeddings contain NaN"),
         ({"embeddings": str(tmp_path / "objects.npy")}, "cannot be read as an array"),
         ({"embeddings": str(tmp_path / "text.npy")}, "cannot be read as an array"),
         ({"embeddings": str(tmp_path / "none.npy")}, "cannot be read as an array"),
