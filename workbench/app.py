@@ -28,6 +28,12 @@ BEFORE_QT = ("running.folds_and_seeds", "entries.catalog")  # with all that they
 SWITCH = 0.0003  # seconds that another thread may hold the interpreter while the window waits for it
 
 
+def share_cores() -> None:
+    """Have the window answer soon beside a run, on the same cores and in the same process; called before Qt is used."""
+    sys.setswitchinterval(SWITCH)
+    os.environ.setdefault("QT_NO_GUI_THREADPOOL", "1")  # else painting waits for threads that get no core beside a run
+
+
 def reason_not_to_start() -> str | None:
     """Why no window can be opened on this machine, as one sentence; None when all is well. Starts nothing."""
     if sys.version_info < (3, 12) and qt_version() == TORN:
@@ -88,7 +94,7 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     from workbench.ui.session import Session
     from workbench.ui.warm_up import WarmUp
 
-    sys.setswitchinterval(SWITCH)
+    share_cores()
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)
     app.setApplicationName("Workbench")

@@ -26,7 +26,7 @@ from compare_speed import WorkedStalls, report
 from PySide6.QtWidgets import QApplication
 from window_stalls import wait
 
-from workbench.app import SWITCH
+from workbench.app import share_cores
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import records
@@ -110,7 +110,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.grow:
         grow(args.grow, args.every)
-    sys.setswitchinterval(SWITCH)
+    share_cores()
     with tempfile.TemporaryDirectory() as name:
         base = Path(name)
         os.environ["WORKBENCH_PLACES"] = str(base / "places")

@@ -20,7 +20,7 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 from window_stalls import TICK, Stalls, wait
 
-from workbench.app import SWITCH
+from workbench.app import share_cores
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.ui.main_window import MainWindow
@@ -94,7 +94,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--keep", type=Path, help="make the workspace here, or take the one that is there")
     args = parser.parse_args()
-    sys.setswitchinterval(SWITCH)
+    share_cores()
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")
     with tempfile.TemporaryDirectory() as folder:

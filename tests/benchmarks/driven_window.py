@@ -20,14 +20,14 @@ class DrivenWindow:
     """The window of the program, 1440 x 900, on the workspace `space` in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        from workbench.app import SWITCH
+        from workbench.app import share_cores
         from workbench.entries import catalog
         from workbench.ui.garbage import Garbage
         from workbench.ui.main_window import MainWindow
         from workbench.ui.session import Session
         from workbench.workspace import Workspace
 
-        sys.setswitchinterval(SWITCH)
+        share_cores()
         self.application = QApplication(sys.argv[:1])
         self.application.setStyle("Fusion")
         self.garbage = Garbage(self.application)

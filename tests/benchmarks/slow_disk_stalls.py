@@ -26,7 +26,7 @@ from window_stalls import wait
 
 from tests.slow_disk import SlowDisk
 from tests.ui.trained import trained_run
-from workbench.app import SWITCH
+from workbench.app import share_cores
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.page_stack import PAGES
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.3, help="seconds that each read takes")
     parser.add_argument("--settle", type=float, default=8, help="seconds in which a page is done, at most")
     args = parser.parse_args()
-    sys.setswitchinterval(SWITCH)
+    share_cores()
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)  # as in the program; without it Python looks at all objects in some turn, 0.2 to 0.4 s
     app.setStyle("Fusion")

@@ -28,7 +28,7 @@ os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini"
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView
 
-from workbench.app import SWITCH
+from workbench.app import share_cores
 from workbench.running import own_process
 from workbench.settings.presets import presets
 from workbench.ui.garbage import Garbage
@@ -186,7 +186,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=400)
     parser.add_argument("--only", choices=WAYS, help="by default all, one after another")
     args = parser.parse_args()
-    sys.setswitchinterval(SWITCH)
+    share_cores()
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)
     app.setStyle("Fusion")
