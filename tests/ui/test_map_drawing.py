@@ -1,5 +1,7 @@
 """The map without its page: what is drawn where, what lies in an outline, which colours and groups there are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -514,3 +516,15 @@ def test_points_are_round_and_as_large_and_opaque_as_is_chosen(qtbot):
     pale = canvas.grab().toImage().pixelColor(at.toPoint())
     assert pale.lightness() > ink.lightness() + 40
     assert abs(pale.hue() - ink.hue()) < 6
+
+
+def test_names_that_differ_in_their_middle_alone_can_be_told_apart(qtbot):
+    points = np.repeat(np.array([(0, 0), (10, 0), (10, 10)], float), 20, axis=0)
+    names = tuple(f"an alphabet with a long name, character {word}, of one hand" for word in ("one", "two", "three"))
+    data = replace(data_of(points, np.repeat(np.arange(3), 20)), class_names=names)
+    canvas = canvas_of(qtbot, data)
+    canvas.show_look(Look())
+    canvas.grab()
+    texts = [name.text for name in canvas.names.drawn]
+    assert len(set(texts)) == len(texts) == 3
+    assert not set(texts) & set(names), "they do not fit"

@@ -49,11 +49,11 @@ def shortened(name: str, others: Iterable[str], metrics: QFontMetrics, width: in
     return metrics.elidedText(f"…{name[name.rfind(' ', 0, shared) + 1 :]}", Qt.TextElideMode.ElideMiddle, width)
 
 
-def names_near(index: QModelIndex | QPersistentModelIndex) -> list[str]:
+def names_near(index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole.value) -> list[str]:
     """The names in the rows of a list around one of them: as many as are seen at a time, and more."""
     model, row = index.model(), index.row()
     rows = range(max(0, row - NEAR), min(model.rowCount(), row + NEAR))
-    return [" ".join(str(model.index(near, index.column()).data()).split()) for near in rows]
+    return [" ".join(str(model.index(near, index.column()).data(role)).split()) for near in rows]
 
 
 def restyle(widget: QWidget) -> None:

@@ -15,7 +15,7 @@ from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.theme import Tokens
-from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.labels import plain_tip, shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows, small
 
 ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 28  # px: a row, the metrics' names, the axis, between two ticks
@@ -213,7 +213,7 @@ class ForestPlot(PaintedPlot):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         words = box.adjusted(2 * GAP + SWATCH, 0, -GAP, 0)
         painter.setPen(QColor(tokens.text))
-        name = painter.fontMetrics().elidedText(self._names[row], Qt.TextElideMode.ElideMiddle, int(words.width()))
+        name = shortened(self._names[row], self._names, painter.fontMetrics(), int(words.width()))
         painter.drawText(words, LEFT, name)
 
     def _colour(self, row: int, tokens: Tokens) -> QColor:

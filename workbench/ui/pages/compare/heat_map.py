@@ -10,6 +10,7 @@ from workbench.comparing.comparison_text import metric_title, number
 from workbench.comparing.settings_space import Cell, HeatMap
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
+from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
@@ -77,10 +78,10 @@ class HeatMapPlot(PaintedPlot):
                          metrics.elidedText(shown.row, Qt.TextElideMode.ElideLeft, NAME_PX - GAP))  # fmt: skip
         for at, name in enumerate(shown.columns):
             box = QRectF(inside.left() + at * width, area.top() + LINE_PX, width, LINE_PX)
-            painter.drawText(box, centre, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, int(width) - 4))
+            painter.drawText(box, centre, shortened(name, shown.columns, metrics, int(width) - 4))
         for at, name in enumerate(shown.rows):
             box = QRectF(area.left(), inside.top() + at * height, NAME_PX - GAP, height)
-            painter.drawText(box, right, metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - GAP))
+            painter.drawText(box, right, shortened(name, shown.rows, metrics, NAME_PX - GAP))
         means = [cell.mean for cell in shown.cells.values() if isfinite(cell.mean)]
         low, high = min(means, default=0.0), max(means, default=0.0)
         for (down, across), cell in shown.cells.items():

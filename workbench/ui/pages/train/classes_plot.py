@@ -12,6 +12,7 @@ from workbench.numerals import minus
 from workbench.ui.pages.train.geometry_plots import STAR
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
+from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
@@ -77,7 +78,7 @@ class ClassesPlot(PaintedPlot):
         for down, name in enumerate(self._names):
             top = box.top() + down * height
             painter.setPen(QColor(tokens.wrong if name in self._falling else tokens.text))
-            words = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_PX - 8)
+            words = shortened(name, self._names, metrics, NAME_PX - 8)
             painter.drawText(QRectF(area.left(), top, NAME_PX - 6, height), middle_right, words)
             for across, value in enumerate(self._table[:, down].tolist()):
                 cell = QRectF(box.left() + across * width, top, width, height)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.ui import theme
+from workbench.ui.widgets.labels import names_near, shortened
 
 TALL, DOT, SIDE, GAP = 30, 10, 10, 8  # px: row, dot, left and right of a row, between its parts
 BAR, THICK = 72, 6  # px
@@ -51,9 +52,8 @@ class LegendRow(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(text)
         words = str(index.data(NAME_ROLE))
-        painter.drawText(
-            name, middle, painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideMiddle, name.width())
-        )
+        words = shortened(words, names_near(index, NAME_ROLE), painter.fontMetrics(), name.width())
+        painter.drawText(name, middle, words)
         painter.restore()
 
     def _background(self, painter: QPainter, option: QStyleOptionViewItem, widget: QWidget | None) -> None:

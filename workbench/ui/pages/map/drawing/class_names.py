@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTransform
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from workbench.ui import theme
@@ -14,6 +14,7 @@ from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.widgets.labels import shortened
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, beside its letters, longest at 100%
 MOST = 200  # names that are placed; of more classes, the largest
@@ -111,7 +112,7 @@ class ClassNames(pg.GraphicsObject):
         self._placed, self.drawn = placed, []
         metrics = QFontMetricsF(font)
         widest = WIDEST * theme.text_scale()
-        texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, widest) for text in self._texts]
+        texts = [shortened(text, self._texts, QFontMetrics(font), round(widest)) for text in self._texts]
         widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
         cover = Cover(on_screen(transform, self._points), self._group, (area.width(), area.height()))
         centres = on_screen(transform, self._centres)
