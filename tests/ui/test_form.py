@@ -2,14 +2,23 @@
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtGui import QColor, QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QLabel, QLineEdit, QToolTip
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QToolTip,
+)
 
 from workbench.params import Params, param
+from workbench.ui import theme
 from workbench.ui.field_words import help_lines, range_of, tooltip
 from workbench.ui.widgets.editors import PathEditor
 from workbench.ui.widgets.form import ParamsForm
+from workbench.ui.widgets.path_line import PathLine
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -201,3 +210,14 @@ def test_the_wheel_does_not_change_a_choice(form, qtbot):
     )  # fmt: skip
     QApplication.sendEvent(box, wheel)
     assert box.currentData() == "cosine"
+
+
+def test_a_path_stands_within_its_box(session, qtbot):
+    session.theme.apply()
+    editor = PathEditor("file", [])
+    qtbot.addWidget(editor)
+    editor.show()
+    line = editor.findChild(PathLine)
+    qtbot.waitUntil(lambda: line.height() > 0)
+    assert editor.findChild(QComboBox).rect().contains(line.geometry()), "letters are cut at the edge of the box"
+    assert line.palette().placeholderText().color() == QColor(theme.current().muted), "its hint is too faint"
