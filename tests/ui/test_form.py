@@ -187,12 +187,13 @@ def test_a_folder_is_dropped_browsed_and_recent(form, qtbot, tmp_path, monkeypat
         editor.browse.click()
     assert form.values()["folder"] == chosen
     line = editor.findChild(QLineEdit)
-    form.row("folder").widget.setFixedWidth(200)
-    editor.set_value("/data/photographs/of/last/summer/animals")
-    qtbot.waitUntil(lambda: line.width() < 200)
+    path = "/data" + 20 * "/photographs of last summer" + "/animals"  # wider than a line in any style
+    form.row("folder").widget.setFixedWidth(320)
+    editor.set_value(path)
+    qtbot.waitUntil(lambda: line.width() < 320)
     assert line.written().startswith("…"), "a path says most at its end"
     assert line.written().endswith("/animals")
-    assert form.values()["folder"] == "/data/photographs/of/last/summer/animals"
+    assert form.values()["folder"] == path
     recent = editor.findChild(QComboBox)
     assert [recent.itemText(row) for row in range(recent.count())] == ["/data/one"]
 
