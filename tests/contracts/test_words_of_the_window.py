@@ -35,6 +35,15 @@ SHARES = (  # fractions, factors and strengths: numbers without a unit
 COUNTS = ("projections", "in_batch", "folds", "fold", "views", "epochs", "seed")  # what is counted is their label
 UNITS = re.compile(r", (nats|%|own scale|GB|MB/s|W|°C|ms)\b|, %|, °C")
 CHARTS = ("CurvePlot", "LoadChart")
+HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms)$")
+HEADS_WITHOUT_UNIT = {
+    "a word": ("", "Class", "Query", "Suspect", "Answer", "Taken for", "Hub", "Which classes", "Same class",
+               "Stored as", "Nearest class"),
+    "a count": ("Images", "Times", "Times among the ten", "In other classes", "Pairs n"),
+    "a rank or number of a row": ("First hit", "Rank", "Row", "Hit, baseline", "Hit, other"),
+    "a distance or similarity, of no unit": ("Covering radius", "Margin", "Intra", "Inter", "Similarity", "Own limit"),
+    "a score from 0 to 1": ("Suspicion",),
+}  # fmt: skip
 
 
 def without_unit(fields: dict[str, dict[str, Any]]) -> list[str]:
@@ -54,6 +63,16 @@ def titles_of_charts(path: Path) -> list[str]:
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and node.args]
     made = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in CHARTS]
     return [title.value for title in made if isinstance(title, ast.Constant)]
+
+
+def heads_of_tables(path: Path) -> list[str]:
+    """The heads of columns that a module writes as a tuple whose name ends with TITLES."""
+    made = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Assign)]
+    named = [
+        node.value for node in made if isinstance(node.targets[0], ast.Name) and node.targets[0].id.endswith("TITLES")
+    ]
+    heads = [head for value in named if isinstance(value, ast.Tuple) for head in value.elts]
+    return [head.value for head in heads if isinstance(head, ast.Constant) and isinstance(head.value, str)]
 
 
 def strings(path: Path) -> list[tuple[int, str]]:
@@ -114,3 +133,14 @@ def test_every_label_of_a_number_has_its_unit():
     titles = [title for path in charts for title in titles_of_charts(path)]
     assert len(titles) > 12
     assert [title for title in titles if not UNITS.search(title)] == []
+
+
+def test_every_head_of_a_column_of_numbers_has_its_unit_or_a_reason_for_none():
+    pages = ROOT / "workbench" / "ui" / "pages"
+    tables = [path for page in ("compare", "map", "retrieval") for path in sorted((pages / page).glob("*.py"))]
+    tables.append(ROOT / "workbench" / "results" / "class_geometry.py")  # of Map's table
+    heads = [head for path in tables for head in heads_of_tables(path)]
+    assert len(heads) > 40
+    pure = {head for group in HEADS_WITHOUT_UNIT.values() for head in group}
+    assert [head for head in heads if head not in pure and not HEAD_UNITS.search(head)] == []
+    assert pure <= set(heads)

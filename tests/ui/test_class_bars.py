@@ -128,6 +128,26 @@ def test_without_room_at_the_right_the_bars_stand_above_the_list_when_they_are_w
     assert page.classes.isVisible()
 
 
+@pytest.mark.parametrize("bars_last", [True, False])
+def test_without_room_for_the_similarities_too_the_one_opened_last_is_shown(page, qtbot, bars_last):
+    page.resize(820, 560)
+    qtbot.waitUntil(lambda: not page.classes.isVisible())
+    unfold = page.queries.similarity.unfold
+    first, last = (unfold, page.by_class) if bars_last else (page.by_class, unfold)
+    first.click()
+    last.click()
+    qtbot.waitUntil(lambda: not first.isChecked())
+    assert last.isChecked()
+    bars = page.classes
+    if bars_last:
+        qtbot.waitUntil(lambda: bars.summary.geometry().top() > bars.list.geometry().bottom())
+    page.resize(820, 1100)
+    first.click()
+    at_rest(qtbot, page)
+    assert first.isChecked()
+    assert last.isChecked()
+
+
 def test_a_class_may_be_chosen_when_its_run_is_no_longer_shown(page, qtbot, session):
     page.browsing.choose_filters(label=12)
     session.show_run(None)

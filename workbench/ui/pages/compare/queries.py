@@ -20,7 +20,7 @@ from workbench.ui.widgets.pictures import PictureLoader
 THUMBNAIL, AHEAD = 36, 40  # px; rows around a visible one whose pictures are loaded with it
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
-TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference", "Pairs n")
+TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
 
 
 class QueryRows(SortedRows):

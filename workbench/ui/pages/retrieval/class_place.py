@@ -1,4 +1,7 @@
-"""Where the bars of the classes stand: right of the neighbours where there is room, else above the list of queries."""
+"""Where the bars of the classes stand: right of the neighbours where there is room, else above the list of queries.
+
+Above the list they share the height with the similarities. Where both do not fit, the one that was open before folds.
+"""
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
@@ -26,10 +29,13 @@ class ClassPlace(QObject):
         self._session, self._bars, self._queries, self._switch = session, bars, queries, switch
         self._content = content
         self._wide: bool | None = None
+        self._bars_last = False  # whether the bars were opened after the similarities
         self._soon = QTimer(self, singleShot=True, interval=0)  # no widget moves while Qt lays others out
         self._soon.timeout.connect(self.place)
         content.installEventFilter(self)
+        queries.installEventFilter(self)
         switch.toggled.connect(self._toggled)
+        queries.similarity.unfold.toggled.connect(self._unfolded)
         self.place()
 
     def place(self) -> None:
@@ -49,17 +55,30 @@ class ClassPlace(QObject):
             self._switch.setChecked(shown)
             self._bars.setVisible(shown)
         self._bars.fit_text(theme)
+        if not self._wide:
+            self._fold()
+
+    def _fold(self) -> None:
+        """Close the similarities or the bars above the list, whichever was open before, where both do not fit."""
+        unfold = self._queries.similarity.unfold
+        if self._switch.isChecked() and unfold.isChecked() and not self._queries.fits:
+            (unfold if self._bars_last else self._switch).setChecked(False)
 
     @property
     def _key(self) -> str:
         return AT_THE_RIGHT if self._wide else IN_THE_LIST
 
     def _toggled(self, shown: bool) -> None:
+        self._bars_last = shown
         self._bars.setVisible(shown)
         self._session.preferences.set_flag(self._key, shown)
 
+    def _unfolded(self, shown: bool) -> None:
+        self._bars_last = not shown
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the width of the content."""
-        if watched is self._content and event.type() == QEvent.Type.Resize:
+        """Follow the size of the content and the height that the parts of the list need."""
+        resized = watched is self._content and event.type() == QEvent.Type.Resize
+        if resized or (watched is self._queries and event.type() == QEvent.Type.LayoutRequest):
             self._soon.start()
         return super().eventFilter(watched, event)

@@ -7,7 +7,7 @@ from typing import Any
 from workbench.numerals import minus
 
 MILLION = 1_000_000
-STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ", "R@1 %", "10 kept %")
+STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %")
 
 
 @dataclass(frozen=True, slots=True)

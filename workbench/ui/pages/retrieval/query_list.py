@@ -79,6 +79,11 @@ class QueryList(QWidget):
         """Put a part between the filters and the list; both share the height."""
         self._column.insertWidget(self._column.indexOf(self.table), part, 1)
 
+    @property
+    def fits(self) -> bool:
+        """Whether every part has the least height that it needs."""
+        return self._column.totalMinimumHeightForWidth(self.width()) <= self.height()
+
     def _class_chooser(self) -> QComboBox:
         box = QComboBox()
         box.setEditable(True)
