@@ -112,7 +112,8 @@ class DifferencePanel(QWidget):
 
     def _fill(self, comparison: Comparison) -> None:
         metric, unit = comparison.metric, " %" if is_share(comparison.metric) else ""
-        head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", "Difference", "95% interval", "n"]
+        difference = "Difference, points" if unit else "Difference"
+        head = ["Seed (runs)", f"Baseline{unit}", f"Other{unit}", difference, "95% interval", "n"]
         rows = [
             [
                 f"{_seed(seed.seed, seed.fold)} ({seed.first_run}, {seed.second_run})",
