@@ -152,11 +152,12 @@ def _at_full_size(plot: Any, camera: "Photographer") -> Any:
 
 def _save(widget: "QWidget", name: str) -> None:
     """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
-    from PySide6.QtCore import QBuffer, QIODevice
+    from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect
 
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    widget.grab().save(buffer, "PNG")
+    window = widget.window()  # has the background
+    window.grab(QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())).save(buffer, "PNG")
     picture = Image.open(io.BytesIO(bytes(buffer.data().data()))).convert("RGB")
     for candidate in (picture, *(picture.quantize(colours) for colours in (256, 128, 64))):
         candidate.save(DOCS / f"{name}.png", optimize=True)
