@@ -35,6 +35,7 @@ SHARES = (  # fractions, factors and strengths: numbers without a unit
 COUNTS = ("projections", "in_batch", "folds", "fold", "views", "epochs", "seed")  # what is counted is their label
 UNITS = re.compile(r", (nats|%|own scale|GB|MB/s|W|°C|ms)\b|, %|, °C")
 CHARTS = ("CurvePlot", "LoadChart")
+AXES, AXIS_UNITS = ("CostPlot", "TradePlot"), re.compile(r"\b(seconds|MB|bytes|ms)\b")
 HEAD_UNITS = re.compile(r"%|\bpoints$|^(Bytes|MB|ms)$")
 HEADS_WITHOUT_UNIT = {
     "a word": ("", "Class", "Query", "Suspect", "Answer", "Taken for", "Hub", "Which classes", "Same class",
@@ -58,10 +59,11 @@ def without_unit(fields: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-def titles_of_charts(path: Path) -> list[str]:
-    """The titles that a module writes for its charts."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call) and node.args]
-    made = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id in CHARTS]
+def titles_of_charts(path: Path, kinds: tuple[str, ...] = CHARTS, place: int = 0) -> list[str]:
+    """The words that a module gives charts of these kinds, at this place of their arguments."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in kinds]
+    made = [call.args[place] for call in calls if len(call.args) > place]
     return [title.value for title in made if isinstance(title, ast.Constant)]
 
 
@@ -133,6 +135,14 @@ def test_every_label_of_a_number_has_its_unit():
     titles = [title for path in charts for title in titles_of_charts(path)]
     assert len(titles) > 12
     assert [title for title in titles if not UNITS.search(title)] == []
+
+
+def test_every_axis_of_cost_has_its_unit():
+    pages = ROOT / "workbench" / "ui" / "pages"
+    modules = [path for page in ("compare", "retrieval") for path in sorted((pages / page).glob("*.py"))]
+    axes = [axis for path in modules for axis in titles_of_charts(path, AXES, place=1)]
+    assert len(axes) == 4
+    assert [axis for axis in axes if not AXIS_UNITS.search(axis)] == []
 
 
 def test_every_head_of_a_column_of_numbers_has_its_unit_or_a_reason_for_none():
