@@ -157,7 +157,8 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
         if index == 0:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
-            tip = "Difference from the baseline, over seeds; coloured where its 95% interval leaves out zero"
+            unit = ", in percentage points" if "%" in metric_title(metric) else ""
+            tip = f"Difference from the baseline{unit}, over seeds; coloured where its 95% interval leaves out zero"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
     return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Peak memory")]
 
