@@ -1,6 +1,7 @@
 """Throughput of several ranks on as many cores against one rank on one core, turn by turn.
 
-    python -m tests.benchmarks.ranks [--ranks 2] [--model conv4] [--side 28] [--batch 128] [--steps 20] [--rounds 9]
+    python -m tests.benchmarks.ranks [--ranks 2] [--model conv4] [--params model=vit_small_patch16_224]
+        [--side 28] [--channels 1] [--batch 128] [--steps 20] [--rounds 9] [--local-norm]
 
 Each rank has one thread. A round has three turns in a random order: one rank on one core; all ranks together; and as
 many runs that have nothing to do with each other, each with its share of the batch, which is the most that this machine
@@ -57,7 +58,7 @@ def speed(args: dict[str, Any], ranks: OneRank) -> tuple[float, float]:
     labels = np.arange(512) % 10
     feed = Feed(pixels, np.arange(512), labels, CPU)
     torch.manual_seed(0)
-    model = build_model(args["model"], {}, EmbeddingParams(dim=64), args["channels"])
+    model = build_model(args["model"], args["params"], EmbeddingParams(dim=64), args["channels"])
     model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     loss = build_loss(args["loss"], num_classes=10, embedding_dim=64)
     settings = TrainingParams(optimiser="sgd", lr=1e-3)
@@ -81,7 +82,9 @@ def beside(order: dict[str, Any]) -> None:
     """Another rank: trains whenever rank 0 does, with it or for itself."""
     torch.set_num_threads(1)
     lines.LOOKING_LONG = order["looking"]
-    ranks = Ranks(Path(order["folder"]) / "meeting", order["rank"], order["ranks"], CPU)
+    ranks = Ranks(
+        Path(order["folder"]) / "meeting", order["rank"], order["ranks"], CPU, shared_norm=not order["local_norm"]
+    )
     while (turn := ranks.same(OVER)) != OVER:
         several(order, ranks, turn)
 
@@ -126,6 +129,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--model", default="conv4")
+    parser.add_argument("--params", nargs="*", default=[], metavar="NAME=VALUE", help="of the backbone")
+    parser.add_argument("--local-norm", action="store_true", help="each rank normalises its share by itself")
     parser.add_argument("--loss", default="supcon")
     parser.add_argument("--side", type=int, default=28)
     parser.add_argument("--channels", type=int, default=1)
@@ -136,6 +141,7 @@ def main() -> None:
         "--looking", type=float, default=lines.LOOKING_LONG, help="most seconds that a rank looks for an answer"
     )
     args = vars(parser.parse_args())
+    args["params"] = dict(pair.split("=", 1) for pair in args["params"])
     torch.set_num_threads(1)
     lines.LOOKING_LONG = args["looking"]
     training_ranks.Lines = TimedLines  # type: ignore[misc]
@@ -147,7 +153,7 @@ def main() -> None:
         processes = RankProcesses("tests.benchmarks.ranks", orders)
         try:
             processes.wait_until_ready()
-            ranks = Ranks(Path(folder) / "meeting", 0, args["ranks"], CPU)
+            ranks = Ranks(Path(folder) / "meeting", 0, args["ranks"], CPU, shared_norm=not args["local_norm"])
             for turn in range(args["rounds"] + 1):
                 for name in random.sample(list(taken), len(taken)):
                     waits.clear()

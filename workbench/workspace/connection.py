@@ -51,6 +51,7 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connec
         Problem: the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
+    _check_log(path)
     try:
         connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
     except sqlite3.DatabaseError as error:
@@ -90,9 +91,15 @@ def _leave_log(connection: Connection, path: Path) -> None:
         raise Busy(f"The workspace {path.parent} is open in another program.", todo="Close that program first.")
 
 
-def open_reader(path: Path) -> Connection:
-    """A read-only connection of its own; the caller closes it. Raises Problem as `open_writer` does."""
+def open_reader(path: Path, *, opened: bool = False) -> Connection:
+    """A read-only connection of its own; the caller closes it. Raises Problem as `open_writer` does.
+
+    `opened` says that another connection of this program has the database open. Its log was checked then and is not
+    read again: that takes longer than most questions, and SQLite drops damaged changes only at the first opening.
+    """
     _look_before_opening(path, create=False)
+    if not opened:
+        _check_log(path)
     try:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
@@ -211,6 +218,12 @@ def _look_before_opening(path: Path, create: bool) -> None:
             )
     if not os.access(path, os.R_OK):
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
+
+
+def _check_log(path: Path) -> None:
+    """Raises Problem if the write-ahead log holds changes that SQLite would leave out."""
+    if not os.path.exists(path):
+        return
     copy = write_ahead.set_aside(path)
     if copy is not None:
         raise Problem(

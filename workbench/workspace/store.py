@@ -68,7 +68,7 @@ class Store:
         except BaseException:
             self._db.close()
             raise
-        self._reader = self._db if self.read_only else open_reader(self.database)
+        self._reader = self._db if self.read_only else open_reader(self.database, opened=True)
         try:
             with self.reading() as db:
                 checksums.check_small(db)
@@ -106,7 +106,7 @@ class Store:
 
     def reader(self) -> Connection:
         """A new read-only connection, for a table model or a follower; the caller closes it."""
-        return open_reader(self.database)
+        return open_reader(self.database, opened=True)
 
     def folder(self, run_id: int) -> Path:
         """The folder of a run's config, checkpoints, embeddings and journal. Raises Problem for no number or a link."""

@@ -16,7 +16,7 @@ from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, write_ahead
 from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.connection import open_writer, sqlite3
 from workbench.workspace.database_problems import Damaged
@@ -187,6 +187,17 @@ def test_a_damaged_log_is_told_once_and_kept(space, tmp_path, at):
     assert next(copy.glob("*.damaged-*")).read_bytes() == data
     with Workspace(copy) as workspace:
         assert workspace.run(1).note in ("", "first", "last")
+
+
+def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkeypatch):
+    checked = []
+    monkeypatch.setattr(write_ahead, "set_aside", lambda database: checked.append(database))
+    with closing(space.reader()) as db:
+        assert db.execute("select count(*) from evaluations").fetchone()[0]
+    assert not checked
+    with Workspace(space.path):
+        pass
+    assert checked == [space.database]
 
 
 def test_a_whole_log_is_read(space, tmp_path):
