@@ -191,13 +191,12 @@ def test_a_damaged_log_is_told_once_and_kept(space, tmp_path, at):
 
 def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkeypatch):
     checked = []
-    monkeypatch.setattr(write_ahead, "set_aside", lambda database: checked.append(database))
-    with closing(space.reader()) as db:
-        assert db.execute("select count(*) from evaluations").fetchone()[0]
-    assert not checked
-    with Workspace(space.path):
-        pass
-    assert checked == [space.database]
+    monkeypatch.setattr(write_ahead, "set_aside", checked.append)
+    with Workspace(space) as workspace:
+        assert checked == [workspace.database]
+        with closing(workspace.reader()) as db:
+            assert db.execute("select count(*) from evaluations").fetchone()[0]
+    assert len(checked) == 1
 
 
 def test_a_whole_log_is_read(space, tmp_path):
