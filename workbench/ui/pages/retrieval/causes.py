@@ -4,6 +4,7 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from workbench.numerals import significant
 from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
@@ -124,4 +125,4 @@ def _evidence(about: Explanation) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if isfinite(value) else NO_VALUE
+    return significant(value) if isfinite(value) else NO_VALUE

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.numerals import significant
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -134,7 +135,7 @@ class AnatomyPanel(Scrolled):
 
     def _show_seen(self, scale: float | None) -> None:
         """Say in the legend that curves of the classifier are of unit vectors times this scale; None: as they are."""
-        self._seen = "" if scale is None else f"unit length × {scale:.4g}"
+        self._seen = "" if scale is None else f"unit length × {significant(scale, 4)}"
         for name in OF_CLASSIFIER:
             for plot in self._of[name]:
                 plot.retitle(name, f"{self._titles[name]} ({self._seen})" if self._seen else self._titles[name])
