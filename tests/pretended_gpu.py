@@ -17,12 +17,12 @@ INDEXING = (aten.index.Tensor, aten.index_put.default, aten.index_put_.default, 
 COPYING = (aten._to_copy.default, aten.copy_.default)
 
 
-class Waits(RuntimeError):
+class WaitError(RuntimeError):
     """An operation for which the program would wait until the GPU has done all before it."""
 
 
 class NoWaits(TorchDispatchMode):
-    """Raises Waits for operations that wait for a GPU; tensors on `device` count as being on it."""
+    """Raises WaitError for operations that wait for a GPU; tensors on `device` count as being on it."""
 
     def __init__(self, device: str = "cuda") -> None:
         super().__init__()
@@ -36,9 +36,9 @@ class NoWaits(TorchDispatchMode):
             return args[0]
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         if self._copies_between_devices(func, tensors, kwargs):
-            raise Waits(f"{func} copies between CPU and GPU without non_blocking")
+            raise WaitError(f"{func} copies between CPU and GPU without non_blocking")
         if any(tensor.device.type == self.device for tensor in tensors) and _reads(func, tensors, args, kwargs):
-            raise Waits(f"{func} waits for the GPU")
+            raise WaitError(f"{func} waits for the GPU")
         return func(*args, **kwargs)
 
     def _copies_between_devices(self, func: Any, tensors: list[Tensor], kwargs: dict[str, Any]) -> bool:
@@ -63,7 +63,7 @@ def _reads(func: Any, tensors: list[Tensor], args: Any, kwargs: dict[str, Any]) 
 
 @contextlib.contextmanager
 def pretended_gpu() -> Iterator[None]:
-    """Inside, tensors have no numbers and may be on "cuda"; waits raise Waits, mixed devices torch's own errors."""
+    """Inside, tensors have no numbers and may be on "cuda"; waits raise WaitError, mixed devices torch's own errors."""
     with FakeTensorMode(allow_non_fake_inputs=True), NoWaits():
         yield
 

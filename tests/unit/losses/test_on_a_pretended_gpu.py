@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from tests.pretended_gpu import NEEDS_CUDA_BUILD, NoWaits, Waits, on_pretended_gpu, pretended_gpu
+from tests.pretended_gpu import NEEDS_CUDA_BUILD, NoWaits, WaitError, on_pretended_gpu, pretended_gpu
 from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
 
@@ -74,7 +74,7 @@ def on_the_gpu(case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_value_of_a_loss_does_not_wait(case):
     """Except those of `WAITING`; what no longer waits must leave the table."""
-    with pytest.raises(Waits) if case in WAITING else nullcontext():
+    with pytest.raises(WaitError) if case in WAITING else nullcontext():
         on_the_gpu(case)
 
 
@@ -111,7 +111,7 @@ def test_every_case_with_a_reason_exists():
     ],
 )  # fmt: skip
 def test_a_wait_is_seen(operation):
-    with pretended_gpu(), pytest.raises(Waits):
+    with pretended_gpu(), pytest.raises(WaitError):
         operation(torch.ones(3, 3, device="cuda"))
 
 
