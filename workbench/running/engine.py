@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import cast
 
 import torch  # noqa: TID253 - running's functions import this file when they are called
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
@@ -37,6 +36,7 @@ from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers
+from workbench.training.weight_average import WeightAverage
 
 ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
 COMPANION = "projections"  # the key in a checkpoint, named after the first companion
@@ -79,8 +79,7 @@ class Engine:
             self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.weight_average:
-            decay = get_ema_multi_avg_fn(config.training.weight_average)
-            self.parts.average = AveragedModel(self.parts.model, multi_avg_fn=decay, use_buffers=True)
+            self.parts.average = WeightAverage(self.parts.model, config.training.weight_average)
         if config.training.compile_backbone:
             cast(EmbeddingModel, self.parts.model).backbone.compile()
         self.evaluator = Evaluator(
