@@ -25,6 +25,10 @@ PROXIES = {  # parameters here, the key of the proxies, the library's loss
     "sub_center_arcface": (
         {}, "softmax.W", lambda: library.SubCenterArcFaceLoss(num_classes=K, embedding_size=D, margin=28.6)
     ),
+    "proxy_anchor": ({}, "anchors.proxies", lambda: library.ProxyAnchorLoss(K, D)),
+    "proxy_anchor, sharp": (
+        {"alpha": 400.0, "margin": 0.9}, "anchors.proxies", lambda: library.ProxyAnchorLoss(K, D, 0.9, 400)
+    ),
 }  # fmt: skip
 
 
