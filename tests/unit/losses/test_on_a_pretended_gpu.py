@@ -27,15 +27,12 @@ CASES = {name: {} for name in list_losses()} | VARIANTS
 PML = "pytorch-metric-learning makes lists of pairs"
 WAITING = {  # cases in which a GPU must wait, with the reason
     "angular": "the number of positive pairs",
-    "arcface": PML,
     "ccp": PML,
     "circle": PML,
     "contrastive_positive_margin": PML,
-    "cosface": PML,
     "ice": "the number of anchors that are left out",
     "margin": "anchors with a negative",
     "multi_similarity": PML,
-    "proxy_anchor": PML,
     "psc": "bool mask",
     "psc of means": "bool mask",
     "psce without own class": "bool mask",
@@ -43,7 +40,6 @@ WAITING = {  # cases in which a GPU must wait, with the reason
     "rankmi of order": "anchors with a negative",
     "recall_at_k": "the number of positive pairs",
     "smooth_ap": "the number of positive pairs",
-    "sub_center_arcface": PML,
     "threshold_consistent": "the number of positive pairs",
     "triplet of all": PML,
     "tsc": "classes of the batch",
