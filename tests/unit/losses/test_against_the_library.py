@@ -3,6 +3,8 @@
 import pytest
 import torch
 from pytorch_metric_learning import losses as library
+from pytorch_metric_learning import miners
+from torch import nn
 
 from workbench.losses import build_loss
 
@@ -30,6 +32,24 @@ PROXIES = {  # parameters here, the key of the proxies, the library's loss
         {"alpha": 400.0, "margin": 0.9}, "anchors.proxies", lambda: library.ProxyAnchorLoss(K, D, 0.9, 400)
     ),
 }  # fmt: skip
+
+
+class Mined(nn.Module):
+    """The library's multi-similarity loss on what its miner finds."""
+
+    def __init__(self, epsilon):
+        super().__init__()
+        self.loss, self.miner = library.MultiSimilarityLoss(), miners.MultiSimilarityMiner(epsilon)
+
+    def forward(self, z, y):
+        return self.loss(z, y, self.miner(z, y))
+
+
+PAIRS = {  # parameters here, the library's loss
+    "multi_similarity": ({}, lambda: Mined(0.1)),
+    "multi_similarity, few pairs": ({"epsilon": 0.0}, lambda: Mined(0.0)),
+    "multi_similarity, all pairs": ({"epsilon": 2.0}, lambda: Mined(2.0)),
+}
 
 
 def embeddings(which):
@@ -61,6 +81,16 @@ def test_a_loss_with_proxies_has_the_library_s_value_and_gradients(case, which):
     assert list(loss.state_dict()) == [key]
     z, y = embeddings(which), BATCHES[which]
     assert_equal(value_and_slopes(loss.double(), z, y), value_and_slopes(peer.double(), z, y))
+
+
+@pytest.mark.parametrize("which", BATCHES)
+@pytest.mark.parametrize("case", PAIRS)
+def test_a_loss_of_pairs_has_the_library_s_value_and_gradient(case, which):
+    params, make = PAIRS[case]
+    loss = build_loss(case.split(",")[0], num_classes=K, embedding_dim=D, **params)
+    assert not loss.state_dict(), "a checkpoint holds nothing of it, as before"
+    z, y = embeddings(which), BATCHES[which]
+    assert_equal(value_and_slopes(loss, z, y), value_and_slopes(make(), z, y))
 
 
 @pytest.mark.parametrize("name", ["arcface", "sub_center_arcface"])

@@ -32,7 +32,6 @@ WAITING = {  # cases in which a GPU must wait, with the reason
     "contrastive_positive_margin": PML,
     "ice": "the number of anchors that are left out",
     "margin": "anchors with a negative",
-    "multi_similarity": PML,
     "psc": "bool mask",
     "psc of means": "bool mask",
     "psce without own class": "bool mask",
