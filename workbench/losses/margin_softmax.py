@@ -1,15 +1,14 @@
-"""ArcFace, CosFace, Sub-center ArcFace and Circle, with their published defaults.
+"""ArcFace, CosFace and Sub-center ArcFace, with their published defaults.
 
 Not pytorch-metric-learning's losses of these names, the same formulas: 0.59 to 0.97 of their time (docs/benchmarks.md),
-and no choice of numbers by a mask, for which a GPU would wait. The three softmaxes are computed in float32 or float64,
-with proxies that have their own learning rate.
+and no choice of numbers by a mask, for which a GPU would wait. They are computed in float32 or float64, with
+proxies that have their own learning rate.
 """
 
 from math import cos, degrees, radians, sin
 from typing import TypeVar
 
 import torch
-from pytorch_metric_learning import losses as library
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -18,7 +17,7 @@ from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import UNNAMED
-from workbench.losses.search_space import AROUND, MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -52,13 +51,6 @@ class SubCenterParams(ArcFaceParams):
     """Parameters of sub-center ArcFace."""
 
     centres: int = param(3, ge=1, le=20, symbol="K", unit="per class", help="Proxies of a class; the nearest counts.")
-
-
-class CircleParams(Params):
-    """Parameters of the circle loss."""
-
-    margin: float = param(0.4, ge=0, le=1, symbol="m", help="Positives are wanted above 1 - m, negatives below m.")
-    scale: float = param(80.0, gt=0, le=1000, symbol="γ", help="Sharpness of the softmax over pairs.")
 
 
 OwnParams = TypeVar("OwnParams", bound=MarginSoftmaxParams)
@@ -161,30 +153,3 @@ class SubCenterArcFace(AngularMargin[SubCenterParams]):
 
     def __init__(self, params: SubCenterParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim, centres=params.centres)
-
-
-@register(
-    "loss", "circle", title="Circle", params=CircleParams, needs_pairs=True,
-    family="Pairs and triplets", formula="mean_a log(1 + Σ_n exp(γ a_n (s_an − m)) Σ_p exp(−γ a_p (s_ap − 1 + m)))",
-    source="Sun et al. 2020, Eq. 6 to 8; pytorch-metric-learning CircleLoss",
-    batch="classes × images, two or more of each",
-    defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",
-    search=NETWORK_RATE | {
-        "margin": between(0.1, 0.5, AROUND),
-        "scale": between(16, 256, "Sun et al. 2020: 80 for retrieval, 256 for faces; less for short runs", log=True),
-    },
-)  # fmt: skip
-class Circle(BatchLoss[CircleParams]):
-    """Mean over anchors of softplus(log sum_n e^(γ a_n (s_n - m)) + log sum_p e^(-γ a_p (s_p - 1 + m))).
-
-    The weights a_p = max(0, 1 + m - s_p) and a_n = max(0, s_n + m) count as constants in the gradient. Anchors without
-    a positive or a negative, and those whose value is 0, do not count in the mean; with none left the value is 0.
-    """
-
-    def __init__(self, params: CircleParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.pairs = library.CircleLoss(m=params.margin, gamma=params.scale)
-
-    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        value: Tensor = self.pairs(embeddings, labels)
-        return value

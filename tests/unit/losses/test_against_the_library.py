@@ -46,6 +46,8 @@ class Mined(nn.Module):
 
 
 PAIRS = {  # parameters here, the library's loss
+    "circle": ({}, library.CircleLoss),
+    "circle, another margin": ({"margin": 0.1, "scale": 256.0}, lambda: library.CircleLoss(0.1, 256)),
     "multi_similarity": ({}, lambda: Mined(0.1)),
     "multi_similarity, few pairs": ({"epsilon": 0.0}, lambda: Mined(0.0)),
     "multi_similarity, all pairs": ({"epsilon": 2.0}, lambda: Mined(2.0)),
