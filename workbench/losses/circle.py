@@ -1,7 +1,7 @@
 """Circle loss: every pair is weighed by how far it is from where it should be.
 
-Not pytorch-metric-learning's CircleLoss, the same formula: 0.19 to 0.38 of its time (docs/benchmarks.md), and no choice of
-numbers by a mask, for which a GPU would wait.
+Not pytorch-metric-learning's CircleLoss, the same formula: 0.19 to 0.38 of its time (docs/benchmarks.md), and no choice
+of numbers by a mask, for which a GPU would wait.
 """
 
 from torch import Tensor

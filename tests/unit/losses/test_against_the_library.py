@@ -46,6 +46,11 @@ class Mined(nn.Module):
 
 
 PAIRS = {  # parameters here, the library's loss
+    "contrastive_positive_margin": ({}, lambda: library.ContrastiveLoss(0.3, 0.8)),
+    "contrastive_positive_margin, positives to 0": (
+        {"positive_margin": 0.0, "negative_margin": 2.0},
+        lambda: library.ContrastiveLoss(0, 2),
+    ),
     "circle": ({}, library.CircleLoss),
     "circle, another margin": ({"margin": 0.1, "scale": 256.0}, lambda: library.CircleLoss(0.1, 256)),
     "multi_similarity": ({}, lambda: Mined(0.1)),

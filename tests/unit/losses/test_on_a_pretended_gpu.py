@@ -28,7 +28,6 @@ PML = "pytorch-metric-learning makes lists of pairs"
 WAITING = {  # cases in which a GPU must wait, with the reason
     "angular": "the number of positive pairs",
     "ccp": PML,
-    "contrastive_positive_margin": PML,
     "ice": "the number of anchors that are left out",
     "margin": "anchors with a negative",
     "psc": "bool mask",
