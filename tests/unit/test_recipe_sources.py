@@ -1,4 +1,4 @@
-"""The recipes of papers against their authors' public code: values that the code names, with the file that names them."""
+"""The papers' recipes against their authors' public code: values that the code names, and the file that names them."""
 
 import re
 

@@ -102,7 +102,7 @@ def test_a_long_tail_keeps_fewer_images_of_each_next_class():
     [(10, 100, 12_406), (10, 50, 13_996), (10, 10, 20_431), (100, 100, 10_847), (100, 50, 12_608), (100, 10, 19_573)],
 )
 def test_a_long_tail_of_cifar_has_as_many_images_as_the_public_one(classes, ratio, images):
-    """kaidic/LDAM-DRW imbalance_cifar.py and LTH14/targeted-supcon: int(img_max * (imb_factor**(cls_idx / (C - 1))))."""
+    """kaidic/LDAM-DRW imbalance_cifar.py: int(img_max * (imb_factor**(cls_idx / (cls_num - 1.0))))."""
     most = 50_000 // classes
     kept = sampler("long_tailed", np.repeat(np.arange(classes), most), 64, ratio=float(ratio)).kept
     assert kept.tolist() == [int(most * (1 / ratio) ** (place / (classes - 1.0))) for place in range(classes)]

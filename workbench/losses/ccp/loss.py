@@ -45,7 +45,7 @@ PUBLISHED: ByData = {
     batch="classes × images; the paper: 8 × 4",
     defaults=in_ccp(PUBLISHED, CCP_PAIRS)
     | {"mnist": {"proxies": 4, "pool": 16, "embedding.dim": 2}},
-    defaults_source=f"{CCP_PAPER}; multi-similarity without mining: the authors' code; MNIST: Section 5, proof of concept",
+    defaults_source=f"{CCP_PAPER}; multi-similarity mines nothing: its code; MNIST: Section 5, proof of concept",
     measured=measured_on(
         {
             "inner": "multi_similarity", "proxies": 4, "pool": 12, "check_every": 50, "patience": 6,
