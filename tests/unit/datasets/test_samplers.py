@@ -97,6 +97,18 @@ def test_a_long_tail_keeps_fewer_images_of_each_next_class():
     assert np.array_equal(again, np.concatenate(found.batches(0)))
 
 
+@pytest.mark.parametrize(
+    ("classes", "ratio", "images"),
+    [(10, 100, 12_406), (10, 50, 13_996), (10, 10, 20_431), (100, 100, 10_847), (100, 50, 12_608), (100, 10, 19_573)],
+)
+def test_a_long_tail_of_cifar_has_as_many_images_as_the_public_one(classes, ratio, images):
+    """kaidic/LDAM-DRW imbalance_cifar.py: int(img_max * (imb_factor**(cls_idx / (cls_num - 1.0))))."""
+    most = 50_000 // classes
+    kept = sampler("long_tailed", np.repeat(np.arange(classes), most), 64, ratio=float(ratio)).kept
+    assert kept.tolist() == [int(most * (1 / ratio) ** (place / (classes - 1.0))) for place in range(classes)]
+    assert kept.sum() == images
+
+
 def test_a_long_tail_leaves_no_class_empty():
     found = sampler("long_tailed", np.repeat(np.arange(4), 5), 2, ratio=1000.0)
     assert found.kept.tolist() == [5, 1, 1, 1]
