@@ -49,6 +49,7 @@ class Session(Shown):
         workspace: an open workspace; `open_workspace` changes it and closes the one before.
         preferences: what the window remembers; the default file when it is not given.
         make_job: makes the job of a run; by default where the user chose; tests give another.
+        watch: on the workspace, made where it was opened; else it is made here.
     """
 
     workspace_changed = Signal()
@@ -71,8 +72,9 @@ class Session(Shown):
         preferences: Preferences | None = None,
         make_job: MakeJob | None = None,
         parent: QObject | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        super().__init__(Watch(workspace), parent)
+        super().__init__(watch or Watch(workspace), parent)
         self.preferences = preferences or Preferences(parent=self)
         self.theme = Theme(self.preferences, self)
         self.analysis = AnalysisClient(self)
