@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import offering
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.menus import chosen_place
 from workbench.ui.question import Question
 from workbench.ui.session import Session
@@ -79,7 +80,7 @@ class Opening(QObject):
             lease.take_over(path, progress)
             return watched(path)
 
-        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace)
+        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace, self._say)
 
     def repair(self, path: Path) -> None:
         """Rebuild a damaged workspace's database, open the workspace, and say what was done."""
@@ -91,9 +92,10 @@ class Opening(QObject):
         def show(result: tuple[str, Watch]) -> None:
             said, watch = result
             self._show_workspace(watch)
-            self._session.notify(said)
+            if self._session.workspace is watch.workspace:
+                self._session.notify(said, EVERYWHERE)
 
-        self._session.run_in_thread("Repairing the workspace", work, show)
+        self._session.run_in_thread("Repairing the workspace", work, show, self._say)
 
     def _not_opened(self, path: Path, problem: Problem) -> None:
         """Say why; ask whether to repair it, or to take it over where another machine has it."""
@@ -105,13 +107,16 @@ class Opening(QObject):
             words = f"{problem.kept} {REPAIRED}"
             self._ask(REPAIR, problem.what, words, {"keep": keep, "repair": act}, partial(self.repair, path))
         else:
-            self._session.notify(problem)
+            self._say(problem)
 
     def _ask(self, title: str, what: str, words: str, answers: dict[str, QPushButton], act: Callable[[], None]) -> None:
         """Ask a question whose first answer changes nothing; `act` follows any other."""
         self.question = Question(title, what, words, answers, self._window)
         self.question.answered.connect(lambda answer: None if answer == "keep" else act())
         self.question.open()
+
+    def _say(self, problem: Problem) -> None:
+        self._session.notify(problem, EVERYWHERE)
 
     def start_sample(self) -> None:
         """Start the run that needs no download."""
@@ -153,4 +158,4 @@ class Opening(QObject):
         except Problem as problem:
             watch.close()
             watch.workspace.close()
-            self._session.notify(problem)
+            self._say(problem)

@@ -21,6 +21,7 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.spare import Spare
 from workbench.ui.analysis import AnalysisClient
+from workbench.ui.concern import EVERYWHERE, Concern, of_page
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
@@ -146,6 +147,10 @@ class Session(Shown):
             self.catalog = catalog
             self.catalog_changed.emit()
 
+    def here(self) -> Concern:
+        """The shown page, and the shown run where the page is about it."""
+        return of_page(self.page, self.run_id)
+
     def show_page(self, name: str) -> None:
         """Bring a page to the front: one of PAGES."""
         if name not in PAGES:
@@ -195,7 +200,7 @@ class Session(Shown):
             if isinstance(problem, sending.UnknownData):
                 self.data_asked.emit(problem.path, place)
             else:
-                self.notify(problem)
+                self.notify(problem, EVERYWHERE)
 
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
 
@@ -331,7 +336,7 @@ class Session(Shown):
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
-            self.notify(Problem(problem or "The run failed. See the log."))
+            self.notify(Problem(problem or "The run failed. See the log."), Concern(run=run_id))
         self.run_ended.emit(run_id, status)
         self._trash_discarded(run_id)
         run = self.run(run_id)

@@ -8,6 +8,7 @@ from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
+from workbench.ui.concern import of_page
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
@@ -169,11 +170,12 @@ class ComparePage(QStackedWidget):
 
     def _not_read(self, problem: Problem) -> None:
         self.reading.setText(str(problem))
-        self.session.notify(problem)
+        self.session.notify(problem, of_page("compare", None))
 
     def _show_overview(self, overview: Overview) -> None:
         model = self.model
         model.take_overview(overview)
+        self.session.settled.emit(of_page("compare", None))
         self.report_action.setEnabled(True)
         self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)
