@@ -5,7 +5,7 @@ here reads the disk on it: what is asked was read by the follower, and what must
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -175,6 +175,24 @@ class Session(Shown):
         self.show_run(numbers[0])
         if then is not None:
             then()
+
+    def add_runs(self, configs: "Sequence[RunConfig]", then: Callable[[list[int]], None]) -> None:
+        """Make all runs of several configs and queue them; the shown run stays. `then` gets their numbers."""
+        workspace = self.workspace
+
+        def work() -> list[tuple[int, bool]]:
+            return [
+                (run_id, "," in config.device)
+                for config in configs
+                for run_id in folds_and_seeds.prepare(config, workspace)
+            ]
+
+        def queue(made: list[tuple[int, bool]]) -> None:
+            for run_id, alone in made:
+                self.queue.add(run_id, alone=alone)
+            then([run_id for run_id, _ in made])
+
+        self.change(work, queue)
 
     def start_at(self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None) -> None:
         """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
