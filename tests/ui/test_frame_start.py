@@ -94,8 +94,8 @@ def test_a_config_of_the_file_manager_is_shown_by_set_up(tmp_path):
     code = """
 from workbench.ui.session import Session
 made = Session.__init__
-def watched(session, *words):
-    made(session, *words)
+def watched(session, *words, **named):
+    made(session, *words, **named)
     session.config_offered.connect(lambda config: print("config", config.name))
     session.page_asked.connect(lambda name: print("page", name))
 Session.__init__ = watched"""
