@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.environment import shared_images
@@ -104,9 +105,11 @@ def preflight(
         times = time_steps(engine, DRY_STEPS, cancelled)
         per_look = time_probe(engine, cancelled)
     except (RuntimeError, MemoryError) as error:
-        if not device.is_out_of_memory(error):
+        if (problem := engine.explained(error)) is None:
             raise
-        raise engine.out_of_memory() from None
+        raise Problem(
+            problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
+        ) from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images

@@ -112,6 +112,7 @@ class PreflightCard(Card):
         """Show why the check failed."""
         self.show_idle("")
         self._say("", str(problem), True)
+        self.look.setVisible(True)  # the data may be what is wrong, or say why
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
         """Show the result. `titles` maps names of data sets to their titles."""
