@@ -444,7 +444,7 @@ def test_cost_tells_what_is_known(qtbot, session, workspace):
         db.execute("update runs set memory_bytes = ?, seconds = 3.0", (1_024_000_000,))
     qtbot.waitUntil(lambda: session.runs()[0].memory_bytes == 1_024_000_000)
     page.read()
-    qtbot.waitUntil(lambda: "(1024, " in page.tabs.cost.memory.plot.accessibleDescription())
+    qtbot.waitUntil(lambda: "(1,024, " in page.tabs.cost.memory.plot.accessibleDescription())
     assert page.tabs.cost.memory.plot.accessibleName() == "Memory against quality"
     assert page.tabs.cost.memory.plot.getAxis("left").labelText == "MAP@R % ↑"
 
