@@ -123,10 +123,8 @@ class Engine:
                     enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
-            if device.is_out_of_memory(error):
-                raise self.out_of_memory() from None
-            if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
-                raise device.not_compiled(error) from None
+            if (problem := self.explained(error)) is not None:
+                raise problem from None
             raise
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
@@ -234,6 +232,14 @@ class Engine:
     def _enough(self) -> bool:
         return 0 < self.config.training.patience <= self.unimproved
 
+    def explained(self, error: Exception) -> Problem | None:
+        """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others."""
+        if device.is_out_of_memory(error):
+            return self.out_of_memory()
+        if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
+            return device.not_compiled(error)
+        return None
+
     def out_of_memory(self) -> Problem:
         """The Problem of a device without memory for a batch; frees what can be freed there."""
         if self.parts.device.type == "cuda":
@@ -247,4 +253,6 @@ class Engine:
             f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
             kept="The run and its checkpoints are kept.",
             todo=f"Try a batch of {max(2, batch // 2)}{chunk}.",
+            field="training.batch_size",
+            fits=max(2, batch // 2),
         )

@@ -27,14 +27,7 @@ VARIANTS = {  # other ways through the code of a loss
 CASES = {name: {} for name in list_losses()} | VARIANTS
 PML = "pytorch-metric-learning makes lists of pairs"
 WAITING = {  # cases in which a GPU must wait, with the reason
-    "arcface": PML,
     "ccp": PML,
-    "circle": PML,
-    "contrastive_positive_margin": PML,
-    "cosface": PML,
-    "multi_similarity": PML,
-    "proxy_anchor": PML,
-    "sub_center_arcface": PML,
     "triplet of all": PML,
     "xbm of contrastive_positive_margin": PML,
     "xbm of multi_similarity": PML,
