@@ -13,8 +13,8 @@ from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
 NEEDS_CUDA_BUILD = pytest.mark.skipif(torch.version.cuda is None, reason="torch is built without CUDA")
-INDEXING = (aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default)
-COPYING = (aten._to_copy.default, aten.copy_.default)
+INDEXING = ("aten.index.Tensor", "aten.index_put.default", "aten.index_put_.default", "aten._index_put_impl_.default")
+COPYING = ("aten._to_copy.default", "aten.copy_.default")
 
 
 class WaitError(RuntimeError):
@@ -32,7 +32,7 @@ class NoWaits(TorchDispatchMode):
         kwargs = kwargs or {}
         if func is aten.is_pinned.default:  # pretended tensors have no memory
             return False
-        if func is aten._pin_memory.default:
+        if str(func) == "aten._pin_memory.default":
             return args[0]
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
         if self._copies_between_devices(func, tensors, kwargs):
@@ -42,7 +42,7 @@ class NoWaits(TorchDispatchMode):
         return func(*args, **kwargs)
 
     def _copies_between_devices(self, func: Any, tensors: list[Tensor], kwargs: dict[str, Any]) -> bool:
-        if func not in COPYING or kwargs.get("non_blocking"):
+        if str(func) not in COPYING or kwargs.get("non_blocking"):
             return False
         devices = {tensor.device.type for tensor in tensors}
         if kwargs.get("device") is not None:
@@ -52,7 +52,7 @@ class NoWaits(TorchDispatchMode):
 
 def _reads(func: Any, tensors: list[Tensor], args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether the operation needs a number, or the size of its result, from the GPU."""
-    if func in INDEXING:
+    if str(func) in INDEXING:
         chosen = [index for index in args[1] if index is not None]
         return any(index.dtype in (torch.bool, torch.uint8) or index.device != args[0].device for index in chosen)
     if func is aten.multinomial.default:  # its fast way looks whether the weights are valid
@@ -71,11 +71,9 @@ def pretended_gpu() -> Iterator[None]:
 def on_pretended_gpu(module: torch.nn.Module) -> torch.nn.Module:
     """The module, with pretended parameters and buffers on "cuda" in place of its own; call inside `pretended_gpu`."""
     for part in module.modules():
-        for name, weight in list(part._parameters.items()):
-            if weight is not None:
-                there = torch.empty(weight.shape, dtype=weight.dtype, device="cuda")
-                part._parameters[name] = torch.nn.Parameter(there, requires_grad=weight.requires_grad)
-        for name, buffer in list(part._buffers.items()):
-            if buffer is not None:
-                part._buffers[name] = torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda")
+        for name, weight in list(part.named_parameters(recurse=False)):
+            there = torch.empty(weight.shape, dtype=weight.dtype, device="cuda")
+            part.register_parameter(name, torch.nn.Parameter(there, requires_grad=weight.requires_grad))
+        for name, buffer in list(part.named_buffers(recurse=False)):
+            setattr(part, name, torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda"))
     return module

@@ -69,6 +69,7 @@ def parts_of(settings, model, loss, average):
 def test_a_step_does_not_wait(optimiser, no_gradient_kept):
     model = build_model("resnet18", {}, EmbeddingParams(dim=16), 3)
     loss, average = build_loss("norm_ce", num_classes=4, embedding_dim=16), WeightAverage(model, 0.9)
+    average.update_parameters(model)  # the first call copies, later ones average
     with labels_in_range(), pretended_gpu():
         parts = parts_of(TrainingParams(optimiser=optimiser), model, loss, average)
         no_gradient_kept += parts.weights
