@@ -13,6 +13,10 @@ N, D, K = 32, 16, 10
 STEPS = 2  # RankMI changes the embeddings in its second step alone; memories have something in it
 
 VARIANTS = {  # other ways through the code of a loss
+    "ccp of triplets": {"inner": "triplet"},
+    "ccp of contrastive": {"inner": "contrastive"},
+    "ccp of contrastive_cosine": {"inner": "contrastive_cosine"},
+    "ccp of multi_similarity": {"inner": "multi_similarity"},
     "xbm": {"warm_up": 0},
     "xbm of triplets": {"warm_up": 0, "inner": "triplet"},
     "xbm of contrastive_cosine": {"warm_up": 0, "inner": "contrastive_cosine"},
@@ -24,10 +28,8 @@ VARIANTS = {  # other ways through the code of a loss
     "rankmi of order": {"order": 1.0},
 }
 CASES = {name: {} for name in list_losses()} | VARIANTS
-PML = "pytorch-metric-learning makes lists of pairs"
 WAITING = {  # cases in which a GPU must wait, with the reason
     "angular": "the number of positive pairs",
-    "ccp": PML,
     "ice": "the number of anchors that are left out",
     "margin": "anchors with a negative",
     "psc": "bool mask",
@@ -38,10 +40,7 @@ WAITING = {  # cases in which a GPU must wait, with the reason
     "recall_at_k": "the number of positive pairs",
     "smooth_ap": "the number of positive pairs",
     "threshold_consistent": "the number of positive pairs",
-    "triplet of all": PML,
     "tsc": "classes of the batch",
-    "xbm of contrastive_positive_margin": PML,
-    "xbm of multi_similarity": PML,
 }
 
 
