@@ -1,8 +1,8 @@
 """Triplet loss with semi-hard negatives, or with all of them.
 
-All negatives give what pytorch-metric-learning's TripletMarginLoss does without its tensor of n x n x n and list of
-triplets, for which a GPU would wait: 0.11 to 0.41 of its time. Semi-hard ones are not its loss and miner, which take all triplets within the
-margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41 of their time.
+Not pytorch-metric-learning's TripletMarginLoss. With all negatives it is the same formula in 0.11 to 0.41 of its time,
+without a tensor of n x n x n and lists of triplets, for which a GPU would wait. Its semi-hard miner takes all triplets
+within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41 of that.
 """
 
 from typing import Literal
