@@ -1,14 +1,13 @@
 """Triplet loss with semi-hard negatives, or with all of them.
 
-All negatives are pytorch-metric-learning's TripletMarginLoss. Semi-hard ones are not its loss and miner, which take all
-triplets within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41
-of their time.
+Not pytorch-metric-learning's TripletMarginLoss. With all negatives it is the same formula in 0.11 to 0.41 of its time,
+without a tensor of n x n x n and lists of triplets, for which a GPU would wait. Its semi-hard miner takes all triplets
+within the margin, on distances that are not squared; the paper's one negative for each pair takes 0.10 to 0.41 of that.
 """
 
 from typing import Literal
 
 import torch
-from pytorch_metric_learning.losses import TripletMarginLoss
 from torch import Tensor
 
 from workbench.losses.batch import distances, mean_of, on_sphere, pair_masks
@@ -54,17 +53,32 @@ class Triplet(BatchLoss[TripletParams]):
     D_ap - D_an + margin over those where it is positive.
     """
 
-    def __init__(self, params: TripletParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.all = TripletMarginLoss(params.margin) if params.triplets == "all" else None
-
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        if self.all is not None:
-            value: Tensor = self.all(embeddings, labels)
-            return value
-        apart = distances(on_sphere(embeddings)).square()  # [n, n]
+        apart = distances(on_sphere(embeddings))  # [n, n]
         positive, negative = pair_masks(labels)
-        return semi_hard(apart, positive, negative, self.params.margin)
+        if self.params.triplets == "all":
+            return all_triplets(apart, positive, negative, self.params.margin)
+        return semi_hard(apart.square(), positive, negative, self.params.margin)
+
+
+def all_triplets(apart: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:
+    """Mean of D_ap - D_an + margin over all triplets of which it is positive; 0 without one.
+
+    Args:
+        apart: distances D [n, m] from anchors to others.
+        positive: bool [n, m], which others are positives; `negative`: which are negatives.
+        margin: how much farther a negative must be.
+    """
+    # Sorting counts the triplets of each pair, so that no n x m x m tensor is needed.
+    fixed = apart.detach().contiguous()
+    bounds = fixed + margin
+    nearer = torch.searchsorted(fixed.masked_fill(~negative, torch.inf).sort(1).values, bounds)
+    not_beyond = torch.searchsorted(bounds.masked_fill(~positive, -torch.inf).sort(1).values, fixed, right=True)
+    triplets = torch.where(positive, nearer, 0)
+    count = triplets.sum()
+    weights = triplets - torch.where(negative, fixed.shape[1] - not_beyond, 0)
+    weights = weights.to(apart.dtype) / count.clamp_min(1)
+    return torch.where(count > 0, (weights * apart).sum() + margin, 0.0)
 
 
 def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float) -> Tensor:

@@ -1,19 +1,21 @@
 """Cross-batch memory: a pair loss between the batch and the embeddings of earlier batches.
 
-Not pytorch-metric-learning's CrossBatchMemory, but its pair losses for C2 and MS: after a warm-up, the
-memory's part is added to that of the batch, as in Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
+Not pytorch-metric-learning's CrossBatchMemory: after a warm-up, the memory's part is added to that of the batch, as in
+Eq. 3. C1 is the authors' own loss by cosine (contrastive_cosine.py).
 """
 
 from typing import Literal
 
-from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss
+import torch
 from torch import Tensor
 
-from workbench.losses.batch import on_sphere
+from workbench.losses.batch import distances, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.contrastive_cosine import cosine_pairs
 from workbench.losses.contrastive_pairs import contrastive_pairs
+from workbench.losses.contrastive_positive_margin import hinges
 from workbench.losses.memory import Memory
+from workbench.losses.multi_similarity import multi_similarity
 from workbench.losses.published import C2_MARGINS, CCP_PAIRS, CCP_PAPER, Values, in_ccp
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.losses.triplet import semi_hard
@@ -85,8 +87,6 @@ class XBM(BatchLoss[XBMParams]):
     def __init__(self, params: XBMParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
         self.memory = Memory(params.memory, embedding_dim)
-        self.hinges = ContrastiveLoss(params.positive_margin, params.margin)
-        self.similarity = MultiSimilarityLoss(alpha=2, beta=50, base=0.5)
         self.steps = 0
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
@@ -94,7 +94,7 @@ class XBM(BatchLoss[XBMParams]):
         value = self._pairs(unit, labels, None, labels)
         if self.training:
             self.steps += 1
-            if self.steps > self.params.warm_up:
+            if self.steps > self.params.warm_up and self.memory.seen:
                 kept, kept_labels = self.memory.contents()
                 value = value + self._pairs(unit, labels, kept.to(unit.dtype), kept_labels)
             self.memory.add(unit, labels)
@@ -112,10 +112,10 @@ class XBM(BatchLoss[XBMParams]):
         if self.params.inner == "triplet":
             squared = (2 - 2 * unit @ others.T).clamp_min(0)
             return semi_hard(squared, positive, negative, self.params.triplet_margin)
-        pairs = (*positive.nonzero(as_tuple=True), *negative.nonzero(as_tuple=True))
-        loss = self.similarity if self.params.inner == "multi_similarity" else self.hinges
-        value: Tensor = loss(unit, labels, pairs, ref_emb=others, ref_labels=other_labels)
-        return value
+        if self.params.inner == "multi_similarity":
+            return multi_similarity(unit @ others.T, positive, negative, alpha=2, beta=50, base=0.5)
+        apart = distances(unit) if kept is None else torch.cdist(unit, others)
+        return hinges(apart, positive, negative, self.params.positive_margin, self.params.margin)
 
     def get_extra_state(self) -> dict[str, int]:
         """What a checkpoint stores besides the tensors: the steps taken."""

@@ -41,7 +41,7 @@ PUBLISHED: ByData = {
 @register(
     "loss", "ccp", title="Chance-constrained proxies (CCP)", params=CCPParams, needs_pairs=True,
     family="Proxies", formula="pair loss of batch × proxies + λ/2 ‖θ − θ′‖², θ′ the weights of the last projection",
-    source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2; pytorch-metric-learning for the pair losses",
+    source="Gürbüz et al. 2023 (CCP), Eq. 4.11, Algorithms 1 and 2",
     batch="classes × images; the paper: 8 × 4",
     defaults=in_ccp(PUBLISHED, CCP_PAIRS)
     | {"mnist": {"proxies": 4, "pool": 16, "embedding.dim": 2}},

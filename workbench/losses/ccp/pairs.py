@@ -5,13 +5,13 @@ from functools import partial
 from typing import Literal
 
 import torch
-from pytorch_metric_learning.distances import DotProductSimilarity, LpDistance
-from pytorch_metric_learning.losses import ContrastiveLoss, MultiSimilarityLoss, TripletMarginLoss
-from pytorch_metric_learning.miners import MultiSimilarityMiner
-from torch import Tensor, nn
+from torch import Tensor
 
-from workbench.losses.batch import mean_of
+from workbench.losses.batch import mean_of, pair_masks
 from workbench.losses.contrastive_cosine import cosine_pairs
+from workbench.losses.contrastive_positive_margin import hinges
+from workbench.losses.multi_similarity import mined, multi_similarity
+from workbench.losses.triplet import all_triplets
 from workbench.params import Params, param
 
 # (rows [r, d], their labels, columns [c, d] or None for the rows themselves, their labels or None) -> scalar
@@ -78,65 +78,45 @@ def pair_loss(params: CCPParams) -> PairLoss:
 
     The registered losses of the same names would normalise every vector first, unlike Section 4.4.
     """
-    euclidean = LpDistance(normalize_embeddings=False)
-    if params.inner == "contrastive":
-        return partial(_contrastive, params.negative_margin)
-    if params.inner == "contrastive_cosine":
-        return partial(_cosine, params.cosine_margin)
-    if params.inner == "multi_similarity":
-        return _multi_similarity(params)
-    pairs: nn.Module
-    if params.inner == "triplet":
-        pairs = TripletMarginLoss(margin=params.triplet_margin, distance=euclidean)
-    else:
-        pairs = ContrastiveLoss(params.positive_margin, params.negative_margin, distance=euclidean)
-
-    def value(rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None) -> Tensor:
-        loss: Tensor = pairs(rows, row_labels, ref_emb=columns, ref_labels=column_labels)
-        return loss
-
-    return value
+    by_product = params.inner in ("multi_similarity", "contrastive_cosine")
+    return partial(_by_products if by_product else _by_distances, params)
 
 
-def _multi_similarity(params: CCPParams) -> PairLoss:
-    cosine = DotProductSimilarity(normalize_embeddings=False)
-    pairs = MultiSimilarityLoss(alpha=params.alpha, beta=params.beta, base=params.base, distance=cosine)
-    miner = MultiSimilarityMiner(epsilon=params.epsilon, distance=cosine)
-
-    def value(rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None) -> Tensor:
-        mined = miner(rows, row_labels, columns, column_labels)
-        loss: Tensor = pairs(rows, row_labels, mined, ref_emb=columns, ref_labels=column_labels)
-        return loss
-
-    return value
-
-
-def _cosine(
-    margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
-) -> Tensor:
-    """C1 as in the code of XBM's authors: on inner products, divided by the number of rows."""
-    if columns is None or column_labels is None:
-        columns, column_labels = rows, row_labels
-        itself = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
-        alike = (rows @ rows.T).masked_fill(itself, 1.0)  # a vector with itself is left out
-    else:
-        alike = rows @ columns.T
-    return cosine_pairs(alike, row_labels[:, None] == column_labels[None, :], margin)
-
-
-def _contrastive(
-    margin: float, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
-) -> Tensor:
-    """Mean squared distance of positives plus mean squared shortfall of negatives, each over its pairs not zero.
-
-    Not pytorch-metric-learning's ContrastiveLoss: its hinges are not squared.
-    """
-    if columns is None or column_labels is None:
-        other = ~torch.eye(len(rows), dtype=torch.bool, device=rows.device)
-        columns, column_labels = rows, row_labels
-    else:
-        other = torch.ones(len(rows), len(columns), dtype=torch.bool, device=rows.device)
-    apart = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")  # exact where proxies meet samples
+def _pairs(row_labels: Tensor, column_labels: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Which pairs are positive and which negative, two bool [r, c]; rows without columns are paired with each other."""
+    if column_labels is None:
+        return pair_masks(row_labels)
     same = row_labels[:, None] == column_labels[None, :]
-    pull, push = apart.square(), (margin - apart).clamp_min(0).square()
-    return mean_of(pull, same & other & (pull > 0)) + mean_of(push, ~same & (push > 0))
+    return same, ~same
+
+
+def _by_products(
+    p: CCPParams, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
+) -> Tensor:
+    """Multi-similarity, or C1 as in the code of XBM's authors: divided by the number of rows."""
+    positive, negative = _pairs(row_labels, column_labels)
+    alike = rows @ (rows if columns is None else columns).T
+    if p.inner == "multi_similarity":
+        return multi_similarity(
+            alike, *mined(alike.detach(), positive, negative, p.epsilon), alpha=p.alpha, beta=p.beta, base=p.base
+        )
+    itself = ~(positive | negative)
+    return cosine_pairs(alike.masked_fill(itself, 1.0), ~negative, p.cosine_margin)  # 1 is left out
+
+
+def _by_distances(
+    p: CCPParams, rows: Tensor, row_labels: Tensor, columns: Tensor | None, column_labels: Tensor | None
+) -> Tensor:
+    """The triplet loss with all triplets, contrastive with positive margin, or contrastive with squared distances.
+
+    The last one's two means are over its pairs that are not zero.
+    """
+    positive, negative = _pairs(row_labels, column_labels)
+    others = rows if columns is None else columns
+    if p.inner == "triplet":
+        return all_triplets(torch.cdist(rows, others), positive, negative, p.triplet_margin)
+    if p.inner == "contrastive_positive_margin":
+        return hinges(torch.cdist(rows, others), positive, negative, p.positive_margin, p.negative_margin)
+    apart = torch.cdist(rows, others, compute_mode="donot_use_mm_for_euclid_dist")  # exact where proxies meet samples
+    pull, push = apart.square(), (p.negative_margin - apart).clamp_min(0).square()
+    return mean_of(pull, positive & (pull > 0)) + mean_of(push, negative & (push > 0))
