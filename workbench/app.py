@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -17,9 +18,9 @@ from workbench.progress import Progress
 
 if TYPE_CHECKING:
     from workbench.ui.crashes import CrashReport
-    from workbench.workspace import Workspace
+    from workbench.workspace.news import Watch
 
-TORN = "6.12.0"  # loses references to True and None on Python before 3.12: the process dies after some hundred signals
+TORN = "6.12.0"  # loses references: on Python 3.11 after some hundred signals, on 3.12 where a plot is laid out
 NO_DISPLAY = (
     "Workbench cannot open its window: there is no display. "
     "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
@@ -36,8 +37,8 @@ def share_cores() -> None:
 
 def reason_not_to_start() -> str | None:
     """Why no window can be opened on this machine, as one sentence; None when all is well. Starts nothing."""
-    if sys.version_info < (3, 12) and qt_version() == TORN:
-        return f"PySide6 {TORN} does not work with this Python: install another PySide6, or Python 3.12 or newer."
+    if qt_version() == TORN:
+        return f"PySide6 {TORN} crashes: install another PySide6."
     named = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in named):
         return NO_DISPLAY
@@ -101,12 +102,12 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     app.setDesktopFileName("metric-workbench")
     app.setWindowIcon(QIcon(str(resources() / "desktop" / "metric-workbench.svg")))
     app.setStyle("Fusion")
-    workspace = open_workspace(folder)
-    if workspace is None:
+    watch = open_workspace(folder)
+    if watch is None:
         return 1
     defects = Defects()
     defects.install()
-    session = Session(workspace)
+    session = Session(watch.workspace, watch=watch)
     session.theme.apply()
     window = MainWindow(session)
     defects.noticed.connect(window.show_defect)
@@ -130,39 +131,65 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     return status
 
 
-def open_workspace(folder: Path | None) -> "Workspace | None":
-    """The workspace to begin with; where it cannot be opened the user chooses another, or None to quit."""
+def open_workspace(folder: Path | None) -> "Watch | None":
+    """The workspace to begin with; where it cannot be opened the user repairs it, chooses another, or None to quit."""
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-    from workbench.workspace import Workspace
+    from workbench.workspace.database_problems import Damaged, Missing
     from workbench.workspace.lease_holder import Leased
+    from workbench.workspace.news import watched
     from workbench.workspace.paths import default_workspace
 
     workspace_folder = folder or default_workspace()
     while True:
         try:
-            workspace = Workspace(workspace_folder, create=True)
-            if not workspace.read_only:
-                workspace.sweep_dead_runs()
+            watch = watched(workspace_folder, sweep=True)
         except Problem as problem:
             box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", str(problem))
             box.setTextFormat(Qt.TextFormat.PlainText)
             other = box.addButton("Choose another folder…", QMessageBox.ButtonRole.AcceptRole)
-            take = None
+            act: Callable[[Path], None] | None = None
             if isinstance(problem, Leased):
-                take = box.addButton("Watch it and take it over", QMessageBox.ButtonRole.DestructiveRole)
+                act, words = take_over, "Watch it and take it over"
+            elif isinstance(problem, Damaged | Missing):
+                act, words = repair, "Repair it"
+            acting = box.addButton(words, QMessageBox.ButtonRole.DestructiveRole) if act is not None else None
             box.addButton("Quit", QMessageBox.ButtonRole.RejectRole)
             box.exec()
-            if take is not None and box.clickedButton() is take:
-                take_over(workspace_folder)
+            if act is not None and box.clickedButton() is acting:
+                act(workspace_folder)
                 continue
             chosen = QFileDialog.getExistingDirectory(None, "A workspace") if box.clickedButton() is other else ""
             if not chosen:
                 return None
             workspace_folder = Path(chosen)
         else:
-            return workspace
+            return watch
+
+
+def repair(folder: Path) -> None:
+    """Rebuild a workspace's database on a thread beside a line that says so, and tell what was done or why not."""
+    from PySide6.QtCore import QEventLoop, Qt
+    from PySide6.QtWidgets import QMessageBox, QProgressDialog
+
+    from workbench.ui.opening import repaired
+    from workbench.ui.tasks import Task
+
+    said: list[str] = []
+    line = QProgressDialog("Repairing the workspace: the runs' folders are read", "", 0, 0)
+    line.setCancelButton(None)
+    line.setMinimumDuration(0)
+    line.show()
+    over = QEventLoop()
+    task = Task("Repair", lambda progress: repaired(folder), said.append, lambda why: said.append(str(why)), None)
+    task.over.connect(over.quit)
+    task.start()
+    over.exec()
+    line.close()
+    box = QMessageBox(QMessageBox.Icon.Information, "Workbench", " ".join(said))
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.exec()
 
 
 def take_over(folder: Path) -> None:

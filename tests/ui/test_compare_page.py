@@ -18,6 +18,7 @@ from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare.group_styles import short_title, styles
 from workbench.ui.pages.compare.group_table import GroupTable, significant
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
+from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
 from workbench.ui.report_offer import ReportOffer
@@ -523,3 +524,34 @@ def test_the_ticked_runs_are_offered_for_a_report(qtbot, session, workspace):
     page.head.report_button.click()
     assert offered == [ReportOffer((2,), "MAP@R", "last")]
     assert (asked, session.run_id) == (["report"], 2)
+
+
+def test_two_seeds_are_added_to_each_after_one_question(qtbot, counting_session, workspace):
+    session = counting_session
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    assert not page.head.seeds_button.isEnabled()
+    assert page.head.seeds_button.toolTip() == NO_TICKS
+    tick(qtbot, page, 1, 2)
+    assert page.head.seeds_button.isEnabled()
+    page.head.seeds_button.click()
+    qtbot.waitUntil(lambda: page.more_seeds.question is not None)
+    question = page.more_seeds.question
+    assert "“Plain”: seeds 1 and 2" in question.words.text()
+    question.answers["add"].click()
+    qtbot.waitUntil(lambda: len(session.ticks.runs) == 6)
+    assert [run.seed for run in session.runs() if run.id > 2] == [2, 1, 2, 1]
+    assert len(session.queue.running) + len(session.queue.waiting) == 4
+    assert page.more_seeds.action.isEnabled()
+
+
+def test_no_seed_is_added_where_the_answer_is_none(qtbot, counting_session, workspace):
+    two_groups(workspace, 1)
+    page = shown(qtbot, counting_session)
+    tick(qtbot, page, 1)
+    page.more_seeds.action.trigger()
+    qtbot.waitUntil(lambda: page.more_seeds.question is not None)
+    page.more_seeds.question.answers["none"].click()
+    qtbot.deliver()
+    assert len(workspace.runs()) == 2
+    assert not counting_session.busy

@@ -25,6 +25,7 @@ from tests.ui.started import started
 from workbench.problem import Problem
 from workbench.ui import theme
 from workbench.ui.commands import score
+from workbench.ui.concern import EVERYWHERE, of_page
 from workbench.ui.defects import Defects
 from workbench.ui.docks.inspector import NARROW
 from workbench.ui.main_window import MainWindow
@@ -387,6 +388,65 @@ def test_a_problem_is_told_in_the_bar_and_the_log(window, session):
     assert window.message.rest.text() == "All is kept. Free some space."
     assert "The disk is full." in window.activity.log.toPlainText()
     window.message.close_button.click()
+    assert not window.message.isVisible()
+
+
+def test_a_message_about_a_page_is_seen_on_that_page_until_it_is_closed(window, session):
+    session.show_page("map")
+    window.show_page("map")
+    session.notify("No map can be made.")
+    assert window.message.isVisible()
+    window.show_page("compare")
+    assert not window.message.isVisible()
+    window.show_page("map")
+    assert window.message.what.text() == "No map can be made."
+    window.message.close_button.click()
+    window.show_page("compare")
+    window.show_page("map")
+    assert not window.message.isVisible()
+
+
+def test_a_message_of_a_page_about_a_run_is_seen_with_that_run(qtbot, window, session, config):
+    first, second = (session.workspace.create_run(config) for _ in range(2))
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    session.show_run(first)
+    window.show_page("retrieval")
+    session.notify("The neighbours cannot be read.")
+    session.show_run(second)
+    assert not window.message.isVisible()
+    session.show_run(first)
+    assert window.message.what.text() == "The neighbours cannot be read."
+
+
+def test_a_message_about_the_program_is_seen_everywhere_and_comes_back(window, session):
+    session.notify("The disk is full.", EVERYWHERE)
+    window.show_page("map")
+    assert window.message.what.text() == "The disk is full."
+    session.notify("No map can be made.")
+    assert window.message.what.text() == "No map can be made."
+    window.show_page("train")
+    assert window.message.what.text() == "The disk is full."
+    window.message.close_button.click()
+    assert not window.message.isVisible()
+
+
+def test_a_failure_on_a_page_that_was_left_is_seen_at_once_and_then_there_alone(window, session):
+    window.show_page("map")
+    session.notify("The report was not written.", of_page("report", None))
+    assert window.message.what.text() == "The report was not written."
+    window.show_page("train")
+    assert not window.message.isVisible()
+    window.show_page("report")
+    assert window.message.isVisible()
+
+
+def test_an_answered_message_goes_and_another_workspace_has_none(window, session, tmp_path):
+    gone = Problem("The database is gone.")
+    session.notify(gone, EVERYWHERE)
+    session.settled.emit(gone)
+    assert not window.message.isVisible()
+    session.notify("Sweep 1 has no worker any more.", EVERYWHERE)
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert not window.message.isVisible()
 
 

@@ -114,3 +114,11 @@ def test_no_name_turns_round_the_sentence_of_a_label_or_a_tooltip(qtbot):
     qtbot.addWidget(elided)
     for text in (elided.text(), label(turned).text(), plain_tip(turned)):
         assert text == "class \\u202egnp.exe (3)"
+
+
+def test_a_name_with_line_breaks_stays_in_one_line(made):
+    name = made(1, WORDS)
+    height = name.sizeHint().height()
+    name.setText("one\ntwo\r\n\tthree")
+    assert name.written() == ["one two three"]
+    assert name.sizeHint().height() == height

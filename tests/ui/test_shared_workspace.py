@@ -69,3 +69,4 @@ def test_at_the_start_it_is_asked_too(qapp, space, monkeypatch):
     assert "cluster-7" in told[0]
     assert opened is not None
     opened.close()
+    opened.workspace.close()

@@ -42,7 +42,11 @@ MEANT = {"name", "embeddings", "labels", "images", "distance", "recall_at", "nei
 def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:
     """Read the content of the report of one run. Raises Problem when there is no such run."""
     run = workspace.run(run_id)
-    config = RunConfig.recorded(run.config)
+    try:
+        config = RunConfig.recorded(run.config)
+    except Problem as problem:
+        what = f"Run {run_id} cannot be reported. {problem.what}"
+        raise Problem(what, kept="What is stored of it was not changed.", todo="Leave it out.") from None
     evaluations = workspace.evaluations(run_id)
     best = max(evaluations, key=_score, default=None)
     last = evaluations[-1] if evaluations else None

@@ -35,6 +35,7 @@ class Follower(QObject):
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
+    came_back = Signal(object)  # the Problem of a database that was gone: it is there again
     _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
@@ -43,7 +44,7 @@ class Follower(QObject):
         self.runs: list[Run] = watch.first.runs  # that are not in the trash, newest first
         self.trashed: list[Run] = watch.first.trashed
         self.experiments: list[Experiment] = watch.first.experiments  # newest first
-        self._told_gone = False
+        self._gone: Gone | None = None
         self._position = Place()
         self._looking = self._closed = False
         self._telling = threading.Lock()
@@ -118,10 +119,14 @@ class Follower(QObject):
 
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """The signals to send for the news, in order; the last step schedules the next look."""
-        told_gone, self._told_gone = self._told_gone, isinstance(news, Gone)
+        gone = self._gone
         if isinstance(news, Gone):  # it may be restored: following continues
-            said = [] if told_gone else [partial(self.failed.emit, news)]
+            self._gone = gone or news
+            said = [] if gone is not None else [partial(self.failed.emit, news)]
             return [*said, partial(self._rest, EVERY)]
+        if gone is not None:
+            self._gone = None
+            self.came_back.emit(gone)
         if isinstance(news, Problem):
             return [self._timer.stop, partial(self.failed.emit, news), partial(self._rest, EVERY)]
         if news is None:

@@ -12,6 +12,7 @@ from workbench.ui import offering, qt_classes
 from workbench.ui.closing import Closing
 from workbench.ui.command_palette import CommandPalette
 from workbench.ui.commands import Commands
+from workbench.ui.concern import EVERYWHERE, Concern
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import RunsDock
@@ -128,7 +129,9 @@ class MainWindow(QMainWindow):
         self._page_actions.triggered.connect(self._page_chosen)
         self.pages.made.connect(self._page_made)
         session.page_asked.connect(self.show_page)
-        session.noticed.connect(self._notice)
+        session.said.connect(self._notice)
+        session.settled.connect(self.message.settle)
+        session.run_changed.connect(self._turn_messages)
         session.run_trashed.connect(self._tell_trashed)
         session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
@@ -149,6 +152,7 @@ class MainWindow(QMainWindow):
         """Bring a page to the front."""
         self.pages.show_page(name)
         self.session.page = name
+        self._turn_messages()
         info = next(info for info in PAGES if info.name == name)
         self.commands[f"view.{name}"].setChecked(True)
         self.menus.show_page_actions(f"&{info.title}", self.pages.page(name).actions())
@@ -221,10 +225,12 @@ class MainWindow(QMainWindow):
 
     def _workspace_shown(self) -> None:
         workspace = self.session.workspace
+        self.message.clear()
         self.setWindowTitle(f"{workspace.path.name} - Workbench")
         if workspace.read_only:
             self.session.notify(
-                Problem(f"The workspace {workspace.path} can only be read.", todo="Open another one to train.")
+                Problem(f"The workspace {workspace.path} can only be read.", todo="Open another one to train."),
+                EVERYWHERE,
             )
         else:
             self.session.preferences.remember("workspaces", workspace.path.absolute())
@@ -245,8 +251,11 @@ class MainWindow(QMainWindow):
         self.session.show_page("setup")
         self.welcome.show()
 
-    def _notice(self, what: Problem | str) -> None:
-        self.message.show_message(what)
+    def _turn_messages(self) -> None:
+        self.message.turn(self.session.page, self.session.run_id)
+
+    def _notice(self, what: Problem | str, concern: Concern) -> None:
+        self.message.show_message(what, concern=concern)
         self.session.activity.log(str(what))
 
     def _tell_trashed(self, run_id: int, name: str) -> None:

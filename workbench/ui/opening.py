@@ -6,11 +6,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import offering
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.menus import chosen_place
 from workbench.ui.question import Question
 from workbench.ui.session import Session
@@ -18,6 +19,7 @@ from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.words import ARCHIVES, CONFIGS
 from workbench.workspace import lease
+from workbench.workspace.database_problems import Damaged, Missing
 from workbench.workspace.lease_holder import Leased
 from workbench.workspace.news import Watch, watched
 
@@ -26,6 +28,23 @@ TAKEN_OVER = (
     "Taking it over watches for signs of life first, for 50 seconds, whatever the clocks say. A machine that only "
     "sleeps finds out when it wakes, and writes nothing more; its runs end."
 )
+REPAIR = "Repair a workspace"
+REPAIRED = (
+    "A repair builds a new database from the old one and the runs' folders. The damaged file is kept beside it under "
+    "another name, and no run's folder is changed."
+)
+
+
+def repaired(path: Path) -> str:
+    """Rebuild the database of a workspace; says what was done and what is lost. Not on the window's thread.
+
+    Raises:
+        Problem: it cannot be repaired; then nothing was changed.
+    """
+    from workbench.workspace.repair import repair  # late: the window is shown first
+
+    said, lost = repair(path)
+    return " ".join([said, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in lost)])
 
 
 class Opening(QObject):
@@ -52,7 +71,7 @@ class Opening(QObject):
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""
         work, show = self._session.run_in_thread, self._show_workspace
-        work("Opening the workspace", lambda progress: watched(path), show, self._not_opened)
+        work("Opening the workspace", lambda progress: watched(path), show, partial(self._not_opened, path))
 
     def take_over(self, path: Path) -> None:
         """Open a workspace on a network disk after no heartbeat of the machine that has it came for a while."""
@@ -61,21 +80,43 @@ class Opening(QObject):
             lease.take_over(path, progress)
             return watched(path)
 
-        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace)
+        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace, self._say)
 
-    def _not_opened(self, problem: Problem) -> None:
-        """Say why; where another machine has the workspace, ask whether to take it over."""
-        if not isinstance(problem, Leased):
-            self._session.notify(problem)
-            return
-        answers = {"keep": button("Leave it"), "take": button("Watch it and take it over", "", "danger")}
-        self.question = Question(TAKE_OVER, problem.what, TAKEN_OVER, answers, self._window)
-        self.question.answered.connect(partial(self._answered, problem.folder))
+    def repair(self, path: Path) -> None:
+        """Rebuild a damaged workspace's database, open the workspace, and say what was done."""
+
+        def work(progress: Progress) -> tuple[str, Watch]:
+            progress("The runs' folders are read", 0, 0)
+            return repaired(path), watched(path)
+
+        def show(result: tuple[str, Watch]) -> None:
+            said, watch = result
+            self._show_workspace(watch)
+            if self._session.workspace is watch.workspace:
+                self._session.notify(said, EVERYWHERE)
+
+        self._session.run_in_thread("Repairing the workspace", work, show, self._say)
+
+    def _not_opened(self, path: Path, problem: Problem) -> None:
+        """Say why; ask whether to repair it, or to take it over where another machine has it."""
+        if isinstance(problem, Leased):
+            keep, act = button("Leave it"), button("Watch it and take it over", "", "danger")
+            self._ask(TAKE_OVER, problem.what, TAKEN_OVER, {"keep": keep, "take": act}, partial(self.take_over, path))
+        elif isinstance(problem, Damaged | Missing):
+            keep, act = button("Leave it"), button("Repair it")
+            words = f"{problem.kept} {REPAIRED}"
+            self._ask(REPAIR, problem.what, words, {"keep": keep, "repair": act}, partial(self.repair, path))
+        else:
+            self._say(problem)
+
+    def _ask(self, title: str, what: str, words: str, answers: dict[str, QPushButton], act: Callable[[], None]) -> None:
+        """Ask a question whose first answer changes nothing; `act` follows any other."""
+        self.question = Question(title, what, words, answers, self._window)
+        self.question.answered.connect(lambda answer: None if answer == "keep" else act())
         self.question.open()
 
-    def _answered(self, path: Path, answer: str) -> None:
-        if answer == "take":
-            self.take_over(path)
+    def _say(self, problem: Problem) -> None:
+        self._session.notify(problem, EVERYWHERE)
 
     def start_sample(self) -> None:
         """Start the run that needs no download."""
@@ -117,4 +158,4 @@ class Opening(QObject):
         except Problem as problem:
             watch.close()
             watch.workspace.close()
-            self._session.notify(problem)
+            self._say(problem)

@@ -10,6 +10,7 @@ from workbench.places.contract import Ending
 from workbench.places.following import Following, Looked
 from workbench.places.launching import launcher_of
 from workbench.problem import Problem
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.tasks import Task
 from workbench.ui.work import Work
 from workbench.workspace import Workspace
@@ -106,7 +107,7 @@ class PlaceFollower(QObject):
         for sentence in looked.problems:
             if sentence not in self._told:
                 self._told.add(sentence)
-                self._work.notify(sentence)
+                self._work.notify(sentence, EVERYWHERE)
         if looked.left or looked.busy:
             soon = IN_VIEW if self.in_view else OUT_OF_VIEW
             self._timer.start(min(LONGEST, soon * 2 ** min(self._silent_for, 6)))
@@ -118,5 +119,5 @@ class PlaceFollower(QObject):
         self._task = None
         if str(problem) not in self._told:
             self._told.add(str(problem))
-            self._work.notify(problem)
+            self._work.notify(problem, EVERYWHERE)
         self._timer.start(LONGEST)

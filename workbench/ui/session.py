@@ -5,7 +5,7 @@ here reads the disk on it: what is asked was read by the follower, and what must
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from workbench.progress import Progress
 from workbench.running import folds_and_seeds
 from workbench.running.spare import Spare
 from workbench.ui.analysis import AnalysisClient
+from workbench.ui.concern import EVERYWHERE, Concern, of_page
 from workbench.ui.page_turn import PageTurn
 from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.preferences import Preferences
@@ -49,6 +50,7 @@ class Session(Shown):
         workspace: an open workspace; `open_workspace` changes it and closes the one before.
         preferences: what the window remembers; the default file when it is not given.
         make_job: makes the job of a run; by default where the user chose; tests give another.
+        watch: on the workspace, made where it was opened; else it is made here.
     """
 
     workspace_changed = Signal()
@@ -71,8 +73,9 @@ class Session(Shown):
         preferences: Preferences | None = None,
         make_job: MakeJob | None = None,
         parent: QObject | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        super().__init__(Watch(workspace), parent)
+        super().__init__(watch or Watch(workspace), parent)
         self.preferences = preferences or Preferences(parent=self)
         self.theme = Theme(self.preferences, self)
         self.analysis = AnalysisClient(self)
@@ -144,6 +147,10 @@ class Session(Shown):
             self.catalog = catalog
             self.catalog_changed.emit()
 
+    def here(self) -> Concern:
+        """The shown page, and the shown run where the page is about it."""
+        return of_page(self.page, self.run_id)
+
     def show_page(self, name: str) -> None:
         """Bring a page to the front: one of PAGES."""
         if name not in PAGES:
@@ -169,6 +176,24 @@ class Session(Shown):
         if then is not None:
             then()
 
+    def add_runs(self, configs: "Sequence[RunConfig]", then: Callable[[list[int]], None]) -> None:
+        """Make all runs of several configs and queue them; the shown run stays. `then` gets their numbers."""
+        workspace = self.workspace
+
+        def work() -> list[tuple[int, bool]]:
+            return [
+                (run_id, "," in config.device)
+                for config in configs
+                for run_id in folds_and_seeds.prepare(config, workspace)
+            ]
+
+        def queue(made: list[tuple[int, bool]]) -> None:
+            for run_id, alone in made:
+                self.queue.add(run_id, alone=alone)
+            then([run_id for run_id, _ in made])
+
+        self.change(work, queue)
+
     def start_at(self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None) -> None:
         """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""
         from workbench.places import sending  # late: the window is shown first
@@ -193,7 +218,7 @@ class Session(Shown):
             if isinstance(problem, sending.UnknownData):
                 self.data_asked.emit(problem.path, place)
             else:
-                self.notify(problem)
+                self.notify(problem, EVERYWHERE)
 
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
 
@@ -329,7 +354,7 @@ class Session(Shown):
 
     def _queue_ended(self, run_id: int, status: str, problem: str) -> None:
         if status == "failed":
-            self.notify(Problem(problem or "The run failed. See the log."))
+            self.notify(Problem(problem or "The run failed. See the log."), Concern(run=run_id))
         self.run_ended.emit(run_id, status)
         self._trash_discarded(run_id)
         run = self.run(run_id)

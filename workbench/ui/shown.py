@@ -3,9 +3,12 @@
 Nothing here reads the disk: what is asked was read by the follower, and what must be read first comes with a signal.
 """
 
+from functools import partial
+
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.live import Follower
 from workbench.ui.ticks import Ticks
 from workbench.ui.work import Work
@@ -53,7 +56,8 @@ class Shown(Work):
         self.follower.scalars_arrived.connect(self.scalars_arrived)
         self.follower.evaluations_changed.connect(self._hear_evaluations)
         self.follower.charts_changed.connect(self.charts_changed)
-        self.follower.failed.connect(self.notify)
+        self.follower.failed.connect(partial(self.notify, concern=EVERYWHERE))
+        self.follower.came_back.connect(self.settled)
 
     def experiments(self) -> list[Experiment]:
         """Runs that belong together, newest first."""

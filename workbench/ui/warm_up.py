@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QTimer
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.garbage import Garbage
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
@@ -43,5 +44,5 @@ class WarmUp(QObject):
         QTimer.singleShot(SETTLED, self._garbage.settle)
 
     def _failed(self, problem: Problem) -> None:
-        self._session.notify(problem)
+        self._session.notify(problem, EVERYWHERE)
         self._garbage.settle()

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.activity import Activity
+from workbench.ui.concern import EVERYWHERE, Concern
 from workbench.ui.tasks import Task
 
 log = logging.getLogger(__name__)
@@ -19,7 +21,9 @@ GRACE = 30.0  # seconds that work on other threads gets to end after it was canc
 class Work(QObject):
     """Starts work on threads and keeps it until its thread is over."""
 
-    noticed = Signal(object)  # Problem or str for the message bar
+    noticed = Signal(object)  # Problem or str
+    said = Signal(object, object)  # the same with its Concern, for the message bar
+    settled = Signal(object)  # Concern or Problem whose message is answered
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,13 +46,13 @@ class Work(QObject):
             title: the line in the Activity panel.
             work: gets `progress(text, done, total)`, which raises Cancelled once the user cancelled.
             then: called with the result; not when cancelled.
-            failed: called with the Problem; by default it is shown in the message bar.
+            failed: called with the Problem; by default it is shown in the message bar, as one about what is shown now.
             quiet: for work well under a second: no line in the Activity panel.
 
         After `close` nothing is done any more: the task is cancelled before it begins.
         """
         activity = None if quiet else self.activity
-        task = Task(title, work, then, failed or self.notify, activity, self)
+        task = Task(title, work, then, failed or partial(self.notify, concern=self.here()), activity, self)
         if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
             return task
@@ -71,13 +75,24 @@ class Work(QObject):
         return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
 
     def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
-        """Write what takes well under a second, on a thread; a Problem is shown in the message bar."""
-        return self.run_in_thread("Writing", lambda progress: work(), then, quiet=True)
+        """Write what takes well under a second, on a thread; a Problem is shown in the message bar, on every page."""
+        failed = partial(self.notify, concern=EVERYWHERE)
+        return self.run_in_thread("Writing", lambda progress: work(), then, failed, quiet=True)
 
-    def notify(self, what: Problem | str) -> None:
-        """One sentence in the window's message bar."""
+    def here(self) -> Concern:
+        """What a message is about that arises now."""
+        return EVERYWHERE
+
+    def notify(self, what: Problem | str, concern: Concern | None = None) -> None:
+        """One sentence in the window's message bar, at once; after another page or run was shown, where it belongs.
+
+        Args:
+            what: the sentence, or a Problem.
+            concern: what it is about; without it, what is shown now.
+        """
         log.info("notice: %s", what)
         self.noticed.emit(what)
+        self.said.emit(what, concern or self.here())
 
     @property
     def closed(self) -> bool:

@@ -17,6 +17,7 @@ NO_TIME = "1970-01-01T00:00:00+00:00"  # instead of an unreadable time
 TIMES = ("created", "ended", "trashed")
 MOST_LABELS = 1 << 24  # a label is an index of arrays
 LARGEST_INT32 = 2**31 - 1
+FROM_A_COPY = "A copy of workspace.db from before brings it back."
 
 PAIRS = "pairs of texts"
 DATA = {
@@ -123,11 +124,13 @@ def told_of(what: Sequence[str]) -> str:
 def even(what: str, columns: dict[str, np.ndarray]) -> None:
     """Raises Problem unless all columns of `what` have one length, and labels are valid indices."""
     if len({len(values) for values in columns.values()}) > 1:
-        raise Problem(f"{what} could not be read: its columns differ in length.", kept="The rest is kept.")
+        wrong = f"{what} could not be read: its columns differ in length."
+        raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
     for name, (least, most) in {"labels": (-1, MOST_LABELS), "rows": (0, max(map(len, columns.values())) - 1)}.items():
         column = columns.get(name)
         if column is not None and len(column) and not (least <= column.min() and column.max() <= most):
-            raise Problem(f"{what} could not be read: {name} are out of range.", kept="The rest is kept.")
+            wrong = f"{what} could not be read: {name} are out of range."
+            raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
 
 
 def _writable(value: Any) -> Any:

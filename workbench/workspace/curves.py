@@ -9,7 +9,7 @@ import numpy as np
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
 from workbench.workspace import checksums
-from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.columns import FROM_A_COPY, Unreadable, parsed
 from workbench.workspace.connection import Connection
 from workbench.workspace.packed import numbers_of
 
@@ -144,6 +144,9 @@ def charts(db: Connection, run_id: int, step: int) -> list[Chart]:
     try:
         return [from_plain(chart) for chart in parsed(row[0], list)]
     except (Unreadable, TypeError, KeyError, ValueError) as error:
+        why = error if isinstance(error, Unreadable) else "they are no charts"
         raise Problem(
-            f"The charts of run {run_id} at step {step} could not be read ({error}).", kept="The others are kept."
+            f"The charts of run {run_id} at step {step} could not be read ({why}).",
+            kept="The others are kept.",
+            todo=FROM_A_COPY,
         ) from None

@@ -10,7 +10,7 @@ from workbench import jobs
 from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums
-from workbench.workspace.columns import LARGEST_INT32, Unreadable, even, metrics_of
+from workbench.workspace.columns import FROM_A_COPY, LARGEST_INT32, Unreadable, even, metrics_of
 from workbench.workspace.connection import Connection
 from workbench.workspace.packed import numbers_of, unpacked
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
@@ -50,7 +50,8 @@ def read_queries(db: Connection, evaluation_id: int) -> Queries:
     even(what, columns)
     for name in ("first_hit", "r", "right"):
         if len(columns[name]) and not (columns[name].min() >= 0 and columns[name].max() <= LARGEST_INT32):
-            raise Problem(f"{what} could not be read: {name} is out of range.", kept="The rest is kept.")
+            wrong = f"{what} could not be read: {name} is out of range."
+            raise Problem(wrong, kept="The rest is kept.", todo=FROM_A_COPY)
     order = np.argsort(columns["places"])  # faster here than in SQL
     columns_in_order = Queries(
         sample_ids=columns["sample_ids"][order],
@@ -86,7 +87,8 @@ def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[
     if row is None:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     checksums.check_queries(db, evaluation_id, [sample_id])
-    unread = Problem(f"The neighbours of sample {sample_id} could not be read.", kept="The others are kept.")
+    what = f"The neighbours of sample {sample_id} could not be read."
+    unread = Problem(what, kept="The others are kept.", todo=FROM_A_COPY)
     try:
         rows, similarities, label, dataset_id = unpacked(row[0]), unpacked(row[1]), row[2], row[3]
     except ValueError:

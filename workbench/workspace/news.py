@@ -151,10 +151,15 @@ class Watch:
         return None
 
 
-def watched(path: Path) -> Watch:
-    """A watch on the workspace in a folder, which is created if missing. Raises Problem."""
+def watched(path: Path, *, sweep: bool = False) -> Watch:
+    """A watch on the workspace in a folder, which is created if missing. Raises Problem.
+
+    `sweep` marks runs whose owner is gone before they are read; where the workspace can only be read they stay.
+    """
     workspace = Workspace(path, create=True)
     try:
+        if sweep and not workspace.read_only:
+            workspace.sweep_dead_runs()
         return Watch(workspace)
     except BaseException:
         workspace.close()

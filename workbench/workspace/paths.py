@@ -10,6 +10,7 @@ from workbench.entries.catalog import cache_folder
 from workbench.problem import Problem
 
 LARGEST = 2**63 - 1  # of a number that SQLite stores
+PUT_BACK = "Put the file or folder itself there."
 REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
@@ -55,7 +56,7 @@ def regular(path: Path) -> Path:
     """`path` itself, if it is missing or a regular file. Raises Problem for a link, a folder or a pipe."""
     facts = _check(path)
     if facts is not None and not stat.S_ISREG(facts.st_mode):
-        raise Problem(f"{path} is not a file.", kept="It was not used.")
+        raise Problem(f"{path} is not a file.", kept="It was not used.", todo=PUT_BACK)
     return path
 
 
@@ -127,10 +128,10 @@ def _check(path: Path) -> os.stat_result | None:
         raise Problem(
             f"{path} is a link, which a workspace does not follow.",
             kept="Neither the link nor what it names was changed.",
-            todo="Put the file or folder itself there.",
+            todo=PUT_BACK,
         )
     if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
-        raise Problem(f"{path} is neither a file nor a folder.", kept="It was not used.")
+        raise Problem(f"{path} is neither a file nor a folder.", kept="It was not used.", todo=PUT_BACK)
     return facts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from workbench.names import visible
 from workbench.problem import Problem
 from workbench.workspace import checksums, sealing
-from workbench.workspace.columns import Unreadable, even, texts_of
+from workbench.workspace.columns import FROM_A_COPY, Unreadable, even, texts_of
 from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import register
 from workbench.workspace.paths import originals, pixel_cache
@@ -36,6 +36,7 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
         raise Problem(
             f"The names of the classes of data set {dataset_id} could not be read ({error}).",
             kept="The runs are kept.",
+            todo=f"Numbers stand in for the names on the map. {FROM_A_COPY}",
         ) from None
     facts["pixels"] = pixel_cache(str(facts["pixels"]), near) if facts["pixels"] else None
     return Dataset(**facts)
@@ -49,7 +50,8 @@ def read_samples(db: Connection, dataset_id: int) -> Samples:
     try:
         rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
     except (TypeError, ValueError, OverflowError):
-        raise Problem(f"The samples of data set {dataset_id} could not be read.", kept="The runs are kept.") from None
+        what = f"The samples of data set {dataset_id} could not be read."
+        raise Problem(what, kept="The runs are kept.", todo=FROM_A_COPY) from None
     even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
     return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
 

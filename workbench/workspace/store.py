@@ -141,6 +141,9 @@ class Store:
             yield db
 
     def _make_folder(self) -> None:
+        if self.path.is_file():
+            what = f"{str(self.path)[:200]} is a file, not the folder of a workspace."
+            raise Problem(what, kept="It was not changed.", todo="Choose a folder: an empty one becomes a workspace.")
         todo = "Choose a folder where you may write."
         with refusing(lambda why: Problem(f"The folder {str(self.path)[:200]} cannot be made ({why}).", todo=todo)):
             (self.path / "runs").mkdir(parents=True, exist_ok=True)

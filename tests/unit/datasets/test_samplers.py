@@ -13,8 +13,9 @@ def sampler(name, labels, batch_size, seed=0, **fields):
 
 
 def test_a_batch_larger_than_the_data_names_both_numbers():
-    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images"):
+    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images") as refused:
         sampler("random", [0] * 64, 65)
+    assert refused.value.fits == 64
     assert sampler("random", [0] * 64, 64).steps_per_epoch == 1
 
 
@@ -38,6 +39,9 @@ def test_more_classes_and_images_than_there_are(labels, batch, each, words, advi
     with pytest.raises(Problem, match=words) as told:
         sampler("classes_images", labels, batch, images_per_class=each)
     assert advice in told.value.todo
+    if told.value.fits is not None:
+        assert told.value.field == "training.batch_size"
+        assert len(sampler("classes_images", labels, told.value.fits, images_per_class=each).batches(0)) == 1
 
 
 def test_classes_with_one_image_are_left_out_and_counted():

@@ -12,6 +12,7 @@ from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
 from workbench.cli import main
 from workbench.problem import Problem
+from workbench.reports.gathering import gather
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
 from workbench.workspace.connection import sqlite3
@@ -216,5 +217,21 @@ def test_numbers_that_no_row_has_are_told(space):
         assert "seconds" in workspace.run(1).unread
         assert "created" in workspace.run(1).unread
         for ask in (lambda: workspace.samples(1), lambda: workspace.queries(1), lambda: workspace.dataset(1)):
-            with pytest.raises(Problem, match="could not be read"):
+            with pytest.raises(Problem, match="could not be read") as raised:
                 ask()
+            assert "A copy of workspace.db" in raised.value.todo
+            assert raised.value.kept
+
+
+def test_a_file_in_the_place_of_a_workspace_is_told_as_such(tmp_path):
+    (tmp_path / "space").write_text("letters")
+    with pytest.raises(Problem, match="is a file, not the folder of a workspace"):
+        Workspace(tmp_path / "space", create=True)
+    assert (tmp_path / "space").read_text() == "letters"
+
+
+def test_a_run_whose_config_is_broken_is_not_reported_and_nothing_is_said_to_start(space):
+    in_sql(space, ("update runs set config = 'name = ' where id = 1", ()))
+    with Workspace(space) as workspace, pytest.raises(Problem, match="Run 1 cannot be reported") as raised:
+        gather(workspace, 1, (), "")
+    assert "started" not in str(raised.value)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.progress import Progress
 from workbench.ui.commands import Commands
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.session import Session
 from workbench.ui.words import RESUME
 from workbench.workspace import sweeps as stored
@@ -48,4 +49,5 @@ class SweepActions(QObject):
     def _tell(self, lost: list[int]) -> None:
         if lost:
             words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
-            self._session.notify(f"{words} no worker any more. {RESUME} in “Sweeps…” continues where it stopped.")
+            said = f"{words} no worker any more. {RESUME} in “Sweeps…” continues where it stopped."
+            self._session.notify(said, EVERYWHERE)

@@ -1,5 +1,6 @@
 """Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
+import re
 from collections.abc import Iterable
 from html import escape
 from itertools import takewhile
@@ -12,6 +13,7 @@ from workbench.names import visible
 from workbench.ui.icons import SIZE, icon
 
 NEAR = 60  # rows
+BREAKS = re.compile(r"[\t\r\n]+")
 
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
@@ -120,7 +122,7 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        super().setText(visible(text))
+        super().setText(visible(BREAKS.sub(" ", text)))
         self._tell_whole()
 
     def set_lines(self, lines: int) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.group_styles import unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
+from workbench.ui.pages.compare.more_seeds import TITLE
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
@@ -35,10 +37,11 @@ class Head(QWidget):
         super().__init__(parent)
         self._model = model
         self.summary = ElidedLabel("", "muted")
+        self.seeds_button = button(TITLE, "plus")
         self.copy_button = button("Copy table", "copy")
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
-        buttons = (*beside, self.copy_button, self.report_button)
+        buttons = (*beside, self.seeds_button, self.copy_button, self.report_button)
         title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
         in_column(title, self._choices(), on=self, spacing=8)
         self.baseline_box.activated.connect(self._choose_baseline)
@@ -66,6 +69,16 @@ class Head(QWidget):
             choices.addWidget(captioned)
         choices.addWidget(self.columns_button)
         return choices
+
+    def follow(self, action: QAction) -> None:
+        """Have the button for more seeds do and say what the action does and says."""
+        self.seeds_button.clicked.connect(action.trigger)
+        for follow in (lambda: self.seeds_button.setEnabled(action.isEnabled()), lambda: self._tell(action)):
+            action.changed.connect(follow)
+            follow()
+
+    def _tell(self, action: QAction) -> None:
+        self.seeds_button.setToolTip(plain_tip(action.toolTip()))
 
     def refresh(self) -> None:
         """Show the choices of the model and what is chosen."""

@@ -8,11 +8,13 @@ from workbench.comparing.overview import Overview
 from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
+from workbench.ui.concern import of_page
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import TICK_TWO, CompareModel, PairAnswer
+from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
 from workbench.ui.pages.compare.notes import Notes
 from workbench.ui.pages.compare.result_tabs import ResultTabs
 from workbench.ui.report_offer import offer_report
@@ -39,6 +41,7 @@ class ComparePage(QStackedWidget):
         self._fair = FairComparisons()
         self._known: dict[int, object] | None = None  # what the list says of each run, to see that it has changed
         self._compared: dict[int, object] = {}  # the same of the ticked ones
+        self._awaited: set[int] = set()  # runs that were queued here and that the list does not have yet
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -65,6 +68,9 @@ class ComparePage(QStackedWidget):
         self.content.setContentsMargins(16, 12, 16, 12)
         for shown in (self.unticked, self.ranking, self.reading, self.result):
             self.content.addWidget(shown)
+        self.more_seeds = MoreSeedsAction(self.session, self)
+        self.head.follow(self.more_seeds.action)
+        self.addAction(self.more_seeds.action)
         self.report_action = QAction("Report of the ticked runs…", self)
         self.report_action.setEnabled(False)
         self.addAction(self.report_action)
@@ -84,6 +90,7 @@ class ComparePage(QStackedWidget):
         self.head.copy_button.clicked.connect(self._copy_table)
         self.head.report_button.clicked.connect(self._report)
         self.report_action.triggered.connect(self._report)
+        self.more_seeds.queued.connect(self._await)
         self.fair_alone.failed.connect(session.notify)
         self.tabs.queries.opened.connect(self._open)
         self.tabs.neighbours.opened.connect(self._open)
@@ -102,6 +109,8 @@ class ComparePage(QStackedWidget):
         """Read the ticked runs again if there are others or they have other scores; only while the page is visible."""
         runs = self.session.runs()
         self.setCurrentIndex(1 if runs else 0)
+        self.more_seeds.refresh()
+        self._tick_awaited()
         if not self.isVisible():
             return
         known: dict[int, object] = {run.id: (run.name, run.status, run.colour, run.best, run.last) for run in runs}
@@ -113,6 +122,16 @@ class ComparePage(QStackedWidget):
             self._compared = compared
             self._timer.start()
         self.unticked.say(self.model.nothing_ticked(len(runs)))
+
+    def _await(self, numbers: list[int]) -> None:
+        self._awaited |= set(numbers)
+        self._tick_awaited()
+
+    def _tick_awaited(self) -> None:
+        """Tick runs that were queued here as soon as the list has them."""
+        if self._awaited and self._awaited <= {run.id for run in self.session.runs()}:
+            awaited, self._awaited = self._awaited, set()
+            self.session.ticks.put(self.session.ticks.runs | awaited)
 
     def _tick_all(self) -> None:
         self.session.ticks.choose(run.id for run in self.session.runs())
@@ -137,7 +156,7 @@ class ComparePage(QStackedWidget):
         self.content.setCurrentWidget(self.ranking if self._fair.comparisons else self.unticked)
 
     def _forget(self) -> None:
-        self._known, self._compared = None, {}
+        self._known, self._compared, self._awaited = None, {}, set()
         self._ranking.cancel()
         self._show_fair(FairComparisons())
         self._timer.stop()
@@ -169,11 +188,12 @@ class ComparePage(QStackedWidget):
 
     def _not_read(self, problem: Problem) -> None:
         self.reading.setText(str(problem))
-        self.session.notify(problem)
+        self.session.notify(problem, of_page("compare", None))
 
     def _show_overview(self, overview: Overview) -> None:
         model = self.model
         model.take_overview(overview)
+        self.session.settled.emit(of_page("compare", None))
         self.report_action.setEnabled(True)
         self.content.setCurrentWidget(self.result)
         self.notes.show_notes(model.warnings)

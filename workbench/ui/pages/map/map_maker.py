@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request as AnalysisRequest
+from workbench.ui.concern import of_page
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, Request, fits
@@ -138,7 +139,7 @@ class MapMaker(QObject):
             self._item.fail(str(problem))
         requested = self._requested
         self._end_request()
-        self._session.notify(problem)
+        self._session.notify(problem, of_page("map", self._session.run_id))
         if requested != self._wanted:
             self._ask_missing()
 

@@ -12,6 +12,7 @@ from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.reports.templates import templates
+from workbench.ui.concern import Concern
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.model import ReportModel, Stored, offered_numbers, read_stored
 from workbench.ui.pages.report.preview import Preview
@@ -137,7 +138,7 @@ class ReportPage(QStackedWidget):
         self.export_button.setEnabled(False)
         ProcessWork(
             self.session, self.session.drawing, "Export report", "write", fields,
-            self._exported, self._not_exported, self._check,
+            self._exported, partial(self._not_exported, self.session.here()), self._check,
         )  # fmt: skip
 
     def _wanted(self) -> dict[str, Any] | None:
@@ -148,12 +149,13 @@ class ReportPage(QStackedWidget):
         return self.model.request(self.numbers.wanted(), self.choices.sections(), title, notes, self.formats.paper())
 
     def _exported(self, answer: dict[str, Any]) -> None:
+        self.session.settled.emit(self.session.here())
         self.model.written = [Path(path) for path in answer["files"]]
         self._check()
 
-    def _not_exported(self, problem: Problem) -> None:
+    def _not_exported(self, concern: Concern, problem: Problem) -> None:
         self._check()
-        self.session.notify(problem)
+        self.session.notify(problem, concern)
 
     def _show_run(self) -> None:
         run = self.model.shown = self.session.run()

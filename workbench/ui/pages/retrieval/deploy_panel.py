@@ -12,6 +12,7 @@ from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
 from workbench.ui.analysis import AnalysisClient
+from workbench.ui.concern import of_page
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_limit import ROW_PX, LimitSide
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
@@ -190,7 +191,7 @@ class DeployPanel(QStackedWidget):
             self.work.cancel()
 
     def _failed(self, problem: Problem) -> None:
-        self.session.notify(problem)
+        self.session.notify(problem, of_page("retrieval", self.session.run_id))
         self._not_measured()
 
     def _not_measured(self) -> None:
@@ -215,11 +216,12 @@ class DeployPanel(QStackedWidget):
 
     def _exported(self, answer: dict[str, Any]) -> None:
         self._may_export()
-        self.session.notify(f"The index and its note were written: {answer['files'][-1]}")
+        written = f"The index and its note were written: {answer['files'][-1]}"
+        self.session.notify(written, of_page("retrieval", self.session.run_id))
 
     def _not_exported(self, problem: Problem) -> None:
         self._may_export()
-        self.session.notify(problem)
+        self.session.notify(problem, of_page("retrieval", self.session.run_id))
 
     def _may_export(self) -> None:
         self.export.setEnabled(True)

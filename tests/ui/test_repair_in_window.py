@@ -1,0 +1,70 @@
+"""A damaged workspace in the window: the person is asked, and one answer rebuilds it and opens it."""
+
+import pytest
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from workbench import app
+from workbench.config import RunConfig
+from workbench.ui.opening import Opening
+from workbench.workspace import Workspace
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """A workspace with one run, whose database is noise."""
+    space = tmp_path / "space"
+    with Workspace(space, create=True) as workspace:
+        workspace.create_run(RunConfig(name="Kept"))
+    (space / "workspace.db").write_bytes(b"this is no database" * 200)
+    return space
+
+
+@pytest.fixture
+def opening(qtbot, session):
+    window = QWidget()
+    qtbot.addWidget(window)
+    return Opening(session, window)
+
+
+def test_a_damaged_workspace_is_repaired_and_opened(qtbot, session, opening, damaged):
+    said = []
+    session.noticed.connect(lambda what: said.append(str(what)))
+    opening.open_workspace(damaged)
+    qtbot.waitUntil(lambda: hasattr(opening, "question"))
+    assert "The damaged file is kept" in opening.question.words.text()
+    opening.question.answers["repair"].click()
+    qtbot.waitUntil(lambda: session.workspace.path == damaged)
+    assert [run.name for run in session.runs()] == ["Kept"]
+    assert any("Rebuilt" in sentence for sentence in said), said
+    assert list(damaged.glob("workspace.db.damaged-*"))
+
+
+def test_left_alone_it_stays_as_it_was(qtbot, session, opening, damaged):
+    before = (damaged / "workspace.db").read_bytes()
+    opening.open_workspace(damaged)
+    qtbot.waitUntil(lambda: hasattr(opening, "question"))
+    opening.question.answers["keep"].click()
+    qtbot.deliver()
+    assert (damaged / "workspace.db").read_bytes() == before
+    assert session.workspace.path != damaged
+
+
+def test_at_the_start_it_is_offered_too(qapp, damaged, monkeypatch):
+    said = []
+
+    def answer(box):
+        said.append(box.text())
+        repair = [button for button in box.buttons() if button.text() == "Repair it"]
+        if repair:
+            monkeypatch.setattr(box, "clickedButton", lambda: repair[0])
+
+    monkeypatch.setattr(QMessageBox, "exec", answer)
+    watch = app.open_workspace(damaged)
+    assert watch is not None
+    assert [run.name for run in watch.first.runs] == ["Kept"]
+    assert len(said) == 2
+    assert said[1].startswith("Rebuilt")
+    watch.close()
+    watch.workspace.close()

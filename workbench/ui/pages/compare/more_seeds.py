@@ -1,0 +1,86 @@
+"""“Add 2 seeds to each”: asks once, then queues the compared configs again with seeds that none of their runs has."""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from workbench.comparing.more_seeds import MoreSeeds, more_seeds
+from workbench.ui.question import Question
+from workbench.ui.session import Session
+from workbench.ui.widgets.buttons import button
+from workbench.ui.words import counted, duration
+
+NUMBER = 2  # seeds that each group gets
+TITLE = f"Add {NUMBER} seeds to each"
+TIP = "Queue every ticked config again with the next two seeds that none of its runs has; it asks first."
+NO_TICKS = "Tick runs to add seeds to their configs."
+READ_ONLY = "The workspace can only be read."
+NONE_HERE = "None of the ticked runs was trained on this machine."
+NAMED = 6  # groups that the question lists
+
+
+class MoreSeedsAction(QObject):
+    """The action of the Compare page; it stands in its menu and behind its button.
+
+    Args:
+        page: over which the question is asked.
+    """
+
+    queued = Signal(list)  # numbers of the new runs, which the session does not know yet
+
+    def __init__(self, session: Session, page: QWidget) -> None:
+        super().__init__(page)
+        self._session, self._page = session, page
+        self.action = QAction(f"{TITLE}…", self)
+        self.action.setObjectName("more-seeds")
+        self.action.triggered.connect(self.ask)
+        self.question: Question | None = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say whether seeds can be added, or why not."""
+        reason = self._why_not()
+        self.action.setEnabled(not reason)
+        self.action.setToolTip(reason or TIP)
+
+    def _why_not(self) -> str:
+        ticked = [run for run in self._session.runs() if run.id in self._session.ticks.runs]
+        if not ticked:
+            return NO_TICKS
+        if self._session.workspace.read_only:
+            return READ_ONLY
+        if all(run.placement is not None or "imported" in run.environment for run in ticked):
+            return NONE_HERE
+        return ""
+
+    def ask(self) -> None:
+        """Ask with the number of runs and their time; nothing is queued before the answer."""
+        session = self._session
+        ticked, runs, known = frozenset(session.ticks.runs), session.runs(), session.catalog
+        session.read(lambda: more_seeds(ticked, runs, known, NUMBER), self._ask)
+
+    def _ask(self, plan: MoreSeeds) -> None:
+        if not plan.runs:
+            self._session.notify(" ".join(plan.left_out) or NO_TICKS)
+            return
+        runs = counted(plan.runs, "run")
+        answers = {"none": button("Add none"), "add": button(f"Queue {runs}", "plus")}
+        self.question = Question(TITLE, f"Queue {runs}?", words_of(plan), answers, self._page.window())
+        self.question.answered.connect(lambda answer: self._add(plan) if answer == "add" else None)
+        self.question.open()
+
+    def _add(self, plan: MoreSeeds) -> None:
+        self._session.add_runs([config for group in plan.groups for config in group.configs], self.queued.emit)
+
+
+def words_of(plan: MoreSeeds) -> str:
+    """What is queued, how long it takes, and what is left out."""
+    lines = [f"“{group.title}”: seeds {' and '.join(map(str, group.seeds))}" for group in plan.groups[:NAMED]]
+    if len(plan.groups) > NAMED:
+        lines.append(f"and {counted(len(plan.groups) - NAMED, 'other config')}")
+    if plan.seconds is None:
+        time = "How long they take is not known: a config has no run that is done."
+    else:
+        time = f"They train for about {duration(plan.seconds)} in all, as long as the runs of the same configs did."
+    after = "They stand in the list of runs, where each can be ended, and join the comparison."
+    return "\n".join([*lines, "", time, after, *plan.left_out])
