@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.ui.crashes import CrashReport
     from workbench.workspace.news import Watch
 
-TORN = "6.12.0"  # loses references to True and None on Python before 3.12: the process dies after some hundred signals
+TORN = "6.12.0"  # loses references: on Python 3.11 after some hundred signals, on 3.12 where a plot is laid out
 NO_DISPLAY = (
     "Workbench cannot open its window: there is no display. "
     "Use the command line, `python -m workbench --help`, or set QT_QPA_PLATFORM."
@@ -37,8 +37,8 @@ def share_cores() -> None:
 
 def reason_not_to_start() -> str | None:
     """Why no window can be opened on this machine, as one sentence; None when all is well. Starts nothing."""
-    if sys.version_info < (3, 12) and qt_version() == TORN:
-        return f"PySide6 {TORN} does not work with this Python: install another PySide6, or Python 3.12 or newer."
+    if qt_version() == TORN:
+        return f"PySide6 {TORN} crashes: install another PySide6."
     named = ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in named):
         return NO_DISPLAY

@@ -27,3 +27,12 @@ def megabytes(count: float) -> str:
 def minus(text: str) -> str:
     """The text with the sign of minus before its negative numbers: "[−13.36, −11.38]"; "class-1" stays."""
     return _HYPHEN.sub(MINUS, text)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits: "6,420", "−0.012", "1.2e-06"; from ten million on "1.2e+07"."""
+    text = f"{value:.{digits}g}"
+    rounded = float(text)
+    if 1000 <= abs(rounded) < 1e7:
+        text = f"{rounded:,.0f}" if rounded.is_integer() else f"{rounded:,}"
+    return minus(text)

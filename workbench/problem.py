@@ -9,11 +9,14 @@ class Problem(Exception):  # noqa: N818 - the word the user reads
         kept: what is safe; empty when nothing was at stake.
         todo: what the user can do next; empty when nothing can be done.
         field: dotted name of the config's field that is at fault, such as "embedding.dim"; empty when none is.
+        fits: a value of that field with which this problem does not occur; None when none is known.
     """
 
-    def __init__(self, what: str, *, kept: str = "", todo: str = "", field: str = "") -> None:
+    def __init__(
+        self, what: str, *, kept: str = "", todo: str = "", field: str = "", fits: int | None = None
+    ) -> None:  # fmt: skip
         super().__init__(" ".join(part for part in (what, kept, todo) if part))
-        self.what, self.kept, self.todo, self.field = what, kept, todo, field
+        self.what, self.kept, self.todo, self.field, self.fits = what, kept, todo, field, fits
 
 
 class RunTaken(Problem):

@@ -19,3 +19,12 @@ def duration(seconds: float, space: str = " ") -> str:
     if whole < 3600:
         return f"{whole // 60}{space}min {whole % 60}{space}s"
     return f"{whole // 3600}{space}h {whole % 3600 // 60}{space}min"
+
+
+def short_time(seconds: float, space: str = " ") -> str:
+    """0.0123 as "12.3 ms", 14.31 as "14.3 s", 130 as "2 min 10 s": three digits and never an exponent."""
+    if seconds >= 60:
+        return duration(seconds, space)
+    if seconds >= 0.9995:
+        return f"{seconds:.3g}{space}s"
+    return f"{1000 * seconds:.3g}{space}ms"

@@ -22,6 +22,7 @@ OWN_WORDS = {  # expressions of the program's own words
     "'' if width in (0, 2) else f'These embeddings have {width:,} dimensions'",
     "f'{timeline.missing:,} of {timeline.evaluations:,} evaluations have no map that starts from the one before'",
 }  # fmt: skip
+OWN = {ast.dump(ast.parse(words, mode="eval").body) for words in OWN_WORDS}  # how it is quoted differs between Pythons
 
 
 def breaches(text: str) -> list[str]:
@@ -55,7 +56,7 @@ def is_safe(node: ast.expr) -> bool:
             return name in ESCAPED
         case ast.JoinedStr([ast.Constant(str(start)), *_]) if start.startswith("<qt>"):
             return True
-    if ast.unparse(node) in OWN_WORDS:
+    if ast.dump(node) in OWN:
         return True
     match node:
         case ast.IfExp(_, chosen, other):

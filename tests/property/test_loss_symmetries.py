@@ -12,7 +12,7 @@ registry.discover("workbench.losses")
 N, D, K = 18, 5, 3
 every_loss = pytest.mark.parametrize("name", list_losses())
 DRAWN = ("margin", "rankmi")  # weigh negatives by distance; the weights count as constants
-LIBRARY_PROXIES = ("softmax.W",)
+PROXY_COLUMNS = ("softmax.W",)
 CONSTANT_WEIGHTS = ("ice", "circle", "adaface")  # their gradients take weights or lengths as constants
 TURN = torch.linalg.qr(torch.randn(D, D, generator=torch.Generator().manual_seed(1), dtype=torch.float64)).Q
 
@@ -75,7 +75,7 @@ def test_naming_the_classes_otherwise_changes_nothing(name, batch):
         else:
             for key, held in other.state_dict().items():
                 before = loss.state_dict()[key]
-                if key in LIBRARY_PROXIES:  # [D, K c]
+                if key in PROXY_COLUMNS:  # [D, K c]
                     held.T.unflatten(0, (K, -1))[renamed] = before.T.unflatten(0, (K, -1))
                 elif torch.is_tensor(held) and held.ndim and held.shape[0] == K:  # a row for each class
                     held[renamed] = before
@@ -94,7 +94,7 @@ def test_turning_all_embeddings_and_proxies_changes_nothing(name, batch):
         for held in other.state_dict().values():
             if torch.is_tensor(held) and held.is_floating_point() and held.ndim and held.shape[-1] == D:
                 held.copy_(held @ TURN)
-            elif torch.is_tensor(held) and held.shape[:1] == (D,):  # pytorch-metric-learning's, a column for each proxy
+            elif torch.is_tensor(held) and held.shape[:1] == (D,):  # a column for each proxy
                 held.copy_(TURN.T @ held)
     expected, slope = value_and_slope(loss, z, y)
     found, found_slope = value_and_slope(other, z @ TURN, y)

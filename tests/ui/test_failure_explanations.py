@@ -274,7 +274,7 @@ def test_every_cause_has_words():
         "typical_r": 39.0, "own_proxy": 0.71, "other_proxy": 0.82, "other_proxy_class": "ant",
     }  # fmt: skip
     expected = {
-        "copy": ("“dog”", "0.00123", "0.21"),
+        "copy": ("“dog”", "a cosine of 1.000", "below 0.978"),
         "label": ("9 of its 10", "“elk”"),
         "hub": ("1,040 samples", "10 on average", "832 of them"),
         "rare": ("1 other sample", "39"),
@@ -285,6 +285,11 @@ def test_every_cause_has_words():
         said = sentence(Explanation(cause=cause, also=("rare",), **facts))
         assert all(part in said for part in parts), said
         assert said.endswith("Also: rare class.")
+    apart = facts | {"distance": "euclidean", "gap": 0.5}
+    assert "“dog”, 0.5 away." in sentence(Explanation(cause="none", also=(), **apart))
+    assert "is 0.5 away; for half of all samples it is over 0.21 away" in sentence(
+        Explanation(cause="copy", also=(), **apart)
+    )
 
 
 def test_what_stands_before_the_first_hit():

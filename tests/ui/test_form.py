@@ -1,5 +1,7 @@
 """Forms drawn from descriptions: defaults, ranges, help; wrong values stay, to be explained; drops and browsing."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QColor, QDropEvent
@@ -222,3 +224,12 @@ def test_a_path_stands_within_its_box(session, qtbot):
     qtbot.waitUntil(lambda: line.height() > 0)
     assert editor.findChild(QComboBox).rect().contains(line.geometry()), "letters are cut at the edge of the box"
     assert line.palette().placeholderText().color() == QColor(theme.current().muted), "its hint is too faint"
+
+
+def test_a_path_below_the_home_folder_begins_with_a_tilde_until_it_is_edited(qtbot, monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    line = PathLine(str(tmp_path / "lab" / "photographs"))
+    qtbot.addWidget(line)
+    line.resize(600, 30)
+    assert line.written() == str(Path("~") / "lab" / "photographs")
+    assert line.text() == str(tmp_path / "lab" / "photographs")

@@ -179,7 +179,7 @@ def test_a_recipe_names_paper_and_section_of_each_field(draft):
 def test_a_field_of_which_the_paper_says_nothing_says_so_in_its_tooltip(draft):
     recipe = next(preset for preset in presets() if preset.key == "cub-rankmi")
     draft.load(recipe.config, sources=recipe.sources_told)
-    said = "Source: The paper's supplement does not say, and its main text was not read; Workbench's choice"
+    said = "Source: The paper's supplement does not say; its main text and its authors' code were not at hand on "
     assert said in tooltip(draft.fields("Training")["training.lr"]).replace("&#x27;", "'")
     assert "Kemertas et al. 2020 (RankMI), supplement Section 6" in tooltip(
         draft.fields("Training")["training.batch_size"]

@@ -535,6 +535,23 @@ def test_the_page_waits_for_the_catalog(session, qtbot, looked):
     assert page.config.name == "Early"
 
 
+def test_a_changed_catalog_keeps_the_reasons_and_undo(page, session):
+    session.config_offered.emit(RunConfig(name="Proposed"))
+    session.config_explained.emit({"split.name": "Few classes."})
+    typed(page, "training.epochs", "3")
+    session.set_catalog(CATALOG | {"loss/new": CATALOG["loss/ce"]})
+    assert "Few classes." in page.summary.text()
+    page.undo_edit()
+    assert page.config.training.epochs == RunConfig().training.epochs
+
+
+def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    assert "short side" not in page.card.facts["Images"].text()
+    page.card.show_result(Preflight(**FOUND | {"whole": True}), {})
+    assert "short side at most" in page.card.facts["Images"].text()
+
+
 def test_no_horizontal_bar_and_the_contents_give_way_in_a_narrow_window(page, qtbot):
     page.groups.unfold.click()
     for width, contents in ((640, False), (800, False), (1040, True)):

@@ -48,3 +48,13 @@ def test_what_preflight_refused_counts_while_the_config_is_the_same(draft):
     draft.set("training.epochs", 3)
     assert judged(draft, refused).reasons == []
     assert NO_VERDICT.ready is None
+
+
+@pytest.mark.parametrize(
+    ("field", "fits", "words"),
+    [("training.batch_size", 58, "Use 58"), ("training.compile_backbone", False, "Turn off")],
+)
+def test_a_value_that_fits_is_offered_with_one_click(draft, field, fits, words):
+    config = judged(draft, None).config
+    verdict = judged(draft, (config, Problem("Too large.", field=field, fits=fits)))
+    assert verdict.repair == (words, field, fits)

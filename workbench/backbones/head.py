@@ -25,8 +25,9 @@ class EmbeddingHead(nn.Module):
         self.linear: nn.Module = nn.Linear(features, params.dim) if params.dim else nn.Identity()
         if params.dim and params.layers == "two":
             self.linear = nn.Sequential(nn.Linear(features, features), nn.ReLU(), nn.Linear(features, params.dim))
-        if isinstance(self.linear, nn.Linear) and params.start == "identity":
-            nn.init.eye_(self.linear.weight)
+        if isinstance(self.linear, nn.Linear) and params.start != "random":
+            start = nn.init.eye_ if params.start == "identity" else nn.init.orthogonal_
+            start(self.linear.weight)
             nn.init.zeros_(self.linear.bias)
         self.dropout = nn.Dropout(params.dropout)
         self.norm = nn.BatchNorm1d(self.dim, affine=False) if params.batch_norm else nn.Identity()

@@ -20,6 +20,7 @@ CLASSIFIERS = ("fc.", "last_linear.", "classifier.", "AuxLogits.", "aux1.", "aux
 FOLDED = "folded_batch_norm"  # mark of a layer
 NEAR = 1e-3  # to a variance of 1, from which some programs take the layer's epsilon
 NAMED = 4  # keys named in a message
+WRAPPERS = ("state_dict", "model")  # under which published checkpoints keep the state dict beside other values
 
 
 class PretrainedParams(Params):
@@ -57,7 +58,7 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
     """Copy weights without the classifier; batch-norm that was folded into them is frozen.
 
     Raises:
-        Problem: names what is missing, unknown or of another shape.
+        Problem: names what is missing, unknown, of another shape, or not finite.
     """
     own = {key: value for key, value in model.state_dict().items() if not key.startswith(CLASSIFIERS)}
     weights = {key: value for key, value in state.items() if not key.startswith(CLASSIFIERS)}
@@ -67,14 +68,23 @@ def load_into(model: nn.Module, state: dict[str, Tensor], source: str) -> None:
     shapes = sorted(key for key in own.keys() & weights.keys() if own[key].shape != weights[key].shape)
     for wrong, word in ((missing, "lacks"), (unknown, "has no place for"), (shapes, "has in another shape")):
         if wrong:
-            listed = ", ".join(wrong[:NAMED]) + (f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
             raise Problem(
-                f"The weights of {source} are for another architecture: the file {word} {listed}.",
+                f"The weights of {source} are for another architecture: the file {word} {_listed(wrong)}.",
                 kept="Nothing was started.",
                 todo="Choose the backbone that the file belongs to, or another file.",
             )
+    if broken := sorted(key for key, value in weights.items() if not torch.isfinite(value).all()):
+        raise Problem(
+            f"The weights of {source} hold values that are not finite numbers, in {_listed(broken)}.",
+            kept="Nothing was started.",
+            todo="Choose another file.",
+        )
     model.load_state_dict({**own, **weights}, strict=False)
     _freeze_folded(model)
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(keys[:NAMED]) + (f" and {len(keys) - NAMED} more" if len(keys) > NAMED else "")
 
 
 def read_state(path: Path) -> dict[str, Tensor]:
@@ -83,8 +93,9 @@ def read_state(path: Path) -> dict[str, Tensor]:
         raise Problem(f"There is no weights file {path}.", kept="Nothing was started.", todo="Choose the file again.")
     packed = path.suffix == ".safetensors"
     state: Any = _read_safetensors(path) if packed else read_tensors(path, partial(_not_weights, path))
-    if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
-        state = state["state_dict"]
+    for name in WRAPPERS:
+        if isinstance(state, dict) and isinstance(state.get(name), dict):
+            state = state[name]
     if not isinstance(state, dict) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise _not_weights(path, "it holds no named tensors")
     return {str(key).removeprefix("module."): value for key, value in state.items()}

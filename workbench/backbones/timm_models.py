@@ -1,6 +1,8 @@
 """Any image model of timm that gives features: transformers (ViT, DINOv2, DINOv3, EVA, Swin) and newer CNNs."""
 
+import re
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +22,7 @@ SHORT_LIST = (  # what the form offers first; every other name of `timm.list_mod
     "mobilenetv4_conv_small", "resnet50",
 )  # fmt: skip
 POOLS = {"mean": Mean, "max": Max, "gem": GeM}
+SHOWN = 5  # similar names in a message
 WEIGHTS_NAME = "model.safetensors"  # what every timm repository of the hub holds
 
 
@@ -172,12 +175,10 @@ def _made(params: TimmParams) -> Any:
     if params.drop_path:
         options["drop_path_rate"] = params.drop_path
     if not timm.is_model(params.model.partition(".")[0]):
-        near = ", ".join(timm.list_models(f"*{params.model.partition('.')[0][:12]}*")[:5])
         raise _refused(
-            params.model,
-            "is not a model of timm",
-            f"Similar names: {near}." if near else "`timm.list_models()` lists all.",
-        )
+            params.model, "is not a model of timm",
+            f"Similar names: {', '.join(_similar(params.model, timm.list_models()))}. `timm.list_models()` lists all.",
+        )  # fmt: skip
     try:
         try:
             model = timm.create_model(params.model, dynamic_img_size=True, **options)
@@ -190,6 +191,18 @@ def _made(params: TimmParams) -> Any:
     if not all(hasattr(model, attribute) for attribute in ("forward_features", "forward_head", "num_features")):
         raise _refused(params.model, "gives no pooled features", "Choose another.")
     return model
+
+
+def _similar(typed: str, names: list[str]) -> list[str]:
+    """Names that the typed one may have meant: those that begin with it or hold it, else those spelled like it."""
+    plain = re.sub(r"[^a-z0-9]+", "_", typed.partition(".")[0].lower()).strip("_")
+    if not plain:
+        return list(SHORT_LIST[:SHOWN])
+    holding = [name for name in names if plain in name]
+    bare = {name.replace("_", ""): name for name in reversed(names)}
+    spelled = [bare[close] for close in get_close_matches(plain.replace("_", ""), bare, SHOWN)]
+    near = sorted(holding, key=lambda name: (not name.startswith(plain), len(name)))
+    return near[:SHOWN] or spelled or list(SHORT_LIST[:SHOWN])
 
 
 def _weights(params: TimmParams, model: Any) -> Path | None:

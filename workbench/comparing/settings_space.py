@@ -10,6 +10,7 @@ from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.measures import is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import written
+from workbench.numerals import significant
 
 MOST_SETTINGS, MOST_METRICS = 9, 4  # axes of the parallel coordinates
 LOG_FROM = 30.0  # ratio of the largest to the smallest value of a setting above which its axis is logarithmic
@@ -168,7 +169,7 @@ def _axis_of_numbers(title: str, values: Sequence[Any], words: tuple[str, ...]) 
         marks = [10 ** (log10(low) + step / (TICKS - 1) * (log10(high) - log10(low))) for step in range(TICKS)]
     else:
         marks = [low + step / (TICKS - 1) * (high - low) for step in range(TICKS)]
-    ticks = tuple((spot(mark), f"{mark:.4g}") for mark in marks)
+    ticks = tuple((spot(mark), significant(mark, 4)) for mark in marks)
     places = tuple(0.0 if value is None else spot(float(value)) for value in values)
     return Axis(title, places, words, ((0.0, written(None)), *ticks) if bare else ticks)
 

@@ -73,7 +73,8 @@ class ImageSet:
             said = ""
             if self.problems:
                 path, reason = self.problems[0]
-                said = f" {len(self.problems):,} were left out: {path} {reason}."
+                count = "1 was" if len(self.problems) == 1 else f"{len(self.problems):,} were"
+                said = f" {count} left out: {path} {reason}."
             raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
         ordered = np.sort(self.sample_ids)
         repeated = ordered[1:][ordered[1:] == ordered[:-1]]

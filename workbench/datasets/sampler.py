@@ -7,6 +7,8 @@ from workbench.params import NoParams, Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
+BATCH = "training.batch_size"
+
 
 @register("sampler", "random", title="Random images", params=NoParams, source="Boudiaf et al. 2020, Section 6.2")
 class RandomSampler:
@@ -22,6 +24,8 @@ class RandomSampler:
                 f"A batch of {batch_size} is larger than the training half, which has {len(labels)} images.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {len(labels)} or less.",
+                field=BATCH,
+                fits=len(labels),
             )
         self._images, self._batch, self._seed = len(labels), batch_size, seed
         self.places = np.arange(len(labels))
@@ -107,6 +111,8 @@ class ClassesImagesSampler:
                 f"A batch of {batch_size} is not a multiple of {per_class} images per class.",
                 kept="Nothing was started.",
                 todo=f"Choose a batch of {' or '.join(map(str, near))}.",
+                field=BATCH,
+                fits=near[0],
             )
         if self._classes > len(self._rows):
             raise Problem(
@@ -116,6 +122,8 @@ class ClassesImagesSampler:
                 todo=f"Choose a batch of {len(self._rows) * per_class} or less, or more images per class."
                 if self._rows
                 else "Use a data set with two images or more in each class.",
+                field=BATCH if self._rows else "",
+                fits=len(self._rows) * per_class or None,
             )
         self._per_class, self._seed = per_class, seed
         self.places = np.arange(len(labels))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -17,6 +18,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
+MOST_NAMED = 9  # endings or fields in a message
 TELL_EVERY = 500  # files
 FORM = 1  # of the index
 AGAIN = "Get the shard again, or create it again."
@@ -98,6 +100,31 @@ def split_name(name: str) -> tuple[str, str]:
     """A file's key and ending: the extension begins after the first dot of the last part, as in webdataset."""
     match = re.fullmatch(r"((?:.*/)?[^./][^./]*)\.([^/]*)", name, re.DOTALL)
     return (match[1], match[2].lower()) if match else ("", "")
+
+
+def first_contents(tar: Path, wanted: Wanted) -> tuple[list[str], list[str]]:
+    """The endings of the files of a tar's first sample (".jpg"), and the fields of its JSON label, if it is one."""
+    first, endings, fields = "", list[str](), list[str]()
+    for member, content in archives.tar_files(tar):
+        key, ending = split_name(display_name(member.name))
+        if not key:
+            continue
+        if key != (first := first or key) or len(endings) >= MOST_NAMED:
+            break
+        endings.append(f".{ending}")
+        if ending == wanted.label and ending.rpartition(".")[2] == "json":
+            with suppress(ValueError, RecursionError):
+                fields = sorted(_fields(json.loads(content.read(MOST_LABEL))))
+    return sorted(endings), fields[:MOST_NAMED]
+
+
+def _fields(value: Any, above: str = "") -> Iterator[str]:
+    """Names of the text and whole numbers in a JSON object, with dots between nested names."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _fields(inner, f"{above}.{name}" if above else str(name))
+    elif isinstance(value, str | int):
+        yield above
 
 
 def _take(sample: _Sample, shard: Shard, wanted: Wanted) -> None:

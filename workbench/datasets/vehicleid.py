@@ -39,7 +39,11 @@ class VehicleIDParams(PublishedParams):
     markers=[f"{LISTS}/{TRAIN}", *archives_named("VehicleID", "vehicleid", "vehicle_id")],
 )  # fmt: skip
 def vehicleid(params: VehicleIDParams, *, progress: Progress) -> ImageSet:
-    """113,346 photographs of 13,164 vehicles train; 800, 1,600 or 2,400 other vehicles are searched."""
+    """113,346 photographs of 13,164 vehicles train; 800, 1,600 or 2,400 other vehicles are searched.
+
+    Each test image searches the others of its list, as in Andrew-Brown1/Smooth_AP (src/datasets.py), which also fills
+    the image's number to seven digits. Liu et al. 2016 search a gallery of one image of each vehicle instead.
+    """
     root = find_place(params.folder, (f"{LISTS}/{TRAIN}", TRAIN), "VehicleID", progress)
     lists = root / LISTS if (root / LISTS).is_dir() else root
     test = TESTS[params.test]
@@ -51,6 +55,6 @@ def vehicleid(params: VehicleIDParams, *, progress: Progress) -> ImageSet:
             vehicle = whole_number(list_path, number, label, "vehicle's number")
             if halves.setdefault(vehicle, half) != half:
                 raise wrong(list_path, number, f"vehicle {vehicle} is in {TRAIN}, too")
-            lines.append(Line(f"image/{image}.jpg", f"{vehicle:05d}", half, f"{name}, line {number}"))
+            lines.append(Line(f"image/{image:0>7}.jpg", f"{vehicle:05d}", half, f"{name}, line {number}"))
     counts = Counts(TRAINED.classes + test.classes, TRAINED.images + test.images)
     return from_lines("vehicleid", lists.parent, lines, counts, params, progress)

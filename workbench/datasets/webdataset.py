@@ -11,7 +11,7 @@ from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import BadImage
 from workbench.datasets.packed_records import PackedParams, Records, half_of, packed_set, plain_name
 from workbench.datasets.split import WORDS
-from workbench.datasets.tar_index import Shard, Wanted, shard_index
+from workbench.datasets.tar_index import Shard, Wanted, first_contents, shard_index
 from workbench.entries.catalog import cache_folder
 from workbench.params import param
 from workbench.problem import Problem
@@ -51,6 +51,8 @@ def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
     for tar, shard, first in zip(tars, shards, starts, strict=False):
         split = half_of(tar.stem).lower() or (tar.parent.name.lower() if tar.parent.name.lower() in WORDS else "")
         _add(records.setdefault(split, Records(split)), tar.stem, shard, first)
+    if not starts[-1]:
+        raise _without_samples(tars, list(records.values()), wanted)
     places = [np.array([shard.starts, shard.sizes], np.int64) for shard in shards]
 
     def encoded(row: int) -> bytes:
@@ -65,6 +67,19 @@ def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
 
     said = f"{wanted.image} {wanted.label} {wanted.field}"
     return packed_set("webdataset", tars, list(records.values()), None, encoded, params, said)
+
+
+def _without_samples(tars: list[Path], records: list[Records], wanted: Wanted) -> Problem:
+    """The Problem of shards of which no sample can be used: the first reason, and what there is instead."""
+    samples = [problem for split in records for problem in split.problems]
+    count = "1 was" if len(samples) == 1 else f"{len(samples):,} were"
+    example = " {} left out: {} {}.".format(count, *samples[0]) if samples else ""
+    endings, fields = first_contents(tars[0], wanted)
+    there = f" Its first sample has {', '.join(endings)}." if endings else ""
+    there += f" The fields of its .{wanted.label} are {', '.join(fields)}." if fields else ""
+    todo = "Name one of the fields as the field of the JSON." if fields else "Name the endings of image and class."
+    said = f"No sample in the shards of {tars[0].parent} can be used.{example}{there}"
+    return Problem(said, kept="Nothing was started.", todo=todo if endings else "Choose another folder.")
 
 
 def _add(records: Records, stem: str, shard: Shard, first: int) -> None:

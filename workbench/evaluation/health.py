@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.numerals import minus
+from workbench.numerals import minus, significant
 
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
 BINS = 60  # of the histograms of similarities
@@ -210,10 +210,12 @@ def _hubs(numbers: Mapping[str, float]) -> Alarm:
 def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> list[Alarm]:
     norm, spread = numbers["mean_norm"], numbers["norm_spread"]
     if before is not None and norm > NORM_GROWTH * before["mean_norm"] > 0:
-        words = f"Their mean is {norm:.3g}, it was {before['mean_norm']:.3g} untrained: longer embeddings are surer."
+        untrained = significant(before["mean_norm"])
+        words = f"Their mean is {significant(norm)}, it was {untrained} untrained: longer embeddings are surer."
         return [Alarm(NOTE, "The norms have grown", words)]
     if spread > NORM_SPREAD:
-        words = f"Their standard deviation is {100 * spread:.0f} % of their mean, {norm:.3g}; cosines ignore norms."
+        words = f"Their standard deviation is {100 * spread:.0f} % of their mean, {significant(norm)}; "
+        words += "cosines ignore norms."
         return [Alarm(NOTE, "The norms differ widely", words)]
     return []
 

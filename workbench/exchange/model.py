@@ -1,5 +1,6 @@
 """The best network of a run for other programs: torch.export or ONNX, with a note and an example that loads it."""
 
+import warnings
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -121,9 +122,11 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     exported = _followed(network, images)
     _compare(wanted, exported.module()(images), "model.onnx")
     try:
-        program = torch.onnx.export(
-            exported, input_names=["images"], output_names=["embeddings"], dynamo=True, verbose=False
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its libraries about each other
+            program = torch.onnx.export(
+                exported, input_names=["images"], output_names=["embeddings"], dynamo=True, verbose=False
+            )
     except torch.onnx.OnnxExporterError as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
         raise Problem(f"This network cannot be written as ONNX ({reason}).", kept="The run is kept.") from None

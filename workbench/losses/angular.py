@@ -10,8 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from workbench.losses.batch import gram, on_sphere, pair_masks
+from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
+from workbench.losses.pair_lists import positive_pair_list
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
@@ -45,12 +46,12 @@ class Angular(BatchLoss[AngularParams]):
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
-        positive, negative = pair_masks(labels)
-        anchors, partners = positive.triu().nonzero(as_tuple=True)  # (a + p) n does not depend on the order of a and p
+        negative = labels[:, None] != labels
+        anchors, partners = positive_pair_list(labels, once=True)  # (a + p) n does not depend on the order of a and p
         total = alike.sum() * 0
-        for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
-            chosen = (alike, negative, anchors[part], partners[part])
-            total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False)
+        for part in zip(anchors.split(PAIRS_AT_ONCE), partners.split(PAIRS_AT_ONCE), strict=True):
+            chosen = (alike, negative, *part)
+            total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False, preserve_rng_state=False)
         return total / max(1, len(anchors))
 
     def _of_pairs(self, alike: Tensor, negative: Tensor, anchors: Tensor, partners: Tensor) -> Tensor:

@@ -30,12 +30,34 @@ def times_drawn(apart: Tensor, negative: Tensor, wanted: Tensor, dim: int, train
     shares = torch.where(has_reachable[:, None], weights, 0.0).softmax(1) * has_reachable[:, None]
     if not training:
         return shares * wanted[:, None]
+    if shares.device.type == "cuda":
+        return drawn_without_reading(shares, wanted)
     times = torch.zeros_like(shares)
     rows = has_reachable.nonzero()[:, 0]
     most = int(wanted.max()) if len(rows) else 0
     if most:
         of_rows = shares[rows]
         drawn = torch.multinomial(of_rows, most, replacement=True)
-        counts = (torch.arange(most, device=drawn.device) < wanted[rows, None]).to(times.dtype)
-        times[rows] = torch.zeros_like(of_rows).scatter_add_(1, drawn, counts)
+        times[rows] = _counted(drawn, wanted[rows], torch.zeros_like(of_rows))
     return times
+
+
+def drawn_without_reading(shares: Tensor, wanted: Tensor) -> Tensor:
+    """How often each column is drawn by its share of the row, [n, n]; 0 in rows of zeros. No number is read.
+
+    It is for a GPU, which `multinomial` and a choice of rows would wait for. The CPU does not draw so, because its runs
+    would not be those of earlier versions.
+
+    Args:
+        shares: [n, n], 0 or more; rows add up to 1 or 0.
+        wanted: [n] int64, draws from each row.
+    """
+    edges = shares.cumsum(1)
+    drawn = torch.searchsorted(edges, (1 - torch.rand_like(shares)) * edges[:, -1:]).clamp_max_(len(shares) - 1)
+    return _counted(drawn, wanted, torch.zeros_like(shares)).mul_(shares > 0)
+
+
+def _counted(drawn: Tensor, wanted: Tensor, zeros: Tensor) -> Tensor:
+    """How often each column occurs among the first `wanted` of its row of `drawn`."""
+    counts = (torch.arange(drawn.shape[1], device=drawn.device) < wanted[:, None]).to(zeros.dtype)
+    return zeros.scatter_add_(1, drawn, counts)

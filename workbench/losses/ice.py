@@ -50,12 +50,12 @@ class ICE(BatchLoss[ICEParams]):
 
     The gradient treats anchors and weights as constants, so it is not that of the value. The weights of an anchor's
     positives sum to 1 / 2N, and so do those of its negatives. Anchors without a positive or a negative are left out
-    and counted in `left_out`; with none left the value is 0.
+    and counted in `left_out`, a scalar on the device; with none left the value is 0.
     """
 
     def __init__(self, params: ICEParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.left_out = 0
+        self.left_out = torch.tensor(0)
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         unit = on_sphere(embeddings)
@@ -80,14 +80,14 @@ class ICE(BatchLoss[ICEParams]):
             centres = SMALLEST + (torch.arange(BINS) + 0.5) * (-SMALLEST / BINS)
             shares = counts / counts.sum().clamp_min(1)
             bars.append(Marks(title, "bars", tuple(centres.tolist()), tuple(shares.tolist())))
-        note = f"{self.left_out} of the last batch's anchors had no positive or no negative."
+        note = f"{self.left_out.item()} of the last batch's anchors had no positive or no negative."
         return [Chart("Weights of positives and negatives, share of pairs", "log10 of the weight", tuple(bars), note)]
 
     def _weighed(self, unit: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Eq. 5 averaged, and the weights of Eq. 13 and 14, all in log space: 1 - p underflows on solved queries."""
         positive, negative = pair_masks(labels)
         whole = positive.any(1) & negative.any(1)
-        self.left_out = int((~whole).sum())
+        self.left_out = (~whole).sum()
         scaled = self.params.scale * unit @ unit.T
         lowest = torch.finfo(scaled.dtype).min / 4
         among = scaled.masked_fill(~negative, lowest)

@@ -1,21 +1,23 @@
-"""ArcFace, CosFace, Sub-center ArcFace and Circle: pytorch-metric-learning's, with their published defaults.
+"""ArcFace, CosFace and Sub-center ArcFace, with their published defaults.
 
-The three softmaxes are computed in float32 or float64, with proxies that have their own learning rate.
+Not pytorch-metric-learning's losses of these names, the same formulas: 0.59 to 0.97 of their time (docs/benchmarks.md),
+and no choice of numbers by a mask, for which a GPU would wait. They are computed in float32 or float64, with
+proxies that have their own learning rate.
 """
 
-from math import degrees
-from typing import Any, ClassVar, TypeVar
+from math import cos, degrees, radians, sin
+from typing import TypeVar
 
 import torch
-from pytorch_metric_learning import losses as library
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
-from workbench.losses.batch import full_precision
+from workbench.losses.batch import full_precision, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.published import UNNAMED
-from workbench.losses.search_space import AROUND, MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
+from workbench.losses.search_space import MLRC, NETWORK_RATE, PROXY_RATE, between, one_of
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -51,121 +53,103 @@ class SubCenterParams(ArcFaceParams):
     centres: int = param(3, ge=1, le=20, symbol="K", unit="per class", help="Proxies of a class; the nearest counts.")
 
 
-class CircleParams(Params):
-    """Parameters of the circle loss."""
-
-    margin: float = param(0.4, ge=0, le=1, symbol="m", help="Positives are wanted above 1 - m, negatives below m.")
-    scale: float = param(80.0, gt=0, le=1000, symbol="γ", help="Sharpness of the softmax over pairs.")
-
-
 OwnParams = TypeVar("OwnParams", bound=MarginSoftmaxParams)
 
 
 class MarginSoftmax(BatchLoss[OwnParams]):
-    """Base of the three softmaxes over cosines: a loss of the library and its proxies, `centres` of each class."""
+    """Base of the three softmaxes over s times the cosines to the nearest of a class's proxies.
 
-    library_loss: ClassVar[type[Any]]
-    centres = 1
+    A subclass writes `with_margin`. The proxies are the columns of softmax.W [d, K c], those of one class side by side;
+    name and layout are those of older checkpoints.
+    """
 
-    def __init__(self, params: OwnParams, *, num_classes: int, embedding_dim: int, **more: int) -> None:
+    def __init__(self, params: OwnParams, *, num_classes: int, embedding_dim: int, centres: int = 1) -> None:
         super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.softmax = self.library_loss(
-            num_classes=num_classes, embedding_size=embedding_dim, margin=params.margin, scale=params.scale, **more
-        )
+        self.softmax = nn.ParameterDict({"W": torch.randn(embedding_dim, num_classes * centres)})
+        self.centres = centres
         self.proxy_lr_multiplier = params.proxy_lr
+
+    def with_margin(self, cosines: Tensor) -> Tensor:
+        """What the own class's cosines [n, 1] are replaced by."""
+        raise NotImplementedError
 
     def logits(self, embeddings: Tensor) -> Tensor:
         """Scores [n, K] of embeddings [n, d], without the margin."""
         with full_precision(embeddings):
-            logits: Tensor = self.softmax.get_logits(embeddings.to(self.softmax.W.dtype))
-        return logits
+            return self._scores(embeddings.to(self.softmax["W"].dtype))
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        value: Tensor = self.softmax(embeddings, labels)
-        return value
+        scores, own = self._scores(embeddings), labels[:, None]
+        scale = self.params.scale
+        return F.cross_entropy(scores.scatter(1, own, scale * self.with_margin(scores.gather(1, own) / scale)), labels)
+
+    def _scores(self, embeddings: Tensor) -> Tensor:
+        proxies = self.softmax["W"].T.to(embeddings.dtype)
+        scores = on_sphere(embeddings, self.params.scale) @ on_sphere(proxies).T
+        return scores if self.centres == 1 else scores.view(len(scores), self.num_classes, -1).max(2).values
 
     def linear_logits(self) -> LinearLogits | None:
         """Only with one proxy for each class; with several the nearest is chosen for every image."""
         if self.centres > 1:
             return None
-        return LinearLogits(self.softmax.W.T, unit_embeddings=True, unit_weight=True, scale=self.params.scale)
+        return LinearLogits(self.softmax["W"].T, unit_embeddings=True, unit_weight=True, scale=self.params.scale)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:
         """Proxies [K c, d] and their classes [K c]."""
-        return self.softmax.W.T, torch.arange(self.num_classes).repeat_interleave(self.centres)
+        return self.softmax["W"].T, torch.arange(self.num_classes).repeat_interleave(self.centres)
+
+
+class AngularMargin(MarginSoftmax[OwnParams]):
+    """Adds the margin to the angle."""
+
+    def with_margin(self, cosines: Tensor) -> Tensor:
+        """cos(θ + m) [n, 1]; where θ + m passes 180° cos θ - m sin m, which goes on falling (the authors' code)."""
+        margin = radians(self.params.margin)
+        cosines = cosines.clamp(-1, 1)
+        # By the sine, not the angle: the slope of an angle is infinite where an embedding is on its proxy.
+        sines = ((1 - cosines) * (1 + cosines)).clamp_min(torch.finfo(cosines.dtype).tiny).sqrt()
+        turned = cos(margin) * cosines - sin(margin) * sines
+        return torch.where(cosines >= -cos(margin), turned, cosines - margin * sin(margin))
 
 
 @register(
     "loss", "arcface", title="ArcFace", params=ArcFaceParams, needs_pairs=False,
     family="Classification", formula="mean −log softmax_y(s cos(θ_k + m [k = y]))",
-    source="Deng et al. 2019, Eq. 3; pytorch-metric-learning ArcFaceLoss", batch="any",
+    source="Deng et al. 2019, Eq. 3", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.5: Deng et al. 2019, Section 3.1, {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(10, 30, MLRC)},
 )  # fmt: skip
-class ArcFace(MarginSoftmax[ArcFaceParams]):
-    """Softmax over s times the cosines to one proxy per class, with m added to the angle of the own class.
-
-    Where angle plus m passes 180° the own score is s (cos - m sin m), so that it goes on falling.
-    """
-
-    library_loss = library.ArcFaceLoss
+class ArcFace(AngularMargin[ArcFaceParams]):
+    """Softmax over s times the cosines to one proxy per class, with m added to the angle of the own class."""
 
 
 @register(
     "loss", "cosface", title="CosFace", params=CosFaceParams, needs_pairs=False,
     family="Classification", formula="mean −log softmax_y(s (cos θ_k − m [k = y]))",
-    source="Wang et al. 2018 (CosFace), Eq. 4; pytorch-metric-learning CosFaceLoss", batch="any",
+    source="Wang et al. 2018 (CosFace), Eq. 4", batch="any",
     defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.35: Wang et al. 2018 (CosFace), {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {"margin": between(0.1, 0.65, MLRC)},
 )  # fmt: skip
 class CosFace(MarginSoftmax[CosFaceParams]):
     """Softmax over s times the cosines to one proxy per class, with m taken from that of the own class."""
 
-    library_loss = library.CosFaceLoss
+    def with_margin(self, cosines: Tensor) -> Tensor:
+        """cos θ - m."""
+        return cosines - self.params.margin
 
 
 @register(
     "loss", "sub_center_arcface", title="Sub-center ArcFace", params=SubCenterParams, needs_pairs=False,
     family="Classification", formula="mean −log softmax_y(s cos(θ_k + m [k = y])), cos θ_k = max_j cos(z, w_kj)",
-    source="Deng et al. 2020 (Sub-center ArcFace), Section 3.2; pytorch-metric-learning SubCenterArcFaceLoss",
+    source="Deng et al. 2020 (Sub-center ArcFace), Section 3.2",
     batch="any", defaults={}, defaults_source=f"{UNNAMED}; s = 64, m = 0.5, K = 3: Deng et al. 2020, {IN_LIBRARY}",
     search=NETWORK_RATE | PROXY_RATE | SCALES | {
         "margin": between(10, 30, MLRC),
         "centres": one_of(1, 2, 3, 5, source="Deng et al. 2020 compare 1 to 10"),
     },
 )  # fmt: skip
-class SubCenterArcFace(MarginSoftmax[SubCenterParams]):
+class SubCenterArcFace(AngularMargin[SubCenterParams]):
     """ArcFace with K proxies per class: the cosine to a class is that to its nearest one."""
 
-    library_loss = library.SubCenterArcFaceLoss
-
     def __init__(self, params: SubCenterParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim, sub_centers=params.centres)
-        self.centres = params.centres
-
-
-@register(
-    "loss", "circle", title="Circle", params=CircleParams, needs_pairs=True,
-    family="Pairs and triplets", formula="mean_a log(1 + Σ_n exp(γ a_n (s_an − m)) Σ_p exp(−γ a_p (s_ap − 1 + m)))",
-    source="Sun et al. 2020, Eq. 6 to 8; pytorch-metric-learning CircleLoss",
-    batch="classes × images, two or more of each",
-    defaults={}, defaults_source=f"{UNNAMED}; m = 0.4, γ = 80 for fine-grained retrieval: Sun et al. 2020",
-    search=NETWORK_RATE | {
-        "margin": between(0.1, 0.5, AROUND),
-        "scale": between(16, 256, "Sun et al. 2020: 80 for retrieval, 256 for faces; less for short runs", log=True),
-    },
-)  # fmt: skip
-class Circle(BatchLoss[CircleParams]):
-    """Mean over anchors of softplus(log sum_n e^(γ a_n (s_n - m)) + log sum_p e^(-γ a_p (s_p - 1 + m))).
-
-    The weights a_p = max(0, 1 + m - s_p) and a_n = max(0, s_n + m) count as constants in the gradient. Anchors without
-    a positive or a negative, and those whose value is 0, do not count in the mean; with none left the value is 0.
-    """
-
-    def __init__(self, params: CircleParams, *, num_classes: int, embedding_dim: int) -> None:
-        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
-        self.pairs = library.CircleLoss(m=params.margin, gamma=params.scale)
-
-    def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        value: Tensor = self.pairs(embeddings, labels)
-        return value
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim, centres=params.centres)

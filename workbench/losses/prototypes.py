@@ -47,9 +47,10 @@ def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: 
     Args:
         embeddings: [n, D] detached, all of one length. labels: [n] int64; other classes keep their means.
     """
-    present, class_index = labels.unique(return_inverse=True)
-    sums = embeddings.new_zeros(len(present), embeddings.shape[1]).index_add_(0, class_index, embeddings)
-    means[present] = kept * means[present] + (1 - kept) * F.normalize(sums).to(means.dtype)
+    places = torch.arange(len(labels), device=labels.device)
+    of_class = labels.new_empty(len(means)).scatter_(0, labels, places)[labels]  # one place of its class for each
+    sums = torch.zeros_like(embeddings).index_add_(0, of_class, embeddings)
+    means[labels] = kept * means[labels] + (1 - kept) * F.normalize(sums).to(means.dtype)[of_class]
 
 
 def repelling(num_classes: int, dim: int, seed: int = 0) -> Tensor:

@@ -161,9 +161,9 @@ def without_own_class(logits: Tensor, labels: Tensor) -> Tensor:
     """Mean of log sum_{k != y} exp - own logit; 0 with one class."""
     if logits.shape[1] == 1:
         return logits.sum() * 0
-    own = F.one_hot(labels, logits.shape[1]).bool()
-    others = logits.masked_fill(own, torch.finfo(logits.dtype).min / 4).logsumexp(1)
-    return (others - logits[own]).mean()
+    own = labels[:, None]
+    others = logits.scatter(1, own, torch.finfo(logits.dtype).min / 4).logsumexp(1)
+    return (others - logits.gather(1, own)[:, 0]).mean()
 
 
 def _histogram(title: str, values: Tensor) -> Marks:

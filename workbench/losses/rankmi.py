@@ -13,6 +13,7 @@ from workbench.losses.batch import checked, distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.distance_weighted import times_drawn
+from workbench.losses.pair_lists import positive_pair_list
 from workbench.losses.published import measured_on
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
 from workbench.params import Params, param
@@ -114,8 +115,9 @@ class RankMI(BatchLoss[RankMIParams]):
         apart = distances(on_sphere(embeddings))
         positive, negative = pair_masks(labels)
         times = times_drawn(apart.detach(), negative, positive.sum(1), self.dim, self.training)
-        drawn = times.nonzero(as_tuple=True)
-        first, second, weights = apart[positive], apart[drawn], times[drawn]
+        anchors, partners = positive_pair_list(labels)
+        drawn = self._drawn(times.flatten(), len(anchors))
+        first, second, weights = apart[anchors, partners], apart.flatten()[drawn], times.flatten()[drawn]
         together = torch.cat([first, second])
         v = self._v(together, network)
         shares = torch.cat([torch.full_like(first, 1 / max(1, len(first))), weights / weights.sum().clamp_min(1e-12)])
@@ -123,6 +125,12 @@ class RankMI(BatchLoss[RankMIParams]):
         value = -(shares * F.logsigmoid(signs * v)).sum()
         order = self.params.order
         return value + order * self._order(together, shares, network) if order else value
+
+    def _drawn(self, times: Tensor, positives: int) -> Tensor:
+        """Places in `times` of the negatives that count; on a GPU one for each positive pair, some of weight 0."""
+        if self.training and times.device.type == "cuda":  # where nonzero would wait; on a CPU it takes less time
+            return times.topk(min(positives, len(times)), sorted=False).indices
+        return times.nonzero()[:, 0]
 
     def _v(self, apart: Tensor, network: Mapping[str, Tensor]) -> Tensor:
         scores: Tensor = self.statistics(apart, network)

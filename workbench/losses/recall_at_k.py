@@ -42,11 +42,15 @@ class RecallAtK(BatchLoss[RecallAtKParams]):
     Anchors without a positive are left out; with none left the value is 0.
     """
 
+    at: Tensor
+
+    def __init__(self, params: RecallAtKParams, *, num_classes: int, embedding_dim: int) -> None:
+        super().__init__(params, num_classes=num_classes, embedding_dim=embedding_dim)
+        self.register_buffer("at", torch.tensor(AT), persistent=False)
+
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
-        every, _, anchors = soft_ranks(alike, labels, self.params.temperature)
-        count = torch.bincount(anchors, minlength=len(labels))
-        at = torch.tensor(AT, dtype=every.dtype, device=every.device)
-        missed = ((every[:, None] - at) / self.params.rank_temperature).sigmoid().mean(1)
+        every, _, anchors, count = soft_ranks(alike, labels, self.params.temperature)
+        missed = ((every[:, None] - self.at) / self.params.rank_temperature).sigmoid().mean(1)
         lost = (missed / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
         return lost + 0 * alike.sum()

@@ -4,7 +4,6 @@ Not pytorch-metric-learning's SmoothAPLoss: it splits the batch into as many gro
 right only if there are as many classes, and makes tensors of n x n x n.
 """
 
-import torch
 from torch import Tensor
 
 from workbench.losses.batch import gram, on_sphere
@@ -45,7 +44,6 @@ class SmoothAP(BatchLoss[SmoothAPParams]):
 
 def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
     """1 minus the mean soft AP of the anchors with a positive, of cosines [n, n] and labels [n]; 0 without any."""
-    every, own, anchors = soft_ranks(alike, labels, temperature)
-    count = torch.bincount(anchors, minlength=len(labels))
+    every, own, anchors, count = soft_ranks(alike, labels, temperature)
     lost = ((every - own) / every / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
     return lost + 0 * alike.sum()

@@ -5,11 +5,12 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from workbench.losses.batch import pair_masks
+from workbench.losses.pair_lists import positive_pair_list
 
 PAIRS_AT_ONCE = 2048  # bounds the memory: pairs x n numbers
 
 
-def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
+def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The rank of the positive of every positive pair in the list of its anchor, from 1.
 
     Args:
@@ -18,18 +19,20 @@ def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tenso
         temperature: of the sigmoid; lower is nearer to the true rank.
 
     Returns:
-        Ranks among all other images [p], among the anchor's positives alone [p], and the anchors [p] int64.
+        Ranks among all other images [p], among the anchor's positives alone [p], the anchors [p] int64, and the number
+        of positives of every image [n] int64.
     """
     positive, negative = pair_masks(labels)
-    anchors, partners = positive.nonzero(as_tuple=True)
+    anchors, partners = positive_pair_list(labels)
+    count = torch.zeros_like(labels).index_add_(0, anchors, torch.ones_like(anchors))
     if len(anchors) <= PAIRS_AT_ONCE:
-        return *_ranks(alike, positive, negative, anchors, partners, temperature), anchors
+        return *_ranks(alike, positive, negative, anchors, partners, temperature), anchors, count
     parts: list[tuple[Tensor, Tensor]] = []
-    for part in torch.arange(len(anchors), device=labels.device).split(PAIRS_AT_ONCE):
-        chosen = (alike, positive, negative, anchors[part], partners[part], temperature)
-        parts.append(checkpoint(_ranks, *chosen, use_reentrant=False))
+    for part in zip(anchors.split(PAIRS_AT_ONCE), partners.split(PAIRS_AT_ONCE), strict=True):
+        chosen = (alike, positive, negative, *part, temperature)
+        parts.append(checkpoint(_ranks, *chosen, use_reentrant=False, preserve_rng_state=False))
     every, own = (torch.cat(ranks) for ranks in zip(*parts, strict=True))
-    return every, own, anchors
+    return every, own, anchors, count
 
 
 def _ranks(

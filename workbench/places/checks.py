@@ -12,6 +12,7 @@ from workbench.places.contract import Finding, Host, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import Place, RayPlace, SlurmPlace
 from workbench.problem import Problem
+from workbench.progress import short_time
 
 PROBE_LIMIT = 180.0  # seconds: the first import of torch from a slow disk
 LEAST_ROOM = 2e9  # bytes
@@ -52,7 +53,7 @@ def look(host: Host, place: Place) -> list[Finding]:
     began = monotonic()
     try:
         host.call(["true"], seconds=20)
-        finding = Finding("Connection", f"It answers in {1000 * (monotonic() - began):.0f} ms.")
+        finding = Finding("Connection", f"It answers in {short_time(monotonic() - began)}.")
         return [finding, *_of_facts(_facts(host, place), place)]
     except (Unreachable, _MissingPython) as problem:
         what = "Connection" if isinstance(problem, Unreachable) else "Python"

@@ -29,7 +29,7 @@ def prepared(vectors: np.ndarray, metric: str, what: str = "embeddings", width: 
         wrong += int((~finite).sum())
         if finite.all():
             rows = unit(rows) if metric == "cosine" else rows
-            largest = max(largest, float(rows.max()), -float(rows.min()))
+            largest = max(largest, float(np.abs(rows).max()))
             vectors[part] = rows if largest <= LARGEST else 0
     if wrong:
         raise Problem(

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import cast
 
 import torch  # noqa: TID253 - running's functions import this file when they are called
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
@@ -37,6 +36,7 @@ from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
 from workbench.training.two_passes import coupling_layers
+from workbench.training.weight_average import WeightAverage
 
 ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
 COMPANION = "projections"  # the key in a checkpoint, named after the first companion
@@ -79,8 +79,7 @@ class Engine:
             self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
         if config.training.weight_average:
-            decay = get_ema_multi_avg_fn(config.training.weight_average)
-            self.parts.average = AveragedModel(self.parts.model, multi_avg_fn=decay, use_buffers=True)
+            self.parts.average = WeightAverage(self.parts.model, config.training.weight_average)
         if config.training.compile_backbone:
             cast(EmbeddingModel, self.parts.model).backbone.compile()
         self.evaluator = Evaluator(
@@ -124,10 +123,8 @@ class Engine:
                     enough=self._enough,
                 )  # fmt: skip
         except (RuntimeError, MemoryError) as error:
-            if device.is_out_of_memory(error):
-                raise self.out_of_memory() from None
-            if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
-                raise device.not_compiled(error) from None
+            if (problem := self.explained(error)) is not None:
+                raise problem from None
             raise
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
@@ -235,6 +232,14 @@ class Engine:
     def _enough(self) -> bool:
         return 0 < self.config.training.patience <= self.unimproved
 
+    def explained(self, error: Exception) -> Problem | None:
+        """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others."""
+        if device.is_out_of_memory(error):
+            return self.out_of_memory()
+        if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
+            return device.not_compiled(error)
+        return None
+
     def out_of_memory(self) -> Problem:
         """The Problem of a device without memory for a batch; frees what can be freed there."""
         if self.parts.device.type == "cuda":
@@ -248,4 +253,6 @@ class Engine:
             f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
             kept="The run and its checkpoints are kept.",
             todo=f"Try a batch of {max(2, batch // 2)}{chunk}.",
+            field="training.batch_size",
+            fits=max(2, batch // 2),
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.control import Cancelled, Control
+from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.environment import shared_images
@@ -46,6 +47,7 @@ class Preflight:
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, at the start and the end, too
     licence: str = ""  # of pretrained weights, if it is known
     kept: str = ""  # how the images are cached, in words
+    whole: bool = False  # whether that is with their aspect ratio; else as squares of `image_size` px
     bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
@@ -74,6 +76,7 @@ def preflight(
         Cancelled: `cancelled` returned True.
     """
     progress("Loading the engine", 0, 0)
+    from workbench.datasets.encoded_images import EncodedImages
     from workbench.datasets.keeping import words_of
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
@@ -104,9 +107,11 @@ def preflight(
         times = time_steps(engine, DRY_STEPS, cancelled)
         per_look = time_probe(engine, cancelled)
     except (RuntimeError, MemoryError) as error:
-        if not device.is_out_of_memory(error):
+        if (problem := engine.explained(error)) is None:
             raise
-        raise engine.out_of_memory() from None
+        raise Problem(
+            problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
+        ) from None
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images
@@ -135,6 +140,7 @@ def preflight(
         probe_every=every,
         probe_share=looking / (training + looking),
         kept=words_of(data.pixels),
+        whole=isinstance(data.pixels, EncodedImages),
         bound="probe" if looking > training else times.bound,
         seconds_for_feed=times.feed,
         seconds_for_loss=times.loss,

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 import torch  # noqa: TID253 - only running/launch.py imports this file, inside functions
-from torch import Tensor  # noqa: TID253
+from torch import Tensor, nn  # noqa: TID253
 
+from workbench.backbones.model import EmbeddingModel
 from workbench.backbones.pretrained import folded_layers
 from workbench.running.engine import Engine
 from workbench.training import device
@@ -111,6 +113,10 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     if count:
         said = f"have batch-norm folded in: its {count:,} layers stay as they are, in training, too"
         notes.append(("the pretrained weights", said))
+    if following := _frozen_but_following(engine):
+        layers = "1 batch-norm layer" if following == 1 else f"{following:,} batch-norm layers"
+        said = f"hold {layers} with statistics that still follow the batches: freeze batch-norm to keep them"
+        notes.append(("the frozen layers", said))
     sizes = dict.fromkeys((True, False), 0)
     for weight in engine.parts.model.parameters():
         sizes[weight.requires_grad] += weight.numel()
@@ -118,6 +124,20 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
         share = f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({sizes[True] / sum(sizes.values()):.2%})"
         notes.append(("the network", f"trains {share}; the others stay as they are"))
     return notes
+
+
+def _frozen_but_following(engine: Engine) -> int:
+    """Batch-norm layers of the backbone with weights that are not trained and statistics that change in training."""
+    training = engine.config.training
+    if training.keep_features:
+        return 0  # the backbone works in evaluation mode only
+    backbone = cast(EmbeddingModel, engine.parts.model).backbone.train()
+    layers = [module for module in backbone.modules() if isinstance(module, nn.modules.batchnorm._BatchNorm)]
+    return sum(
+        layer.training and layer.track_running_stats
+        and (not training.backbone_lr or not any(weight.requires_grad for weight in layer.parameters()))
+        for layer in layers
+    )  # fmt: skip
 
 
 def modes_differ(engine: Engine) -> list[tuple[str, str]]:

@@ -24,10 +24,11 @@ class EmbeddingParams(Params):
     layers: Literal["one", "two"] = param(
         "one", help="Linear, or two linear layers with a ReLU between: the projection head of two-stage training."
     )
-    start: Literal["random", "identity"] = param(
+    start: Literal["random", "identity", "orthogonal"] = param(
         "random",
         label="Initialisation",
-        help="Weights of the embedding layer at first; identity keeps pretrained features, as far as its size allows.",
+        help="Weights of the embedding layer at first; identity keeps pretrained features, as far as its size allows; "
+        "orthogonal draws rows of unit length at right angles.",
     )
     batch_norm: bool = param(
         True,

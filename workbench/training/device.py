@@ -104,6 +104,8 @@ def not_compiled(error: Exception) -> Problem:
         f"torch cannot compile this backbone here ({reason}).",
         kept="The run is kept.",
         todo='Turn "Compile backbone" off.',
+        field="training.compile_backbone",
+        fits=False,
     )
 
 

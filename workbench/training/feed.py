@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from workbench import jobs
+from workbench.losses.pair_lists import keep_on_cpu, to_device
 from workbench.training.device import CHANNELS_LAST
 from workbench.training.feed_contract import Augmentation, Box, Cropping, Images, Sampler, WholeImages
 
@@ -72,7 +73,8 @@ class Feed:
         self._images, self._rows, self._device, self._squeezed = images, rows, device, squeezed
         self.threads = threads or max(1, jobs.cores() - 1)
         self._copies = torch.cuda.Stream(device) if device.type == "cuda" else None
-        self.labels = torch.from_numpy(np.ascontiguousarray(labels, np.int64)).to(device)
+        self._classes = np.ascontiguousarray(labels, np.int64)
+        self.labels = torch.from_numpy(self._classes).to(device)
         self._resident: Tensor | None = None
         shape = images.shape[1:]
         if squeezed:
@@ -130,7 +132,7 @@ class Feed:
                 made = self._evaluated(chosen, finish)
             with contextlib.closing(made):
                 for index, images in zip(chosen, made, strict=True):
-                    yield images, self.labels[self._there(index)]
+                    yield images, keep_on_cpu(self.labels[to_device(index, self._device)], self._classes[index])
 
         return batches
 
@@ -138,7 +140,7 @@ class Feed:
         """Finished batches of places of this half, as in evaluation."""
         if self._resident is not None:
             for number, index in enumerate(chosen):
-                yield finish.work(number, self._resident[self._there(index)])
+                yield finish.work(number, self._resident[to_device(index, self._device)])
         elif self._squeezed:
             yield from self._made(chosen, self._squeezed, lambda number, rows: self._whole(rows), finish)
         else:
@@ -253,13 +255,6 @@ class Feed:
         images = batch.float().div_(255)
         last = self._device.type in CHANNELS_LAST
         return images.contiguous(memory_format=torch.channels_last) if last else images
-
-    def _there(self, index: np.ndarray) -> Tensor:
-        """Places on the device, without waiting for a GPU."""
-        places = torch.from_numpy(index)
-        if self._copies is None:
-            return places.to(self._device)
-        return places.pin_memory().to(self._device, non_blocking=True)
 
 
 def _mix(*numbers: int) -> int:

@@ -12,6 +12,7 @@ from torch import Tensor
 from workbench.control import Control
 from workbench.events import Emit, Progress, Scalar
 from workbench.machine_load import MachineLoad
+from workbench.numerals import significant
 from workbench.problem import Problem
 from workbench.training.device import memory_in_use, name_of_gpu, wait_for
 
@@ -156,7 +157,7 @@ class Meter:
         elif len(first := self._parts.first_losses) < FIRST:
             first.append(abs(value))
         elif abs(value) > EXPLODED * max(1e-3, median(first)):
-            self._trouble("exploded", f"The loss exploded to {value:.4g} at step {step}.")
+            self._trouble("exploded", f"The loss exploded to {significant(value, 4)} at step {step}.")
 
     def _trouble(self, kind: str, what: str) -> None:
         if kind in self._named:

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
@@ -14,6 +15,7 @@ from torch.optim.swa_utils import AveragedModel
 from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
 from workbench.losses.contract import Loss
+from workbench.losses.pair_lists import keep_on_cpu, to_device
 from workbench.training.device import autocast
 from workbench.training.meter import Batch, Meter
 from workbench.training.ranks import OneRank
@@ -51,7 +53,8 @@ class Parts:
         """What the loss takes as labels of a batch [n]: the classes, or the image that each row is a view of."""
         if not self.views:
             return labels
-        return torch.arange(len(labels) // self.views, device=labels.device).repeat(self.views)
+        images = np.tile(np.arange(len(labels) // self.views), self.views)
+        return keep_on_cpu(to_device(images, labels.device), images)
 
     def go_to(self, step: int) -> None:
         """Set the step, the schedule and every group's learning rate as if training had reached `step`."""

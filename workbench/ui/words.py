@@ -78,17 +78,7 @@ def percent(fraction: float | None, digits: int = 1) -> str:
 
 
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
-
-
-def short_time(seconds: float) -> str:
-    """0.0123 as "12.3 ms", 14.31 as "14.3 s", 130 as "2 min 10 s": three digits and never an exponent."""
-    if seconds >= 60:
-        return duration(seconds)
-    if seconds >= 0.9995:
-        return f"{seconds:.3g}{THIN}s"
-    return f"{1000 * seconds:.3g}{THIN}ms"
-
-
+short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
 memory = partial(numerals.byte_size, space=THIN)  # 412,000,000 as "412 MB"
 
 

@@ -64,6 +64,15 @@ def test_a_layer_that_starts_as_the_identity_keeps_the_features(dim):
     torch.testing.assert_close(model(images)[:, :kept], features[:, :kept])
 
 
+@pytest.mark.parametrize("dim", [4, 24])
+def test_a_layer_can_start_with_rows_at_right_angles(dim):
+    params = EmbeddingParams(dim=dim, start="orthogonal", batch_norm=False)
+    linear = build_model("conv4", {"positions": 2}, params, 1).head.linear
+    assert linear.weight.shape[1] >= dim
+    torch.testing.assert_close(linear.weight @ linear.weight.T, torch.eye(dim))
+    assert not linear.bias.any()
+
+
 def test_a_bounded_embedding_is_never_longer_than_1_and_keeps_shorter_ones():
     torch.manual_seed(0)
     free, bounded = (

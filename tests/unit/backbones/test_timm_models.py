@@ -119,7 +119,10 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
 @pytest.mark.parametrize(
     ("params", "size", "said"),
     [
-        ({"model": "vit_smal_patch16"}, 32, "is not a model of timm"),
+        ({"model": "vit_smal_patch16"}, 32, "is not a model of timm.*Similar names: vit_small_patch16"),
+        ({"model": "ResNet-50"}, 32, "Similar names: resnet50,"),
+        ({"model": "dinov2"}, 32, "Similar names: vit_.*dinov2"),
+        ({"model": ""}, 32, "Similar names: vit_small_patch16_224,"),
         ({}, 40, "a multiple of that, such as 32"),
         ({"model": "gmixer_12_224"}, 64, "224 px only"),
         ({"model": "resnet18", "pooling": "token"}, 32, "no class token"),
@@ -140,6 +143,22 @@ def test_a_file_that_holds_no_weights_is_a_sentence(tmp_path, ending):
     path.write_bytes(b"\xff" * 64)
     with pytest.raises(Problem, match="not a weights file"):
         made(weights="file", weights_file=str(path))
+
+
+def test_weights_that_hold_what_is_not_a_number_are_refused(tmp_path):
+    state = timm.create_model(TINY, num_classes=0).state_dict()
+    state["norm.weight"][3] = float("nan")
+    save_file(state, tmp_path / "nan.safetensors")
+    with pytest.raises(Problem, match=r"not finite numbers, in norm\.weight\."):
+        made(weights="file", weights_file=str(tmp_path / "nan.safetensors"))
+
+
+def test_a_state_dict_beside_other_values_is_read(tmp_path):
+    state = timm.create_model(TINY, num_classes=7).state_dict()
+    for name in ("model", "state_dict"):
+        torch.save({name: state, "epoch": 3}, tmp_path / f"{name}.pth")
+        model = made(weights="file", weights_file=str(tmp_path / f"{name}.pth")).backbone.model
+        torch.testing.assert_close(model.norm.weight, state["norm.weight"])
 
 
 def trained_names(model):

@@ -35,7 +35,7 @@ def test_two_paths_with_one_number_are_refused(in_memory, monkeypatch):
 
 
 def test_no_images_say_why(in_memory):
-    with pytest.raises(Problem, match=r"no images in made\. 1 were left out: a\.png is empty"):
+    with pytest.raises(Problem, match=r"no images in made\. 1 was left out: a\.png is empty"):
         in_memory([], paths=[], problems=[("a.png", "is empty")])
 
 

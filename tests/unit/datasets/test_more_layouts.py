@@ -131,6 +131,13 @@ def test_vehicleid_is_halved_by_the_chosen_list(build, vehicleid, test, searched
     assert split.classes_disjoint
     assert vehicles.paths[0] == "image/0000000.jpg"
     assert vehicles.paths == build("vehicleid", folder=str(vehicleid / "train_test_split"), test=test).paths
+    assert split.is_query is None, "each image searches the others of its list"
+
+
+def test_the_images_of_vehicleid_have_seven_digits(build, vehicleid):
+    """Andrew-Brown1/Smooth_AP src/datasets.py: '/image/{:07d}.jpg'.format(img_path)."""
+    write(vehicleid / "train_test_split/train_list.txt", "0 5", "1 5")
+    assert build("vehicleid", folder=str(vehicleid)).paths[:2] == ["image/0000000.jpg", "image/0000001.jpg"]
 
 
 def test_a_vehicle_of_both_lists_is_named(build, vehicleid):

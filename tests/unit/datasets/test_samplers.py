@@ -13,8 +13,9 @@ def sampler(name, labels, batch_size, seed=0, **fields):
 
 
 def test_a_batch_larger_than_the_data_names_both_numbers():
-    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images"):
+    with pytest.raises(Problem, match="A batch of 65 is larger than the training half, which has 64 images") as refused:
         sampler("random", [0] * 64, 65)
+    assert refused.value.fits == 64
     assert sampler("random", [0] * 64, 64).steps_per_epoch == 1
 
 
@@ -38,6 +39,9 @@ def test_more_classes_and_images_than_there_are(labels, batch, each, words, advi
     with pytest.raises(Problem, match=words) as told:
         sampler("classes_images", labels, batch, images_per_class=each)
     assert advice in told.value.todo
+    if told.value.fits is not None:
+        assert told.value.field == "training.batch_size"
+        assert len(sampler("classes_images", labels, told.value.fits, images_per_class=each).batches(0)) == 1
 
 
 def test_classes_with_one_image_are_left_out_and_counted():
@@ -95,6 +99,18 @@ def test_a_long_tail_keeps_fewer_images_of_each_next_class():
     assert np.array_equal(np.bincount(labels[np.unique(seen)]), found.kept)
     again = np.concatenate(sampler("long_tailed", labels, 64, ratio=100.0).batches(0))
     assert np.array_equal(again, np.concatenate(found.batches(0)))
+
+
+@pytest.mark.parametrize(
+    ("classes", "ratio", "images"),
+    [(10, 100, 12_406), (10, 50, 13_996), (10, 10, 20_431), (100, 100, 10_847), (100, 50, 12_608), (100, 10, 19_573)],
+)
+def test_a_long_tail_of_cifar_has_as_many_images_as_the_public_one(classes, ratio, images):
+    """kaidic/LDAM-DRW imbalance_cifar.py: int(img_max * (imb_factor**(cls_idx / (cls_num - 1.0))))."""
+    most = 50_000 // classes
+    kept = sampler("long_tailed", np.repeat(np.arange(classes), most), 64, ratio=float(ratio)).kept
+    assert kept.tolist() == [int(most * (1 / ratio) ** (place / (classes - 1.0))) for place in range(classes)]
+    assert kept.sum() == images
 
 
 def test_a_long_tail_leaves_no_class_empty():

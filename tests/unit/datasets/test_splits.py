@@ -33,6 +33,18 @@ def test_the_published_halves_have_the_published_sizes(in_memory):
         assert np.array(labels)[found.train].max() == trains - 1
 
 
+@pytest.mark.parametrize(("classes", "apart"), [(200, 0), (196, 1)])
+def test_the_folds_of_the_training_classes_are_those_of_ccp_s_code(in_memory, classes, apart):
+    """yetigurbuz/ccp-dml framework/datasets/dataset_base.py: np.linspace(0, C, 5), numbered from the last one."""
+    image_set = in_memory(np.repeat(np.arange(classes), 2).tolist())
+    borders = np.linspace(0, classes // 2, 5).astype(int)
+    for fold in range(1, 5):
+        held_out = np.unique(image_set.labels[split("mlrc", image_set, fold=fold).validation])
+        assert np.array_equal(held_out, np.arange(held_out[0], held_out[-1] + 1))
+        assert 0 <= held_out[0] - borders[fold - 1] <= apart
+        assert 0 <= held_out[-1] + 1 - borders[fold] <= apart
+
+
 def test_a_share_and_a_draw_of_the_classes(in_memory):
     labels = np.repeat(np.arange(20), 3)
     whole = in_memory(labels.tolist())

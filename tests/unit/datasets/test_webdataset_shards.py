@@ -105,7 +105,7 @@ def test_the_image_is_chosen_by_its_ending(build, tmp_path):
     assert int(build("webdataset", folder=str(tmp_path)).read(0)[0, 0, 0]) == 7
     assert int(build("webdataset", folder=str(tmp_path), image="png").read(0)[0, 0, 0]) == 8
     assert int(build("webdataset", folder=str(tmp_path), image=".SEG.png").read(0)[0, 0, 0]) == 9
-    with pytest.raises(Problem, match=r"1 were left out: 0/k has no image with the ending webp"):
+    with pytest.raises(Problem, match=r"1 was left out: 0/k has no image with the ending webp"):
         build("webdataset", folder=str(tmp_path), image="webp")
 
 
@@ -164,3 +164,21 @@ def test_looking_through_a_shard_can_be_given_up(build, shards, cache):
     with pytest.raises(Cancelled):
         build("webdataset", give_up, folder=str(shards))
     assert not list(cache.glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, r"can be used\. 1 was left out: .*has no \.cls beside it\. Its first sample has \.json, \.png\."),
+        (
+            {"label": "json"},
+            r"without a class\. .* fields of its \.json are label\.id, label\.name, width\. ",
+        ),
+        ({"label": "json", "field": "genus"}, r"a \.json without genus\."),
+    ],
+)
+def test_shards_with_other_endings_or_fields_say_which_there_are(build, tmp_path, chosen, said):
+    words = json.dumps({"label": {"name": "tit", "id": 3}, "width": 12}).encode()
+    shard(tmp_path / "shards" / "birds.tar", ("000.json", words), ("000.png", picture(3, "PNG")))
+    with pytest.raises(Problem, match=said):
+        build("webdataset", folder=str(tmp_path / "shards"), **chosen)

@@ -34,6 +34,7 @@ def expected(trained_space, out, count=1):
         return trained_network.trained(workspace, 1).embed([np.asarray(Image.open(out / "image.png"))] * count)
 
 
+@pytest.mark.filterwarnings("ignore:The given buffer is not writable:UserWarning")  # torch 2.11 about its own reader
 def test_any_number_of_images_gives_the_networks_embeddings(exported, trained_space):
     loaded = torch.export.load(exported / "model.pt2").module()
     with Workspace(trained_space) as workspace:

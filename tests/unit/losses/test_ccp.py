@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from workbench import registry
 from workbench.losses import build_loss
 from workbench.losses.ccp import bounded
 from workbench.problem import Problem
@@ -96,6 +97,21 @@ def reference(loss, z, y, centres, in_batch):
     else:
         value = naive(loss.params, fixed, classes, inside, y, within=False)
     return value + in_batch * naive(loss.params, inside, y, inside, y, within=True)
+
+
+@pytest.mark.parametrize("dataset", ["cub", "cars", "inshop", "sop"])
+def test_the_published_multi_similarity_mines_no_pair(dataset, batch, centres):
+    """yetigurbuz/ccp-dml framework/losses/multi_similarity_loss.py; default.py: miner = None."""
+    z, y = batch
+    published = registry.entry("loss", "ccp").facts.defaults[dataset]["inner"]["multi_similarity"]
+    loss = loss_of("multi_similarity", **published).double()
+    loss.place(centres)
+    alike = bounded(z) @ bounded(centres).T
+    same = y[:, None] == torch.arange(K).repeat_interleave(M)
+    alpha, beta, base = (published[name] for name in ("alpha", "beta", "base"))
+    near = ((alpha * (base - alike)).exp() * same).sum(1).log1p() / alpha
+    far = ((beta * (alike - base)).exp() * ~same).sum(1).log1p() / beta
+    torch.testing.assert_close(loss(z, y), (near + far).mean())
 
 
 @every_inner

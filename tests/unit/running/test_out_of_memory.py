@@ -47,3 +47,6 @@ def test_preflight_says_so_before_anything_is_started(full):
     with pytest.raises(Problem, match="A batch of 48 images does not fit") as caught:
         preflight(SMALL)
     assert caught.value.todo == "Try a batch of 24."
+    assert (caught.value.kept, caught.value.field, caught.value.fits) == (
+        "Nothing was started.", "training.batch_size", 24
+    )  # fmt: skip

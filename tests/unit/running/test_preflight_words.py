@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from workbench.config import Choice, EvaluationParams, RunConfig
+from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.progress import quiet
 from workbench.running.augmented import augmented_pictures
 from workbench.running.building import load_data
@@ -43,3 +43,24 @@ def test_one_image_is_shown_as_it_is_augmented(augmentation, shown, tmp_path, mo
     assert len({picture.tobytes() for picture in pictures}) == shown
     if augmentation.name == "shift":
         assert np.array_equal(pictures[0], np.broadcast_to(data.pixels[3], (16, 16, 3))), "as it is evaluated"
+
+
+@pytest.mark.parametrize(
+    ("backbone", "backbone_lr", "said"),
+    [
+        ({"frozen": "all"}, 1.0, True),
+        ({}, 0.0, True),
+        ({}, 1.0, False),
+        ({"frozen": "all", "frozen_batch_norm": True}, 1.0, False),
+    ],
+)
+def test_frozen_layers_with_statistics_that_change_are_told(backbone, backbone_lr, said):
+    found = preflight(
+        RunConfig(
+            device="cpu", backbone=Choice(name="resnet18", params=backbone), evaluation=EvaluationParams(probe_size=0),
+            training=TrainingParams(batch_size=8, backbone_lr=backbone_lr),
+        )
+    )  # fmt: skip
+    told = [words for subject, words in found.notes if subject == "the frozen layers"]
+    assert len(told) == said
+    assert all("20 batch-norm layers" in words for words in told)

@@ -5,8 +5,10 @@ import torch
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.problem import Problem
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
+from workbench.running.preflight import preflight
 from workbench.running.timing import time_steps
 
 
@@ -23,3 +25,20 @@ def test_a_timed_step_is_a_step_of_the_run(tmp_path, monkeypatch):
     assert engine.parts.optimiser.param_groups[0]["lr"] == pytest.approx(0.4)
     gradients = [weight.grad for weight in engine.parts.weights if weight.grad is not None]
     assert torch.stack([each.norm() for each in gradients]).norm() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_a_backbone_that_cannot_be_compiled_is_a_sentence_in_preflight_too(monkeypatch):
+    def fails(module, *_, **__):
+        module.forward = raises
+
+    def raises(images):
+        raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
+
+    monkeypatch.setattr(torch.nn.Module, "compile", fails)
+    config = RunConfig(
+        device="cpu", backbone=Choice(name="conv4", params={"width": 4}), evaluation=EvaluationParams(probe_size=0),
+        training=TrainingParams(batch_size=100, compile_backbone=True),
+    )  # fmt: skip
+    with pytest.raises(Problem, match=r"cannot compile this backbone here \(no C\+\+ compiler\)") as caught:
+        preflight(config)
+    assert "The run is kept" not in str(caught.value), "there is none yet"

@@ -62,8 +62,9 @@ class CCPParams(Params):
     beta: float = param(40.0, gt=0, le=500, symbol="β", help="Sharpness for negative pairs; multi-similarity.")
     base: float = param(0.5, ge=-1, le=1, help="Cosine that parts near from far; multi-similarity.")
     epsilon: float = param(
-        0.1, ge=0, le=2, symbol="ε", label="Mining margin", help="Slack of the multi-similarity miner."
-    )
+        0.1, ge=0, le=2, symbol="ε", label="Mining margin",
+        help="Slack of the multi-similarity miner; at 2 it keeps all pairs, as the authors' code does.",
+    )  # fmt: skip
 
 
 def bounded(vectors: Tensor) -> Tensor:

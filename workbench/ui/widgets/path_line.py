@@ -1,10 +1,13 @@
-"""A line for a path: while nobody edits it, a path that has no room is shortened at its start."""
+"""A line for a path: while nobody edits it, the home folder is "~" and what has no room is cut at its start."""
+
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyleOptionFrame, QToolTip
 
 from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.words import from_home
 
 SIDES = 4  # px between the frame and the text, as Qt has them, both sides together
 
@@ -40,4 +43,5 @@ class PathLine(QLineEdit):
         option = QStyleOptionFrame()
         self.initStyleOption(option)
         room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width() - SIDES
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideLeft, room)
+        shown = from_home(Path(self.text())) if self.text() else ""
+        return self.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideLeft, room)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import exponential_mean
+from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
@@ -340,11 +341,13 @@ class CurvePlot(QFrame):
         at, stored = float(placed[nearest][indices[nearest]]), float(self.curves[nearest].steps[indices[nearest]])
         self.canvas.point_at(at)
         titles = {series.name: series.title for series in self.series}
-        values = [f"{titles[name]} {self.curves[name].values[index]:.4g}" for name, index in indices.items()]
+        values = [
+            f"{titles[name]} {significant(self.curves[name].values[index], 4)}" for name, index in indices.items()
+        ]
         where = f"{self.counts} {stored:,.0f}"
         if self._across is not None:
             name, _, unit = self.x_title.partition(", ")
-            where += f" · {at:.3g}\u2009{unit}" if unit else f" · {name} {at:.3g}"
+            where += f" · {significant(at)}\u2009{unit}" if unit else f" · {name} {significant(at)}"
         self.read_out.show_at(at, "  ".join([where, *values]))
 
     def _hide_values(self) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from workbench.comparing.intervals import Interval
+from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle
 from workbench.ui.widgets.boxes import in_column
@@ -102,8 +103,8 @@ class IntervalPlot(StillPlot):
         self._rows = list(rows)
         self.retitle(title)
         words = [
-            f"{name} {interval.mean:.4g}"
-            + (f", from {interval.low:.4g} to {interval.high:.4g}" if interval.known else "")
+            f"{name} {significant(interval.mean, 4)}"
+            + (f", from {significant(interval.low, 4)} to {significant(interval.high, 4)}" if interval.known else "")
             for name, interval in rows
         ]
         self.plot.setAccessibleDescription(f"{title}: {'; '.join(words)}.")
@@ -155,7 +156,10 @@ class CostPlot(StillPlot):
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
         self.plot.setLabel("left", y_title)
-        words = [f"{title}: {', '.join(f'({x:.4g}, {y:.4g})' for x, y in points)}" for title, _, points in groups]
+        words = [
+            f"{title}: {', '.join(f'({significant(x, 4)}, {significant(y, 4)})' for x, y in points)}"
+            for title, _, points in groups
+        ]
         self.plot.setAccessibleDescription("; ".join(words) or "Nothing is shown.")
         self.draw()
         self.plot.enableAutoRange()
@@ -176,7 +180,7 @@ class CostPlot(StillPlot):
 
 def _tip(x: float, y: float, data: str) -> str:
     """Qt guesses markup in tooltips; escaped it can only be read as these words."""
-    return f"<qt>{escape(data)}: {x:.4g}, {y:.4g}</qt>"
+    return f"<qt>{escape(data)}: {significant(x, 4)}, {significant(y, 4)}</qt>"
 
 
 def symbol(style: GroupStyle) -> QPixmap:

@@ -4,6 +4,7 @@ from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from workbench.numerals import significant
 from workbench.results.explanations import Explanation, FailedQueries
 from workbench.ui.words import NO_VALUE, counted
 from workbench.workspace.rows import Neighbour
@@ -96,8 +97,8 @@ def _evidence(about: Explanation) -> str:
     match about.cause:
         case "copy":
             return (
-                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, is {_number(about.gap)} "
-                f"away; for half of all samples it is over {_number(about.typical_gap)}."
+                f"Near-duplicate with another label: the nearest neighbour, of “{near}”, is {_nearness(about)}; "
+                f"{_usual(about)}."
             )
         case "label":
             return (
@@ -120,8 +121,26 @@ def _evidence(about: Explanation) -> str:
                 f"Proxy of another class nearer: {kind} {_number(about.other_proxy)} to that of "
                 f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
             )
-    return f"No cause found. The nearest neighbour is of “{near}”, {_number(about.gap)} away."
+    return f"No cause found. The nearest neighbour is of “{near}”, {_nearness(about)}."
+
+
+def _nearness(about: Explanation) -> str:
+    """How near the nearest neighbour is, in the measure of the evaluation, as its card says it."""
+    if about.distance == "cosine":
+        return f"at a cosine of {_cosine(about.gap)}"
+    return f"{_number(about.gap)} away"
+
+
+def _usual(about: Explanation) -> str:
+    if about.distance == "cosine":
+        return f"for half of all samples it is below {_cosine(about.typical_gap)}"
+    return f"for half of all samples it is over {_number(about.typical_gap)} away"
+
+
+def _cosine(gap: float) -> str:
+    """The cosine of two unit vectors from their distance, with three decimals as on the cards."""
+    return f"{1 - gap * gap / 2:.3f}" if isfinite(gap) else NO_VALUE
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}" if isfinite(value) else NO_VALUE
+    return significant(value) if isfinite(value) else NO_VALUE

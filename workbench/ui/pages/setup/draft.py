@@ -34,6 +34,10 @@ class Draft:
         self._described: tuple[object, dict[str, dict[str, Field]]] = (None, {})  # the choices, and their fields
         self.values = self.base = self._full(config)
 
+    def learn(self, known: Catalog) -> None:
+        """Describe the fields by another catalog; values, reasons and undo stay."""
+        self.catalog, self._described = known, (None, {})
+
     def note_classes(self, config: RunConfig, classes: int) -> None:
         """Store the number of training classes of this config's data, split and seed."""
         self._classes[_of_data(config.model_dump())] = classes

@@ -262,11 +262,11 @@ class SetupPage(QWidget):
                 needs_draft.setEnabled(False)
             self.card.show_idle("Waiting for the list of data sets, backbones and losses.")
             return
-        before = self.draft
         self.chooser.learn(self.session.catalog)
-        self.draft = Draft(self.session.catalog, self._offered or self.chooser.presets[0].config)
-        if before is not None:
-            self.draft.values, self.draft.base = before.values, before.base
+        if self.draft is None:
+            self.draft = Draft(self.session.catalog, self._offered or self.chooser.presets[0].config)
+        else:
+            self.draft.learn(self.session.catalog)
         self.finder.look()
         self.plugins.look()
         self._refresh()

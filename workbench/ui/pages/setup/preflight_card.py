@@ -112,12 +112,14 @@ class PreflightCard(Card):
         """Show why the check failed."""
         self.show_idle("")
         self._say("", str(problem), True)
+        self.look.setVisible(True)  # the data may be what is wrong, or say why
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
         """Show the result. `titles` maps names of data sets to their titles."""
         self._say("", "", False)
         disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
-        side = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
+        square = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
+        side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
         per_step = short_time(result.seconds_per_step)
         texts = {
             "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),

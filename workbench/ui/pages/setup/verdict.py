@@ -47,5 +47,14 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in bad_paths]
     reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
     reasons += [] if problem is None else [str(problem)]
-    repair = repairs(draft, errors).get(bad_paths[0]) if bad_paths else None
+    known = repairs(draft, errors) | _fitting(problem)
+    repair = known.get(bad_paths[0]) if bad_paths else None
     return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair)
+
+
+def _fitting(problem: Problem | None) -> dict[str, Repair]:
+    """The repair that a problem itself proposes, by the path of its field."""
+    if problem is None or problem.fits is None:
+        return {}
+    words = "Turn off" if problem.fits is False else f"Use {problem.fits}"
+    return {problem.field: (words, problem.field, problem.fits)}

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.numerals import significant
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -107,7 +108,7 @@ class AnatomyPanel(Scrolled):
             self._tell_bound()
 
     def _tell_bound(self) -> None:
-        """Mark where PCE exceeds CE, and say how often it does and where it is undefined."""
+        """Mark where PCE begins to exceed CE, and say how often it does and where it is undefined."""
         ce, pce = (self.bound.curves[f"anatomy/{name}"] for name in ("ce", "pce"))
         if not len(pce):
             if len(self.information.curves["anatomy/entropy/within"]):
@@ -115,12 +116,12 @@ class AnatomyPanel(Scrolled):
                 self.sentence.setText(f"{own}PCE needs a classifier or one proxy for each class: this loss has none.")
             return
         steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
-        crossing = steps[pce.values[at] > ce.values[of_ce]]
-        for step in crossing:
+        above = pce.values[at] > ce.values[of_ce]
+        for step in steps[above & ~np.concatenate([[False], above[:-1]])]:  # where a stretch of such points begins
             self.bound.mark(float(step), "PCE > CE")
         undefined = int(np.isnan(pce.values).sum())
         defined = len(pce) - undefined
-        said = [f"PCE exceeds CE at {len(crossing)} of {defined} points."] if defined else []
+        said = [f"PCE exceeds CE at {int(above.sum())} of {defined} points."] if defined else []
         if undefined:
             known = self._lambda[np.isfinite(self._lambda)]
             why = f"λ is under {SMALLEST_LAMBDA:g}" if len(known) else "K · d³ is over 10⁹, which would take too long"
@@ -134,7 +135,7 @@ class AnatomyPanel(Scrolled):
 
     def _show_seen(self, scale: float | None) -> None:
         """Say in the legend that curves of the classifier are of unit vectors times this scale; None: as they are."""
-        self._seen = "" if scale is None else f"unit length × {scale:.4g}"
+        self._seen = "" if scale is None else f"unit length × {significant(scale, 4)}"
         for name in OF_CLASSIFIER:
             for plot in self._of[name]:
                 plot.retitle(name, f"{self._titles[name]} ({self._seen})" if self._seen else self._titles[name])

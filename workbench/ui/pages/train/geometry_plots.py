@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.numerals import minus
+from workbench.numerals import minus, significant
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
@@ -67,8 +67,10 @@ class LinesPlot(PaintedPlot):
     def describe(self) -> str:
         """Where each line begins and ends."""
         ends = [
-            f"{line.title} from {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in self._lines if len(line.y)
-        ]  # fmt: skip
+            f"{line.title} from {significant(line.y[0])} to {significant(line.y[-1])}"
+            for line in self._lines
+            if len(line.y)
+        ]
         return f"{self.title}: {'; '.join(ends) or 'no values yet'}."
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.evaluation.health import Look
+from workbench.numerals import significant
 from workbench.ui.pages.train.tiles import Tile
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.boxes import in_row
@@ -52,4 +53,4 @@ class GeometryTiles(QWidget):
 
 def _short(value: float) -> str:
     """A number in three digits; nothing for one that is not known."""
-    return f"{value:.3g}" if np.isfinite(value) else ""
+    return significant(value) if np.isfinite(value) else ""

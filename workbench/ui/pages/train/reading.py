@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.numerals import minus
+from workbench.numerals import significant
 from workbench.ui.words import counted
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
@@ -53,7 +53,7 @@ def _ce_and_spce(curves: Mapping[str, Curve]) -> Sentence | None:
         return Sentence("note", f"CE and SPCE meet: from step {since:,} on they differ by less than {ALIKE:g} nats.")
     side = np.sign(gap[np.abs(gap) >= ALIKE])
     crossed = np.flatnonzero(np.diff(np.sign(gap))) + 1
-    where = f"SPCE is {abs(last):.3g} nats {'above' if last > 0 else 'below'} CE at the end"
+    where = f"SPCE is {significant(abs(last))} nats {'above' if last > 0 else 'below'} CE at the end"
     if len(crossed) and len(set(side)) > 1:
         return Sentence("note", f"{where}; the two cross at step {int(steps[crossed[-1]]):,}.")
     return Sentence("note", f"{where} and never meets it.")
@@ -90,15 +90,10 @@ def _parts(curves: Mapping[str, Curve]) -> Sentence | None:
             name, other, tight, apart = other, name, apart, tight
         return Sentence(
             "note",
-            f"In {title}, the {name} part moves most: from {_number(tight[0])} to {_number(tight[1])} nats "
-            f"({other} part from {_number(apart[0])} to {_number(apart[1])}).",
+            f"In {title}, the {name} part moves most: from {significant(tight[0])} to {significant(tight[1])} nats "
+            f"({other} part from {significant(apart[0])} to {significant(apart[1])}).",
         )
     return None
-
-
-def _number(value: float) -> str:
-    """Three digits, with a minus sign where it is below 0."""
-    return minus(f"{value:.3g}")
 
 
 def _information(curves: Mapping[str, Curve]) -> Sentence | None:
@@ -108,7 +103,7 @@ def _information(curves: Mapping[str, Curve]) -> Sentence | None:
         return None
     return Sentence(
         "warning",
-        f"The estimate H(Z) − H(Z|Y) exceeds H(Y) = {entropy[-1]:.3g} nats at {len(over)} of "
+        f"The estimate H(Z) − H(Z|Y) exceeds H(Y) = {significant(entropy[-1])} nats at {len(over)} of "
         f"{counted(len(steps), 'point')}: mutual information with the classes cannot, so it is wrong there.",
     )
 

@@ -6,7 +6,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
-from workbench.numerals import minus
+from workbench.numerals import minus, significant
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import SPARK, Spark
@@ -96,7 +96,7 @@ class Tiles(QWidget):
             self.time.show_number(duration(run.seconds) if run.seconds else "")
         pace = run.images_per_second
         per_step = short_time(run.seconds / run.done) if run.seconds >= 1 and run.done else ""
-        digits = f"{pace:,.0f}" if pace >= FAMILIAR else f"{pace:.3g}"
+        digits = f"{pace:,.0f}" if pace >= FAMILIAR else significant(pace)
         self.speed.show_number(digits if pace else "", "img/s", f"{per_step} per step" if per_step else "")
         number, _, unit = memory(run.memory_bytes).partition("\u2009") if run.memory_bytes else ("", "", "")
         device = device_of(run)
@@ -116,5 +116,5 @@ class Tiles(QWidget):
         """The losses of all batches, [n]: the newest, smoothed."""
         smooth = exponential_mean(values, BATCH_LOSS)
         good = smooth[np.isfinite(smooth)]
-        self.loss.show_number(f"{good[-1]:.3g}" if len(good) else "", "", "smoothed" if len(good) else "")
+        self.loss.show_number(significant(good[-1]) if len(good) else "", "", "smoothed" if len(good) else "")
         self.loss.show_curve(smooth)

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 
@@ -26,7 +27,9 @@ class ColourBar(QWidget):
         self._groups = groups
         assert groups.scale is not None
         low, high = groups.scale.low, groups.scale.high
-        self.setAccessibleName(f"Colour scale of {groups.scale.title}, from {low:.4g} to {high:.4g}")
+        self.setAccessibleName(
+            f"Colour scale of {groups.scale.title}, from {significant(low, 4)} to {significant(high, 4)}"
+        )
         self.update()
 
     def ticks(self) -> list[tuple[float, str]]:
@@ -35,8 +38,8 @@ class ColourBar(QWidget):
             return []
         low, high = self._groups.scale.low, self._groups.scale.high
         if low == high:
-            return [(0.5, f"{low:.4g}")]
-        return [(step / (TICKS - 1), f"{low + (high - low) * step / (TICKS - 1):.4g}") for step in range(TICKS)]
+            return [(0.5, significant(low, 4))]
+        return [(step / (TICKS - 1), significant(low + (high - low) * step / (TICKS - 1), 4)) for step in range(TICKS)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._groups is None or self._groups.scale is None:

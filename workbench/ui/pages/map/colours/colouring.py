@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from workbench.colours import NEUTRAL, class_colours, rgb
+from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.groups import Groups, Scale
@@ -139,7 +140,7 @@ def _by_number(
     share = (np.where(good, values, low) - low) / wide if wide > 0 else np.zeros(len(values))
     of = np.where(good, np.clip((share * STEPS).astype(int), 0, STEPS - 1), STEPS)
     edges = [low + wide * step / STEPS for step in range(STEPS + 1)]
-    names = [f"{start:.4g} to {end:.4g}" for start, end in pairwise(edges)]
+    names = [f"{significant(start, 4)} to {significant(end, 4)}" for start, end in pairwise(edges)]
     scale = Scale(column.title, low, high, int((placed & ~good).sum()))
     return Groups(of, [*names, "No value"], np.append(ramp(STEPS, tokens.dark), rgb(NEUTRAL)), scale=scale)
 

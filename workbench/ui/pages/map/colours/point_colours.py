@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from workbench.numerals import significant
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
@@ -109,4 +110,4 @@ def value_words(column: Column, colouring: str, data: MapData, row: int) -> str:
         return f"{column.title}: none"
     if colouring == "prediction":
         return f"{column.title}: {data.class_name(int(value))}"
-    return f"{column.title}: {column.words[int(value)] if column.words else f'{value:.4g}'}"
+    return f"{column.title}: {column.words[int(value)] if column.words else significant(value, 4)}"

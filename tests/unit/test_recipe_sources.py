@@ -1,0 +1,59 @@
+"""The papers' recipes against their authors' public code: values that the code names, and the file that names them."""
+
+import re
+
+import pytest
+
+from workbench.settings.presets import presets
+
+RECIPES = {preset.key: preset for preset in presets()}
+CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "inshop-"))]
+CCP = [key for key in CCP if not key.endswith(("-ce", "-ice", "-rankmi", "-hyp-vit", "-vit-s"))]
+HYPERBOLIC = [key for key in RECIPES if key.endswith(("-hyp-vit", "-vit-s"))]
+CLASSIFIERS = ["cub-ce", "cars-ce", "sop-ce", "inshop-ce"]
+BALANCED, TAILED = ["cifar10-psce", "cifar100-psce"], ["cifar10-lt-psce", "cifar100-lt-psce"]
+NAMED = re.compile(r"[\w-]+/[\w-]+ (?:\w+/)*\w+\.(?:py|md|yaml)\b")
+"""A public repository and a file in it, as sources write them."""
+
+IN_CODE = [
+    (CCP, "training.clip_norm", 10.0, "yetigurbuz/ccp-dml framework/configs/default.py: clipnorm = 10.0"),
+    (CCP, "training.decay_matrices_only", False, "yetigurbuz/ccp-dml framework/configs/default.py: excluded_vars"),
+    (CCP, "backbone.frozen_batch_norm", True, "yetigurbuz/ccp-dml framework/models/backbones/bn_inception.py"),
+    (CCP, "augmentation.smallest_area", 0.16, "yetigurbuz/ccp-dml framework/utilities/dataset_utils.py"),
+    (CCP, "training.beta2", 0.99, "yetigurbuz/ccp-dml framework/configs/optimizers.py has, is Adam.beta_2 = 0.999"),
+    (["sop-ccp-512", "inshop-ccp-512"], "training.lr", 1e-4, "yetigurbuz/ccp-dml configs/bninception_large.yaml"),
+    (["cub-ccp-512", "cars-ccp-512"], "training.lr", 1e-5, "yetigurbuz/ccp-dml configs/bninception_small.yaml"),
+    ([key for key in CCP if key.endswith("-ms")], "loss.epsilon", 2.0, "framework/configs/default.py has miner = None"),
+    (HYPERBOLIC, "training.decay_matrices_only", False, "htdt/hyp_metric train.py: optim.AdamW(model.parameters(),"),
+    (HYPERBOLIC, "embedding.start", "orthogonal", "htdt/hyp_metric model.py: nn.init.orthogonal_("),
+    (HYPERBOLIC, "training.optimiser", "adamw", "htdt/hyp_metric train.py: optim.AdamW"),
+    (HYPERBOLIC, "training.lr", 1e-5, "htdt/hyp_metric README.md: --lr 1e-5"),
+    (CLASSIFIERS, "training.decay_matrices_only", True, "jeromerony/dml_cross_entropy experiment.py: no_bias_decay"),
+    (CLASSIFIERS, "augmentation.smallest_area", 0.16, "jeromerony/dml_cross_entropy utils/data/dataset_ingredient.py"),
+    (["sop-ce", "inshop-ce"], "training.lr", 0.003, "jeromerony/dml_cross_entropy README.md: lr=0.003"),
+    (BALANCED, "augmentation.hue", 0.1, "HobbitLong/SupContrast main_supcon.py: ColorJitter(0.4, 0.4, 0.4, 0.1)"),
+    (BALANCED, "training.decay_matrices_only", False, "HobbitLong/SupContrast util.py: optim.SGD(model.parameters(),"),
+    (TAILED, "augmentation.hue", 0.1, "LTH14/targeted-supcon cifar_dirty/main_supcon_imba.py: ColorJitter"),
+    (TAILED, "training.decay_matrices_only", False, "LTH14/targeted-supcon cifar_dirty/util.py: optim.SGD"),
+]
+
+
+@pytest.mark.parametrize(("keys", "field", "value", "source"), IN_CODE, ids=[row[1] for row in IN_CODE])
+def test_a_recipe_has_what_the_code_has_and_names_its_file(keys, field, value, source):
+    assert keys
+    part, name = field.split(".")
+    for key in keys:
+        recipe = RECIPES[key]
+        assert recipe.values[part][name] == value, key
+        assert source in recipe.sources[field], key
+        assert NAMED.search(recipe.sources[field]), key
+
+
+def test_no_recipe_leaves_a_source_unread():
+    """What was searched for and not found is dated; what was found is named by repository and file."""
+    for key, recipe in RECIPES.items():
+        for field, source in recipe.sources.items():
+            assert "not read" not in source, (key, field)
+            assert "published settings" not in source, (key, field)
+            assert "at hand" not in source or "23 November 2026" in source, (key, field)
+            assert "://" not in source, (key, field)
