@@ -1,12 +1,13 @@
 """Negative numbers in reports have the sign of minus; names and files for programs keep the hyphen."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
-from workbench.reports import figures
 from workbench.reports.blocks import Table
 from workbench.reports.content import similarity_words
+from workbench.reports.figures import draw
 from workbench.workspace.rows import Neighbour
 
 
@@ -22,11 +23,11 @@ def test_a_similarity_below_zero(value, words):
 
 
 def test_the_legend_of_the_retrieval_curves_covers_no_curve():
-    steps = np.arange(5)
     names = ("test/recall@1", "test/recall@2", "test/recall@4", "test/recall@8", "test/MAP@R")
-    curves = {name: figures.Curve(steps, np.linspace(0, 1, 5)) for name in names}
-    host = Figure(figsize=(3.3, 2.4), layout="constrained")
-    figures._retrieval(type("Some", (), {"curves": curves})(), host)
-    host.draw_without_rendering()
-    (legend,) = host.legends
-    assert not legend.get_window_extent().overlaps(host.axes[0].get_window_extent())
+    curves = {name: SimpleNamespace(steps=np.arange(5), values=np.linspace(0, 1, 5)) for name in names}
+    content = SimpleNamespace(sections=("curves",), curves=curves, map=None, worst=(), finest=())
+    figure = draw(content)["retrieval"].figure()
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == len(names)
+    assert not legend.get_window_extent().overlaps(figure.axes[0].get_window_extent())
