@@ -1,7 +1,7 @@
 """Contrastive loss with a margin for positives, too: pairs that are near enough have no loss.
 
-Not pytorch-metric-learning's ContrastiveLoss, the same formula: 0.48 to 0.68 of its time (docs/benchmarks.md), and no lists of
-pairs, for which a GPU would wait.
+Not pytorch-metric-learning's ContrastiveLoss, the same formula: 0.48 to 0.68 of its time (docs/benchmarks.md), and no
+lists of pairs, for which a GPU would wait.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """The head of the Compare page: what is compared, and the choice of baseline, metric, evaluation and columns."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
@@ -74,11 +75,11 @@ class Head(QWidget):
     def follow(self, action: QAction) -> None:
         """Have the button for more seeds do and say what the action does and says."""
         self.seeds_button.clicked.connect(action.trigger)
-        for follow in (lambda: self.seeds_button.setEnabled(action.isEnabled()), lambda: self._tell(action)):
-            action.changed.connect(follow)
-            follow()
+        action.changed.connect(partial(self._tell, action))
+        self._tell(action)
 
     def _tell(self, action: QAction) -> None:
+        self.seeds_button.setEnabled(action.isEnabled())
         self.seeds_button.setToolTip(plain_tip(action.toolTip()))
 
     def refresh(self) -> None:
