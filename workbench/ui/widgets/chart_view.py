@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
@@ -107,6 +107,7 @@ class ChartView(QFrame):
             self._fit_second_view()
         return self.right
 
+    @Slot()  # see PlotCanvas
     def _fit_second_view(self) -> None:
         if self.right is not None:
             self.right.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())

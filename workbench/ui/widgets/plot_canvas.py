@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
@@ -264,9 +264,11 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         if not self.item.vb.autoRangeEnabled()[0]:
             self.zoomed.emit()
 
+    @Slot()  # on Python 3.12 PySide6 crashes when it calls it undeclared (6.11.3 now and then, 6.12.0 always)
     def _resize_right(self) -> None:
         self._right.setGeometry(self.item.vb.sceneBoundingRect())
 
+    @Slot(object)
     def _mouse_moved(self, position: Any) -> None:
         if self.item.vb.sceneBoundingRect().contains(position):
             self.pointed.emit(float(self.item.vb.mapSceneToView(position).x()))
