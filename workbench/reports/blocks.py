@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from workbench.numerals import minus
 from workbench.reports.content import QueryCard
 from workbench.reports.drawing import Drawing
 
@@ -55,7 +56,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text. `numbers` are the columns set to the right, `strong` the rows in bold."""
+    """Rows of text. `numbers` are the columns set to the right, with a sign of minus; `strong` the rows in bold."""
 
     key: str  # names the table in LaTeX; unique in a document
     caption: str
@@ -63,6 +64,13 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()
     strong: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        rows = (
+            tuple(minus(cell) if column in self.numbers else cell for column, cell in enumerate(row))
+            for row in self.rows
+        )
+        object.__setattr__(self, "rows", tuple(rows))
 
     @property
     def foldable(self) -> bool:

@@ -10,6 +10,7 @@ from workbench.comparing.published_tables import (
     Table,
 )
 from workbench.config import RunConfig
+from workbench.numerals import minus
 from workbench.workspace.numbers import words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
@@ -115,3 +116,8 @@ def percent(value: float) -> str:
 def points(value: float) -> str:
     """A number of percent as a paper prints it, "81.2"; a dash for not-a-number, "∞" for an infinite one."""
     return f"{value:.2f}".removesuffix("0") if isfinite(value) else words_of(value)
+
+
+def similarity_words(neighbour: Neighbour) -> str:
+    """The similarity of a neighbour to its query, with the sign of minus: "−0.122"."""
+    return minus(f"{neighbour.similarity:.3f}")

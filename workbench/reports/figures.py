@@ -15,7 +15,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
-from workbench.reports.content import Content, Curve, Map, QueryCard, percent
+from workbench.reports.content import Content, Curve, Map, QueryCard, percent, similarity_words
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
@@ -118,7 +118,7 @@ def _retrieval(content: Content, host: Figure) -> None:
         curve, word = content.curves[name], metric_name(name.removeprefix("test/"))
         axes.plot(curve.steps, 100 * curve.values, line, color=colour, label=word, marker=".", markersize=4)
     axes.set(xlabel="Step", title="Retrieval on the test half (%) ↑")
-    axes.legend(ncols=2)
+    host.legend(loc="outside lower center", ncols=4, fontsize="small", columnspacing=1)  # the curves fill the axes
 
 
 def _loss(loss: Curve, rate: Curve | None, host: Figure) -> None:
@@ -197,7 +197,7 @@ def _sheet(cards: list[QueryCard], host: Figure) -> None:
         _picture(axes, 0, row, card.image, title, "black")
         for column, (near, image) in enumerate(card.neighbours, start=1):
             colour, sign = (RIGHT, "✓") if near.right else (WRONG, "✗")
-            _picture(axes, column, row, image, f"{sign} {near.similarity:.3f}\n{_short(near.class_name)}", colour)
+            _picture(axes, column, row, image, f"{sign} {similarity_words(near)}\n{_short(near.class_name)}", colour)
     axes.set(xlim=(0, columns), ylim=(len(cards) * 1.3, 0))
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from workbench.files.resources import resources
 from workbench.reports.blocks import Document
-from workbench.reports.content import percent
+from workbench.reports.content import percent, similarity_words
 from workbench.reports.drawing import Drawing
 from workbench.reports.line_breaks import BREAK, breakable
 from workbench.reports.thumbnails import thumbnail
@@ -45,6 +45,7 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters["percent"] = percent
+    environment.filters["similarity"] = similarity_words
     environment.filters["breakable"] = _breakable
     environment.tests["kind"] = lambda block, name: type(block).__name__ == name
     return environment

@@ -18,7 +18,7 @@ import typst
 from workbench.files.resources import resources
 from workbench.problem import Problem
 from workbench.reports.blocks import Block, Bullets, Cards, Code, Document, Heading, Paragraph, Plot, Span, Table
-from workbench.reports.content import QueryCard, percent
+from workbench.reports.content import QueryCard, percent, similarity_words
 from workbench.reports.drawing import FULL
 from workbench.reports.line_breaks import breakable
 from workbench.reports.sections import PAPERS
@@ -170,7 +170,7 @@ class _Writer:
         query = self._image(card.image, f"AP {percent(card.query.ap)}", card.query.class_name)
         near = [
             {
-                **self._image(image, f"{'✓' if neighbour.right else '✗'} {neighbour.similarity:.3f}",
+                **self._image(image, f"{'✓' if neighbour.right else '✗'} {similarity_words(neighbour)}",
                               neighbour.class_name),
                 "right": neighbour.right,
             }

@@ -42,7 +42,7 @@ class Head(QWidget):
         self.copy_button = button("Copy table", "copy")
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")
-        buttons = (*beside, self.seeds_button, self.copy_button, self.report_button)
+        buttons = (*beside, self.copy_button, self.report_button)
         title = in_row(label("Compare", "title"), (self.summary, 1), *buttons, spacing=8)
         in_column(title, self._choices(), on=self, spacing=8)
         self.baseline_box.activated.connect(self._choose_baseline)
@@ -69,6 +69,7 @@ class Head(QWidget):
             in_row(caption(words, box), box, on=captioned, spacing=8)
             choices.addWidget(captioned)
         choices.addWidget(self.columns_button)
+        choices.addWidget(self.seeds_button)
         return choices
 
     def follow(self, action: QAction) -> None:
