@@ -32,7 +32,7 @@ def test_a_backbone_that_cannot_be_compiled_is_a_sentence_in_preflight_too(monke
         module.forward = raises
 
     def raises(images):
-        raise torch._dynamo.exc.TorchDynamoException("no C++ compiler")
+        raise type("InductorError", (RuntimeError,), {"__module__": "torch._inductor.exc"})("no C++ compiler")
 
     monkeypatch.setattr(torch.nn.Module, "compile", fails)
     config = RunConfig(
