@@ -225,7 +225,7 @@ def _config(rng: random.Random, space: Path, victim: Path) -> str:
     return in_sql(space, (f"update {table} set config = ?", (text,)))
 
 
-def _id(rng: random.Random, space: Path, victim: Path) -> str:
+def odd_ids(rng: random.Random, space: Path, victim: Path) -> str:
     """A table declared anew, so that its ids may be anything; sometimes under the schema of before."""
     name = rng.choice(("../../victim", str(victim), "../victim", "..", 2**62, -1, 1.5, None))
     table = rng.choice(("runs", "runs", "runs", "evaluations", "artefacts", "datasets"))
@@ -261,7 +261,7 @@ def _schema(rng: random.Random, space: Path, victim: Path) -> str:
     return in_sql(space, (rng.choice(SCHEMAS), ()))
 
 
-def _link(rng: random.Random, space: Path, victim: Path) -> str:
+def link(rng: random.Random, space: Path, victim: Path) -> str:
     """A link in the place of a file or folder of the workspace."""
     places = ["runs", "imported-images", "workspace.db-wal", "workspace.db-shm", "workspace.db", "runs/1", "runs/3"]
     place = space / rng.choice([*places, *(f"runs/{rng.choice('12')}/{name}" for name in FILES)])
@@ -274,7 +274,7 @@ def _link(rng: random.Random, space: Path, victim: Path) -> str:
     return f"{place.relative_to(space)} -> {target.name}"
 
 
-def _no_file(rng: random.Random, space: Path, victim: Path) -> str:
+def no_file(rng: random.Random, space: Path, victim: Path) -> str:
     """A pipe or a folder in the place of a file, or bytes that mean nothing."""
     place = space / "runs" / rng.choice("12") / rng.choice(FILES)
     how = rng.choice(("pipe", "folder", "bytes"))
@@ -305,8 +305,8 @@ def _name(rng: random.Random, space: Path, victim: Path) -> str:
 
 Way = Callable[[random.Random, Path, Path], str]
 WAYS: tuple[Way, ...] = (
-    _broken_json, _broken_json, _path, _path, _cell, _cell, _cell, _not_utf8, _config, _id, _id, _schema, _link, _link,
-    _link, _no_file, _name,
+    _broken_json, _broken_json, _path, _path, _cell, _cell, _cell, _not_utf8, _config, odd_ids, odd_ids, _schema,
+    link, link, link, no_file, _name,
 )  # fmt: skip
 
 

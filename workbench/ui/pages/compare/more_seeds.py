@@ -8,6 +8,7 @@ from workbench.comparing.more_seeds import MoreSeeds, more_seeds
 from workbench.ui.question import Question
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.words import counted, duration
 
 NUMBER = 2  # seeds that each group gets
@@ -41,7 +42,7 @@ class MoreSeedsAction(QObject):
         """Say whether seeds can be added, or why not."""
         reason = self._why_not()
         self.action.setEnabled(not reason)
-        self.action.setToolTip(reason or TIP)
+        self.action.setToolTip(plain_tip(reason or TIP))
 
     def _why_not(self) -> str:
         ticked = [run for run in self._session.runs() if run.id in self._session.ticks.runs]
