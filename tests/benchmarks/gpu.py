@@ -1,7 +1,8 @@
 """What a GPU does with Workbench, in under nine minutes: `python tests/benchmarks/gpu.py [--parts trainer feed ...]`.
 
-Needs nothing but the repository: it makes its photographs itself. Prints rows for docs/benchmarks.md. A part that fails
-says so in its row, and the others still run. With --tiny everything is small, so that a CPU does it in a minute.
+Needs nothing but the repository, which makes its own photographs, and pytorch-metric-learning for the losses' peers.
+Prints rows for docs/benchmarks.md. A part that fails says so in its row, and the others still run. With --tiny
+everything is small, so that a CPU does it in a minute.
 """
 
 import argparse
@@ -20,7 +21,6 @@ from time import perf_counter
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import loss_cost
 import numpy as np
 import torch
 from PIL import Image
@@ -281,6 +281,8 @@ def limited(threads: int) -> Iterator[None]:
 
 def losses(bench: Bench) -> None:
     """Every loss, forward and backward, against its peer or alone."""
+    import loss_cost  # needs pytorch-metric-learning, which the program does without
+
     loss_cost.tsc.repelling = loss_cost.uniform
     loss_cost.LONGEST = 0.2 if bench.tiny else 1.0
     sizes = [(8, 16, 10)] if bench.tiny else [(n, 512, classes) for n in (128, 512) for classes in (100, 11_318)]

@@ -24,7 +24,7 @@ from workbench.workspace.workspace import Workspace
 
 PACKAGES = (
     "PySide6-Essentials", "pyqtgraph", "torch", "torchvision", "faiss-cpu", "umap-learn", "scikit-learn",
-    "pytorch-metric-learning", "sqlite-utils", "pydantic", "matplotlib",
+    "sqlite-utils", "pydantic", "matplotlib",
 )  # fmt: skip
 SAFE_SQLITE = ((3, 51, 3), (3, 50, 7), (3, 44, 6))  # the WAL-reset fault is mended in these
 

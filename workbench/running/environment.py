@@ -19,7 +19,6 @@ NAMED_VERSIONS = (
     "torch",
     "torchvision",
     "numpy",
-    "pytorch-metric-learning",
     "umap-learn",
     "faiss-cpu",
     "PySide6-Essentials",
