@@ -7,6 +7,7 @@ import numpy as np
 
 from workbench.config import RunConfig
 from workbench.events import Ended, Evaluated, Status
+from workbench.files import atomic_write
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -89,7 +90,8 @@ def store_run(
         pictures = rng.integers(0, 256, (n, 8, 8, 1), dtype=np.uint8)
     images = Images(paths, labels, names, ids, f"{name}-{n}", pictures.shape[1], pictures.shape[3])
     pixels = workspace.path / f"pixels-{name}.npy"
-    np.save(pixels, pictures)
+    with atomic_write(pixels) as file:  # a page may be reading that of the run before
+        np.save(file, pictures)
     run_id = workspace.create_run(RunConfig(name=name))
     recorder = Recorder(workspace, run_id)
     recorder(Status("Loading"))

@@ -141,7 +141,7 @@ class Store:
             yield db
 
     def _make_folder(self) -> None:
-        if self.path.is_file():
+        if os.path.isfile(self.path):  # False where the name is too long
             what = f"{str(self.path)[:200]} is a file, not the folder of a workspace."
             raise Problem(what, kept="It was not changed.", todo="Choose a folder: an empty one becomes a workspace.")
         todo = "Choose a folder where you may write."
