@@ -11,7 +11,7 @@ from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.measures import At
 from workbench.ui.pages.compare.group_styles import unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
-from workbench.ui.pages.compare.more_seeds import TITLE
+from workbench.ui.pages.compare.more_seeds import ON_BUTTON
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
@@ -38,7 +38,7 @@ class Head(QWidget):
         super().__init__(parent)
         self._model = model
         self.summary = ElidedLabel("", "muted")
-        self.seeds_button = button(TITLE, "plus")
+        self.seeds_button = button(ON_BUTTON, "plus")
         self.copy_button = button("Copy table", "copy")
         self.report_button = button("Report…", "file-text")
         self.report_button.setToolTip("A comparison of the ticked runs, by this metric, on the Report page")

@@ -13,6 +13,7 @@ from workbench.ui.words import counted, duration
 
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"
+ON_BUTTON = f"Add {NUMBER} seeds"  # has room beside the choices
 TIP = "Queue every ticked config again with the next two seeds that none of its runs has; it asks first."
 NO_TICKS = "Tick runs to add seeds to their configs."
 READ_ONLY = "The workspace can only be read."
