@@ -272,8 +272,8 @@ class AnalysisProcess:
 class RankProcesses:
     """The other ranks of a run; this process is rank 0. They end with `close` or with this process.
 
-    Each is `python -m MODULE` with RANK, LOCAL_RANK and WORLD_SIZE in its environment. It reads its order, one line of
-    JSON, writes a line when it is ready, and ends when its input is closed.
+    Each is `python -m MODULE` with RANK, LOCAL_RANK, WORLD_SIZE and LOCAL_WORLD_SIZE in its environment. It reads its
+    order, one line of JSON, writes a line when it is ready, and ends when its input is closed.
 
     Args:
         module: what runs there; it calls `serve_rank`.
@@ -285,7 +285,8 @@ class RankProcesses:
         self._said = [self._files.enter_context(tempfile.TemporaryFile()) for _ in orders]  # noqa: SIM115
         self._processes: list[subprocess.Popen[bytes]] = []
         for rank, (order, said) in enumerate(zip(orders, self._said, strict=True), start=1):
-            place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(len(orders) + 1)}
+            count = str(len(orders) + 1)
+            place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
             process = subprocess.Popen(
                 [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                 env=os.environ | place,

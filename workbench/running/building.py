@@ -1,5 +1,6 @@
 """The parts of a run, built from its config: data with its two halves, model, loss, optimiser and schedule."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -7,9 +8,10 @@ from typing import Any, cast
 import numpy as np
 import torch  # noqa: TID253 - running's functions import this file when they are called
 
-from workbench import registry
+from workbench import jobs, registry
 from workbench.backbones.model import build_model
 from workbench.config import RunConfig
+from workbench.datasets.crop_processes import CropProcesses
 from workbench.datasets.decisions import DROPPED, decided_labels, read_decisions
 from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
@@ -27,6 +29,9 @@ from workbench.training.feed_contract import Augmentation, Cropping, Images
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts
 from workbench.training.two_passes import refuse_batch_norm
+
+LEAST_PROCESSES = 3  # that decode images; fewer threads share the interpreter without much waiting
+MOST_PROCESSES = 12  # 60 MB each, and more images than a network of today trains on
 
 
 def build_entry(kind: str, config: RunConfig, *arguments: Any, **named: Any) -> Any:
@@ -47,6 +52,7 @@ class Data:
     training: np.ndarray | None = None  # [a] labels of the training half after the user's decisions; None: unchanged
     decided: np.ndarray | None = None  # [n] labels for a second score of the test half; DROPPED: left out
     features: np.ndarray | None = None  # [n, f] of a frozen backbone, if the run trains on them
+    crops: CropProcesses | None = None  # that decode encoded images, where there are cores for several
 
     @property
     def train_labels(self) -> np.ndarray:
@@ -58,6 +64,11 @@ class Data:
         """(subject, remark) on the data set and its halves; the data they concern is used all the same."""
         return notes(self.images, self.split)
 
+    def close(self) -> None:
+        """End the processes that decode images; they are started again when one is needed."""
+        if self.crops is not None:
+            self.crops.close()
+
 
 def load_data(config: RunConfig, progress: Progress) -> Data:
     """Find, decode (once) and split the data set. Raises Problem when it cannot be used."""
@@ -66,7 +77,11 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
     augmentation = build_entry("augmentation", config)
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
     images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)
-    return with_decisions(config, Data(images, pixels, cache, build_entry("split", config, images, config.seed)))
+    data = Data(images, pixels, cache, build_entry("split", config, images, config.seed))
+    count = min(MOST_PROCESSES, jobs.cores() - 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    if isinstance(pixels, EncodedImages) and count >= LEAST_PROCESSES:
+        data.crops = CropProcesses(cache, count)
+    return with_decisions(config, data)
 
 
 def with_decisions(config: RunConfig, data: Data) -> Data:
@@ -144,4 +159,4 @@ def build_feed(data: Data, rows: np.ndarray, labels: np.ndarray, augmentation: A
         return FeatureFeed(data.features, rows, labels, on)
     whole = getattr(augmentation, "whole_evaluation", False)
     side = cast(Cropping, augmentation).side(data.images.image_size) if whole else 0
-    return Feed(cast(Images, data.pixels), rows, labels, on, side)
+    return Feed(cast(Images, data.pixels), rows, labels, on, side, crops=data.crops)

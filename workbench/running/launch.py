@@ -1,7 +1,7 @@
 """The entry to the engine: prepare and start a run. Light to import; torch is loaded inside the functions."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,8 +126,13 @@ def _train(
     names = _names(recorder.device or (config.device if "," in config.device else ""))
     if len(names) == 1 and names != (LAUNCHED,):
         config = config.model_copy(update={"device": names[0]})
-    with together(names, config, recorder.folder) as ranks:
-        _run(recorder, config, control, emit, ranks, name, changed, resume=resume, devices=names)
+    from workbench.running.building import load_data
+
+    with (
+        together(names, config, recorder.folder) as ranks,
+        closing(load_data(config, _progress(control, emit))) as data,
+    ):
+        _run(recorder, config, data, control, emit, ranks, name, changed, resume=resume, devices=names)
 
 
 def _names(device: str) -> tuple[str, ...]:
@@ -138,15 +143,13 @@ def _names(device: str) -> tuple[str, ...]:
 
 
 def _run(
-    recorder: Recorder | FolderRecorder, config: RunConfig, control: Control, emit: Emit, ranks: "OneRank", name: str,
-    changed: "Callable[[Data], str]", *, resume: bool, devices: tuple[str, ...],
+    recorder: Recorder | FolderRecorder, config: RunConfig, data: "Data", control: Control, emit: Emit,
+    ranks: "OneRank", name: str, changed: "Callable[[Data], str]", *, resume: bool, devices: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
-    from workbench.running.building import load_data, training_classes
+    from workbench.running.building import training_classes
     from workbench.running.engine import Engine
 
-    progress = _progress(control, emit)
-    data = load_data(config, progress)
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
     for sentence in data_in_words(data):
@@ -155,7 +158,7 @@ def _run(
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
     engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
-    facts = environment(engine, data, progress)
+    facts = environment(engine, data, _progress(control, emit))
     before = recorder.known_environment().get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):
         raise Problem(

@@ -112,6 +112,8 @@ def preflight(
         raise Problem(
             problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
         ) from None
+    finally:
+        data.close()
     tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
     backbone: Any = engine.parts.model.backbone
     steps, images = engine.sampler.steps_per_epoch, data.images

@@ -5,6 +5,7 @@
 
 import os
 import signal
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,10 +53,10 @@ def _train(ranks: "OneRank", config: RunConfig, folder: Path) -> None:
     from workbench.running.engine import Engine
 
     fingerprint = ranks.same("")  # when rank 0 has decoded the images
-    data = load_data(config, _untold)
-    if data.images.fingerprint != fingerprint:
-        raise Problem("Two ranks of this run read different data.", todo="Do not change the data set during a run.")
-    Engine(config, data, folder, Following(), _unheard, ranks=ranks).run()
+    with closing(load_data(config, _untold)) as data:
+        if data.images.fingerprint != fingerprint:
+            raise Problem("Two ranks of this run read different data.", todo="Do not change the data set during a run.")
+        Engine(config, data, folder, Following(), _unheard, ranks=ranks).run()
 
 
 def _untold(text: str, done: int, total: int) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from workbench import jobs
 from workbench.losses.pair_lists import keep_on_cpu, to_device
 from workbench.training.device import CHANNELS_LAST
-from workbench.training.feed_contract import Augmentation, Box, Cropping, Images, Sampler, WholeImages
+from workbench.training.feed_contract import Augmentation, Box, Cropping, Crops, Images, Sampler, WholeImages
 
 RESIDENT = 2 << 30  # bytes; smaller data sets live on the device as uint8
 TOGETHER = 16  # images that one thread makes at a time
@@ -64,13 +64,15 @@ class Feed:
         device: where batches go.
         squeezed: px; above 0, evaluation gets whole images squeezed into squares of this side.
         threads: that make batches which are not on the device; by default one for each core but one.
+        crops: what the threads have images made by; None if they make them themselves.
     """
 
     def __init__(
         self, images: Images, rows: np.ndarray, labels: np.ndarray, device: torch.device, squeezed: int = 0,
-        threads: int | None = None,
+        threads: int | None = None, crops: Crops | None = None,
     ) -> None:  # fmt: skip
         self._images, self._rows, self._device, self._squeezed = images, rows, device, squeezed
+        self._crops = crops
         self.threads = threads or max(1, jobs.cores() - 1)
         self._copies = torch.cuda.Stream(device) if device.type == "cuda" else None
         self._classes = np.ascontiguousarray(labels, np.int64)
@@ -207,6 +209,9 @@ class Feed:
     def _fill(self, part: _Part) -> None:
         """Put the images of a part into its batch; several threads do so at once."""
         target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
+        if self._crops is not None:
+            self._crops.fill(target, part.rows, part.boxes)
+            return
         for position, row in enumerate(part.rows.tolist()):
             if part.boxes is None:
                 image = self._images[row]

@@ -60,6 +60,13 @@ class Images(Protocol):
         """Squares [m, S, S, C] uint8 of some rows, or the one [S, S, C] of a row."""
 
 
+class Crops(Protocol):
+    """Makes images of one set outside this interpreter; several threads use it at once."""
+
+    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: list[Box] | None) -> None:
+        """Put the crops of some rows, or their centre squares, into `target`, uint8 [n, C, side, side], contiguous."""
+
+
 class WholeImages(Images, Protocol):
     """Images with their original aspect ratio; several threads use them at once."""
 

@@ -1,0 +1,99 @@
+"""A process that answers lines of JSON with bytes: for work in Python that would hold this interpreter's lock."""
+
+import contextlib
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from workbench.problem import Problem
+
+Request = dict[str, Any]
+HEAD = struct.Struct("<?q")  # whether the request failed, and the number of bytes that follow
+MOST_WORDS = 1 << 16  # bytes of an error
+
+
+class ByteProcess:
+    """A process `python -m MODULE WORDS` whose main function is `serve_bytes`; one request at a time.
+
+    It ends with `close` or with this process; Ctrl+C does not reach it.
+
+    Raises:
+        Problem: the process cannot be started.
+    """
+
+    def __init__(self, module: str, words: list[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                process_group=0 if os.name == "posix" else None,
+            )  # fmt: skip
+        except OSError as error:
+            raise Problem(f"A process that reads images cannot be started ({error.strerror}).") from None
+
+    def ask(self, request: Request, into: memoryview) -> None:
+        """Fill `into` (bytes, contiguous) with the answer; the interpreter lock is free while this waits.
+
+        Raises:
+            ValueError: what is wrong with what was asked for, as the process says.
+            Problem: the process has ended, or its answer has another length.
+        """
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended: reading says so
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        head = bytearray(HEAD.size)
+        self._read(memoryview(head))
+        failed, length = HEAD.unpack(head)
+        if failed:
+            words = bytearray(min(length, MOST_WORDS))
+            self._read(memoryview(words))
+            raise ValueError(words.decode("utf-8", "replace"))
+        if length != len(into):
+            raise Problem(f"A process that reads images answered with {length:,} bytes instead of {len(into):,}.")
+        self._read(into)
+
+    def close(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def _read(self, into: memoryview) -> None:
+        """Fill `into` from its output. Raises Problem if that ends before."""
+        assert self._process.stdout is not None
+        done = 0
+        while done < len(into):
+            count = self._process.stdout.readinto(into[done:])  # type: ignore[attr-defined]  # bufsize=0: a FileIO
+            if not count:
+                status = self._process.wait()
+                why = f"signal {-status}" if status < 0 else f"status {status}"
+                raise Problem(f"A process that reads images ended ({why}).", todo="See the log; try again.")
+            done += count
+
+
+def serve_bytes(answer: Callable[[Request], bytes | memoryview]) -> None:
+    """The main function of a ByteProcess module: answers each request until the input is closed.
+
+    A ValueError of `answer` is sent back. What libraries print goes to the standard error.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)
+        for line in sys.stdin.buffer:
+            try:
+                content, failed = answer(json.loads(line)), False
+            except ValueError as error:
+                content, failed = str(error).encode()[:MOST_WORDS], True
+            try:
+                out.write(HEAD.pack(failed, len(content)))
+                out.write(content)
+                out.flush()
+            except OSError:  # whoever asked has ended
+                os._exit(0)
