@@ -1,14 +1,16 @@
 """Decoding photographs by one core and by two, beside what two processes reach that have nothing to do with each other.
 
     python tests/benchmarks/decode_speed.py FOLDER [--side 128] [--images 3030] [--rounds 5] [--form pixels]
+                                            [--times 1] [--by threads | processes]
 
 FOLDER holds one folder per class, such as Caltech-101's. A round has four turns in a random order, each on the same
 images: the product on one core and on two (reading, decoding, resizing, hashing and writing a whole cache, the threads
 included), and one and two bare processes that read, decode and resize and keep nothing. What another program or the
 machine's host takes in a moment hits all four alike. Of a few hundred images the start and the last write, during which
-cores are idle, are a noticeable part: 3,030 are measured. Told are medians of the ratios of a round, with their
-quartiles: two cores against one, the same of bare processes, which is the most that this machine gives, and the one by
-the other.
+cores are idle, are a noticeable part: 3,030 are measured. --times N reads each file N times, as N files. Threads and
+processes are the product's two ways: it takes processes for 4,000 files and more on four cores and more. Printed are
+medians of the ratios of a round, with their quartiles: two cores against one, the same of bare processes, which is the
+most that this machine gives, and the one by the other.
 """
 
 import argparse
@@ -24,18 +26,22 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from workbench.datasets import kept_images
+from workbench import jobs
+from workbench.datasets import decode_processes, kept_images
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import picture, square
+from workbench.datasets.images import square
 from workbench.datasets.keeping import Wanted, keep
 from workbench.progress import quiet
 
 
-def image_set(folder: Path, side: int, most: int) -> ImageSet:
+def image_set(folder: Path, side: int, most: int, times: int = 1) -> ImageSet:
     paths = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.jpg"))
     paths = paths[:: max(1, len(paths) // most)][:most]
-    labels = np.zeros(len(paths), np.int64)
-    return ImageSet("made", folder, paths, labels, ["all"], 3, side, lambda row: picture(folder / paths[row], 3, side))
+    paths = ["./" * time + path for path in paths for time in range(times)]  # other names of the same files
+    return ImageSet(
+        "made", folder, paths, np.zeros(len(paths), np.int64), ["all"], 3, side, ImageFiles(folder, paths, 3, side)
+    )
 
 
 def decoding(images: ImageSet, form: Wanted, cores: set[int]) -> tuple[float, float]:
@@ -61,7 +67,17 @@ class BareProcesses:
     """Processes that decode a share of the images each time they are asked to, each on a core of its own."""
 
     def __init__(self, args: argparse.Namespace, cores: list[int]) -> None:
-        command = [sys.executable, __file__, str(args.folder), "--side", str(args.side), "--images", str(args.images)]
+        command = [
+            sys.executable,
+            __file__,
+            str(args.folder),
+            "--side",
+            str(args.side),
+            "--images",
+            str(args.images),
+            "--times",
+            str(args.times),
+        ]
         self._processes = [
             subprocess.Popen(
                 [*command, "--bare", str(core)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
@@ -115,17 +131,22 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--side", type=int, default=128)
     parser.add_argument("--images", type=int, default=3030, help="of a turn")
+    parser.add_argument("--times", type=int, default=1, help="how often each image is decoded")
+    parser.add_argument("--by", default="threads", choices=("threads", "processes"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--form", default="pixels", choices=("pixels", "encoded"))
     parser.add_argument("--beyond", type=int, help="threads more than cores; the product's number by default")
     parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    images = image_set(args.folder, args.side, args.images)
+    images = image_set(args.folder, args.side, args.images, args.times)
     if args.bare is not None:
         serve_bare(images, args.bare)
         return
     if args.beyond is not None:
         kept_images.THREADS_BEYOND_CORES = args.beyond
+    kept_images.decoders = lambda files, cores: (
+        jobs.BytePool(decode_processes.MODULE, [], cores) if args.by == "processes" else None
+    )
     first, second = sorted(os.sched_getaffinity(0))[:2]
     taken: dict[str, list[float]] = {name: [] for name in ("one", "two", "one bare", "two bare", "one's", "two's")}
     with bare_processes(args, [first, second]) as bare:

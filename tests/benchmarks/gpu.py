@@ -31,6 +31,7 @@ from workbench.backbones.model import build_model
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.datasets.augment import CropFlip, CropFlipParams
+from workbench.datasets.crop_processes import CropProcesses
 from workbench.datasets.encoded_images import EncodedImages
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import load
@@ -41,7 +42,7 @@ from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.running.building import Data, load_data
+from workbench.running.building import Data, crop_processes, load_data
 from workbench.running.engine import Engine
 from workbench.training import device as devices
 from workbench.training.feed import Feed
@@ -118,6 +119,9 @@ class Bench:
         assert isinstance(images, EncodedImages)
         return images
 
+    def encoded_file(self, side: int) -> Path:
+        return keep(self.photographs_of(side), self.folder / "cache", "encoded", True, quiet)[2]
+
 
 class Drawn:
     """Random batches, the same for every reader."""
@@ -185,7 +189,8 @@ def speed_of(bench: Bench, title: str) -> None:
     encoded = bench.encoded(round(side / CROP))
     noise = np.random.default_rng(0).integers(0, 255, (256, side, side, 3), np.uint8)
     rows = np.arange(len(encoded))
-    photographs = Feed(encoded, rows, rows % CLASSES, bench.device)
+    by = crop_processes(bench.encoded_file(round(side / CROP)))
+    photographs = Feed(encoded, rows, rows % CLASSES, bench.device, crops=by)
     tensors = Feed(noise, np.arange(256), np.arange(256) % CLASSES, bench.device)
     crops, waits = CropFlip(CropFlipParams(crops_of="whole", crop=CROP)), list[float]()
     order, other = Drawn(len(encoded), bench.batch, steps), Drawn(256, bench.batch, steps)
@@ -202,8 +207,11 @@ def speed_of(bench: Bench, title: str) -> None:
             if turn:
                 taken[name].append(bench.batch * steps / seconds)
     speed = {name: median(speeds) for name, speeds in taken.items()}
+    way = f"{photographs.threads} threads" if by is None else f"{by.count} processes"
+    if by is not None:
+        by.close()
     bench.row(
-        f"{title}, batch {bench.batch}, {bench.precision}: trainer with JPEG ({photographs.threads} threads)",
+        f"{title}, batch {bench.batch}, {bench.precision}: trainer with JPEG ({way})",
         f"{speed['JPEG']:,.0f} img/s, {speed['JPEG'] / speed['tensors']:.3f} of noise from the device's memory "
         f"({speed['tensors']:,.0f}); that is {speed['tensors'] / speed['bare']:.3f} of the bare loop "
         f"({speed['bare']:,.0f}); wait for a batch {1000 * median(waits):.2f} ms a step{bench.peak()}",
@@ -259,13 +267,15 @@ def feed(bench: Bench) -> None:
     encoded = bench.encoded(side)
     crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP))
     rows, steps = np.arange(len(encoded)), 2 if bench.tiny else 24
-    for threads in dict.fromkeys((1, 2, max(1, cores - 1))):
-        source = Feed(encoded, rows, rows, bench.device, threads=threads)
-        batches = source.training(Drawn(len(encoded), bench.batch, steps), crops, seed=0)
-        seconds = bench.seconds(lambda batches=batches: sum(1 for _ in batches(1, 0)))
-        bench.row(
-            f"Feed alone, crops of whole images, threads: {threads}", f"{bench.batch * steps / seconds:,.0f} img/s"
-        )
+    for count in dict.fromkeys((1, 2, max(1, cores - 1))):
+        for by in (None, CropProcesses(bench.encoded_file(side), count)):
+            source = Feed(encoded, rows, rows, bench.device, threads=count, crops=by)
+            batches = source.training(Drawn(len(encoded), bench.batch, steps), crops, seed=0)
+            seconds = bench.seconds(lambda batches=batches: sum(1 for _ in batches(1, 0)))
+            way = f"threads: {count}" if by is None else f"processes: {count}"
+            bench.row(f"Feed alone, crops of whole images, {way}", f"{bench.batch * steps / seconds:,.0f} img/s")
+            if by is not None:
+                by.close()
 
 
 @contextlib.contextmanager

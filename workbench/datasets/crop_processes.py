@@ -5,15 +5,12 @@ With the lock of one interpreter six threads are the most that work at once, and
 """
 
 import sys
-import threading
-import weakref
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 import numpy as np
 
 from workbench.datasets.encoded_images import Box, EncodedImages
-from workbench.jobs.byte_process import ByteProcess, Request, serve_bytes
+from workbench.jobs import BytePool, Request, serve_bytes
 
 MODULE = "workbench.datasets.crop_processes"
 
@@ -27,12 +24,12 @@ class CropProcesses:
     """
 
     def __init__(self, path: Path, count: int) -> None:
-        self._path, self.count = path, count
-        self._room = threading.Semaphore(count)
-        self._lock = threading.Lock()
-        self._alive: list[ByteProcess] = []
-        self._free: SimpleQueue[ByteProcess] = SimpleQueue()
-        weakref.finalize(self, _end, self._alive)
+        self._pool = BytePool(MODULE, [str(path)], count)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self._pool.count
 
     def fill(self, target: np.ndarray, rows: np.ndarray, boxes: list[Box] | None) -> None:
         """Put images into `target`, uint8 [n, C, side, side], contiguous; several threads may do so at once.
@@ -46,56 +43,11 @@ class CropProcesses:
             Problem: a process cannot be started, or has ended.
         """
         request: Request = {"rows": rows.tolist(), "boxes": boxes, "side": target.shape[-1]}
-        with self._room:
-            process = self._take()
-            whole = False
-            try:
-                process.ask(request, target.data.cast("B"))
-                whole = True
-            except ValueError:
-                whole = True
-                raise
-            finally:
-                self._give_back(process, whole=whole)
+        self._pool.fill(request, target.data.cast("B"))
 
     def close(self) -> None:
         """End all of them; a later `fill` starts them again."""
-        with self._lock:
-            while True:
-                try:
-                    self._free.get_nowait()
-                except Empty:
-                    break
-            _end(self._alive)
-
-    def _take(self) -> ByteProcess:
-        """A process without work; there is one, or room for one."""
-        with self._lock:
-            if not self._alive:
-                while len(self._alive) < self.count:
-                    self._alive.append(ByteProcess(MODULE, [str(self._path)]))
-                    self._free.put(self._alive[-1])
-            try:
-                return self._free.get_nowait()
-            except Empty:  # one of them has failed
-                self._alive.append(ByteProcess(MODULE, [str(self._path)]))
-                return self._alive[-1]
-
-    def _give_back(self, process: ByteProcess, *, whole: bool) -> None:
-        """Keep a process for the next part, unless it has failed or was ended meanwhile."""
-        with self._lock:
-            if process not in self._alive:
-                return
-            if whole:
-                self._free.put(process)
-            else:
-                self._alive.remove(process)
-                process.close()
-
-
-def _end(processes: list[ByteProcess]) -> None:
-    while processes:
-        processes.pop().close()
+        self._pool.close()
 
 
 def crops(images: EncodedImages, request: Request) -> memoryview:

@@ -8,8 +8,8 @@ from typing import Literal
 
 from workbench.datasets.data_folder import DEEPEST, open_place
 from workbench.datasets.fields import colours, short_side, stored_at
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet, Level, numbered
-from workbench.datasets.images import picture
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive
@@ -67,7 +67,7 @@ def csv_list(params: CsvParams, *, progress: Progress) -> ImageSet:
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="csv", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=lambda row: picture(root / paths[row], channels, size),
+        read=ImageFiles(root, paths, channels, size),
         official=official_halves([line.half for line in kept]) if kept and kept[0].half else None,
         problems=problems,
         levels=[Level(name, *numbered(line.above[column] for line in kept)) for column, name in enumerate(above)],

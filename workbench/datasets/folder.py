@@ -8,8 +8,9 @@ import numpy as np
 
 from workbench.datasets.data_folder import open_place, without_wrapping
 from workbench.datasets.fields import colours, short_side, stored_at
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet, Level, numbered
-from workbench.datasets.images import display_name, on_disk, picture
+from workbench.datasets.images import display_name
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files.archive_names import is_archive
@@ -60,7 +61,7 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     channels, size = (3 if params.colour == "colour" else 1), params.image_size
     return ImageSet(
         name="folder", root=root, paths=paths, labels=labels, class_names=names, channels=channels, image_size=size,
-        read=lambda row: picture(on_disk(root, paths[row]), channels, size),
+        read=ImageFiles(root, paths, channels, size),
         official=official_halves(path.split("/", 1)[0] for path in paths) if depth else None,
         problems=problems,
         remarks=remarks,

@@ -13,10 +13,11 @@ import numpy as np
 
 from workbench import files, jobs
 from workbench.datasets import unfinished
+from workbench.datasets.decode_processes import Format, decoders, read_apart, read_rows
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import BadImage, Picture
 from workbench.datasets.pixel_blocks import damage, read_side, write_side
-from workbench.datasets.unfinished import Facts, Rows
+from workbench.datasets.unfinished import Rows
 from workbench.files import parts
 from workbench.files.unreadable import NO_ARRAY
 from workbench.numerals import byte_size
@@ -30,25 +31,18 @@ AT_ONCE = 64  # images at a time of a set in memory, which take microseconds eac
 Reader = TypeVar("Reader", covariant=True)
 
 
-class Form(Protocol[Reader]):
+class Form(Format, Protocol[Reader]):
     """A format in which images are stored in a file."""
 
     @property
     def name(self) -> str:
         """Part of the file's name: what, besides the images, decides its content."""
 
-    @property
-    def ending(self) -> str:
-        """Of the file's name, with the dot."""
-
     def room(self, count: int) -> int:
         """About how many bytes `count` images need."""
 
     def head(self, count: int) -> bytes:
         """The first bytes of a file of `count` images; always of the same length."""
-
-    def kept(self, image: Picture) -> tuple[bytes, Facts]:
-        """One image as it is stored in the file, and its entry in the index at the end."""
 
     def finish(self, file: BinaryIO, facts: np.ndarray) -> None:
         """Write the index [n, numbers of an entry] after the images, and the head for their final number."""
@@ -160,27 +154,24 @@ def _decode(image_set: ImageSet, path: Path, form: Form[Reader], progress: Progr
 
 def _read(image_set: ImageSet, form: Form[Reader], start: int) -> Generator[Rows, None, None]:
     """Images from a row on, in their order, read on all cores; when closed, threads finish their current image."""
-    given_up = Event()
+    given_up, cores, count = Event(), jobs.cores(), len(image_set.paths)
     at_once = AT_ONCE if image_set.root is None and not image_set.packed_in else FILES_AT_ONCE
+    read = image_set.read
+    files = read if isinstance(read, ImageFiles) else None
+    pool = decoders(count - start, cores) if files is not None else None
 
     def read_range(first: int) -> Rows:
-        kept: list[bytes] = []
-        rows = Rows(b"", [], {})
-        for at, row in enumerate(range(first, min(first + at_once, len(image_set.paths)))):
-            if given_up.is_set():
-                break
-            try:
-                payload, facts = form.kept(image_set.read(row))
-            except BadImage as reason:
-                rows.bad[at] = str(reason)
-            else:
-                kept.append(payload)
-                rows.facts.append(facts)
-        return replace(rows, payload=b"".join(kept))
+        rows = range(first, min(first + at_once, count))
+        if files is not None and pool is not None:
+            return Rows(b"", [], {}) if given_up.is_set() else read_apart(pool, files, rows, form)
+        return read_rows(read, rows, form, given_up.is_set)
 
-    ranges = range(start, len(image_set.paths), at_once)
-    threads = jobs.cores() + THREADS_BEYOND_CORES
-    with contextlib.closing(jobs.in_threads(read_range, ranges, threads, ahead=4)) as batches:
+    ranges = range(start, count, at_once)
+    threads = cores + THREADS_BEYOND_CORES
+    with contextlib.ExitStack() as closed:
+        if pool is not None:
+            closed.callback(pool.close)
+        batches = closed.enter_context(contextlib.closing(jobs.in_threads(read_range, ranges, threads, ahead=4)))
         try:
             yield from batches
         finally:

@@ -7,8 +7,8 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Literal
 
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet, numbered
-from workbench.datasets.images import Picture, on_disk, picture, stretched
 from workbench.datasets.scan import Problems
 from workbench.files import unreadable
 from workbench.params import Params, param
@@ -134,9 +134,6 @@ def from_lines(
     paths = [line.path for line in kept]
     size = params.image_size
 
-    def fit(image: Picture) -> Picture:
-        return image if params.fit == "centre" else stretched(image, size)
-
     return ImageSet(
         name=name,
         root=root,
@@ -145,7 +142,7 @@ def from_lines(
         class_names=names,
         channels=3,
         image_size=size,
-        read=lambda row: fit(picture(on_disk(root, paths[row]), 3, size)),
+        read=ImageFiles(root, paths, 3, size, stretch=params.fit == "stretch"),
         content="" if params.fit == "centre" else params.fit,  # other pixels, another cache
         official=[line.half for line in kept] if kept and kept[0].half else None,
         problems=problems,

@@ -1,5 +1,6 @@
 """The one place that starts threads and processes."""
 
+from workbench.jobs.byte_process import BytePool, ByteProcess, Request, serve_bytes
 from workbench.jobs.processes import (
     AnalysisProcess,
     Answer,
@@ -24,9 +25,12 @@ from workbench.jobs.tools import Done, call_tool, run_tool
 __all__ = [
     "AnalysisProcess",
     "Answer",
+    "BytePool",
+    "ByteProcess",
     "Done",
     "Job",
     "RankProcesses",
+    "Request",
     "ToldProcess",
     "Work",
     "call_tool",
@@ -37,6 +41,7 @@ __all__ = [
     "printed_by",
     "repeating",
     "run_tool",
+    "serve_bytes",
     "serve_rank",
     "start_daemon",
     "start_detached",

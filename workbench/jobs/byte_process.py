@@ -1,4 +1,4 @@
-"""A process that answers lines of JSON with bytes: for work in Python that would hold this interpreter's lock."""
+"""Processes that answer lines of JSON with bytes: for work in Python that would hold this interpreter's lock."""
 
 import contextlib
 import json
@@ -7,7 +7,10 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from workbench.problem import Problem
@@ -35,13 +38,35 @@ class ByteProcess:
         except OSError as error:
             raise Problem(f"A process that reads images cannot be started ({error.strerror}).") from None
 
-    def ask(self, request: Request, into: memoryview) -> None:
+    def fill(self, request: Request, into: memoryview) -> None:
         """Fill `into` (bytes, contiguous) with the answer; the interpreter lock is free while this waits.
 
         Raises:
             ValueError: what is wrong with what was asked for, as the process says.
             Problem: the process has ended, or its answer has another length.
         """
+        length = self._ask(request)
+        if length != len(into):
+            raise Problem(f"A process that reads images answered with {length:,} bytes instead of {len(into):,}.")
+        self._read(into)
+
+    def answer(self, request: Request) -> bytearray:
+        """The answer, whatever its length. Raises as `fill`."""
+        content = bytearray(self._ask(request))
+        self._read(memoryview(content))
+        return content
+
+    def close(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def _ask(self, request: Request) -> int:
+        """Send a request; returns the length of the answer that follows."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):  # it has ended: reading says so
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -52,18 +77,7 @@ class ByteProcess:
             words = bytearray(min(length, MOST_WORDS))
             self._read(memoryview(words))
             raise ValueError(words.decode("utf-8", "replace"))
-        if length != len(into):
-            raise Problem(f"A process that reads images answered with {length:,} bytes instead of {len(into):,}.")
-        self._read(into)
-
-    def close(self) -> None:
-        """End it at once."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):
-                pipe.close()
+        return int(length)
 
     def _read(self, into: memoryview) -> None:
         """Fill `into` from its output. Raises Problem if that ends before."""
@@ -76,6 +90,90 @@ class ByteProcess:
                 why = f"signal {-status}" if status < 0 else f"status {status}"
                 raise Problem(f"A process that reads images ended ({why}).", todo="See the log; try again.")
             done += count
+
+
+class BytePool:
+    """Several such processes, which are started at the first request; several threads may ask at once.
+
+    They end with `close`, when the pool is forgotten, or with this process.
+
+    Args:
+        module, words: as of a ByteProcess.
+        count: of processes.
+    """
+
+    def __init__(self, module: str, words: list[str], count: int) -> None:
+        self._module, self._words, self.count = module, words, count
+        self._room = threading.Semaphore(count)
+        self._lock = threading.Lock()
+        self._alive: list[ByteProcess] = []
+        self._free: SimpleQueue[ByteProcess] = SimpleQueue()
+        weakref.finalize(self, _end, self._alive)
+
+    def fill(self, request: Request, into: memoryview) -> None:
+        """As `ByteProcess.fill`, by the next process without work. Raises Problem, too, if none can be started."""
+        with self._taken() as process:
+            process.fill(request, into)
+
+    def answer(self, request: Request) -> bytearray:
+        """As `ByteProcess.answer`, by the next process without work. Raises as `fill`."""
+        with self._taken() as process:
+            return process.answer(request)
+
+    def close(self) -> None:
+        """End all of them; a later request starts them again."""
+        with self._lock:
+            while self._next() is not None:
+                pass
+            _end(self._alive)
+
+    @contextlib.contextmanager
+    def _taken(self) -> Iterator[ByteProcess]:
+        """A process without work, for the block."""
+        with self._room:
+            process, whole = self._take(), False
+            try:
+                yield process
+                whole = True
+            except ValueError:  # of what was asked for: the process itself is well
+                whole = True
+                raise
+            finally:
+                self._give_back(process, whole=whole)
+
+    def _take(self) -> ByteProcess:
+        with self._lock:
+            if not self._alive:
+                for _ in range(self.count):
+                    self._free.put(self._start())
+            return self._next() or self._start()  # a new one where one has failed
+
+    def _start(self) -> ByteProcess:
+        process = ByteProcess(self._module, self._words)
+        self._alive.append(process)
+        return process
+
+    def _next(self) -> ByteProcess | None:
+        try:
+            return self._free.get_nowait()
+        except Empty:
+            return None
+
+    def _give_back(self, process: ByteProcess, *, whole: bool) -> None:
+        """Keep a process for the next request, unless it has failed or was ended meanwhile."""
+        with self._lock:
+            if process not in self._alive:
+                return
+            if whole:
+                self._free.put(process)
+            else:
+                self._alive.remove(process)
+                process.close()
+
+
+def _end(processes: list[ByteProcess]) -> None:
+    while processes:
+        processes.pop().close()
 
 
 def serve_bytes(answer: Callable[[Request], bytes | memoryview]) -> None:

@@ -78,10 +78,16 @@ def load_data(config: RunConfig, progress: Progress) -> Data:
     whole = any(getattr(augmentation, name, False) for name in ("whole_training", "whole_evaluation"))
     images, pixels, cache = keep(image_set, cache_folder() / "pixels", config.training.keep_images, whole, progress)
     data = Data(images, pixels, cache, build_entry("split", config, images, config.seed))
-    count = min(MOST_PROCESSES, jobs.cores() - 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-    if isinstance(pixels, EncodedImages) and count >= LEAST_PROCESSES:
-        data.crops = CropProcesses(cache, count)
+    if isinstance(pixels, EncodedImages):
+        data.crops = crop_processes(cache)
     return with_decisions(config, data)
+
+
+def crop_processes(path: Path) -> CropProcesses | None:
+    """Processes that make crops of a file of encoded images; None where threads of this one are as fast."""
+    ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))  # of this run, on this machine
+    count = min(MOST_PROCESSES, jobs.cores() - 1) // ranks
+    return CropProcesses(path, count) if count >= LEAST_PROCESSES else None
 
 
 def with_decisions(config: RunConfig, data: Data) -> Data:
