@@ -1,20 +1,19 @@
 """Image files decoded by processes: Pillow holds the interpreter lock for a sixth of the time, which bounds threads.
 
-`python -m workbench.datasets.decode_processes` is one of the processes.
+They run decode_server.py.
 """
 
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.images import BadImage, Picture
 from workbench.datasets.unfinished import Facts, Rows
-from workbench.jobs import BytePool, Request, serve_bytes
+from workbench.jobs import BytePool
 
-MODULE = "workbench.datasets.decode_processes"
+MODULE = "workbench.datasets.decode_server"
 LEAST_CORES = 4  # fewer threads share the interpreter without much waiting
 MOST_PROCESSES = 16  # 60 MB each; hashing and writing, by one thread, does not keep up with more
 LEAST_FILES = 4000  # starting a process takes as long as decoding 200
@@ -73,19 +72,3 @@ def read_apart(pool: BytePool, files: ImageFiles, rows: range, form: Format) -> 
     said, payload = json.loads(answer[:end]), bytes(memoryview(answer)[end + 1 :])
     bad = {int(at): str(reason) for at, reason in said["bad"].items()}
     return Rows(payload, [tuple(map(int, facts)) for facts in said["facts"]], bad)
-
-
-def answered(request: Request) -> bytes:
-    """What a process sends back: a line of JSON on the images, then those that are kept."""
-    from workbench.datasets.encoded_images import Encoded
-    from workbench.datasets.pixels import Squares
-
-    part: dict[str, Any] = request["files"]
-    files = ImageFiles(**part | {"root": Path(part["root"])})
-    forms = {form.ending: form for form in (Squares(*request["form"]), Encoded(*request["form"]))}
-    made = read_rows(files, range(len(files.paths)), forms[request["ending"]])
-    return json.dumps({"facts": made.facts, "bad": made.bad}).encode() + b"\n" + made.payload
-
-
-if __name__ == "__main__":
-    serve_bytes(answered)

@@ -45,7 +45,7 @@ def by_processes(monkeypatch):
 
 
 def children():
-    return [child for child in psutil.Process().children() if "decode_processes" in " ".join(child.cmdline())]
+    return [child for child in psutil.Process().children() if "decode_server" in " ".join(child.cmdline())]
 
 
 @pytest.mark.parametrize("form", ["pixels", "encoded"])
