@@ -7,10 +7,9 @@ from statistics import fmean
 
 from workbench.comparing.groups import TAIL, Group, grouped
 from workbench.comparing.settings import settings_of
-from workbench.config import Choice, RunConfig
+from workbench.config import SEEDS, Choice, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
-from workbench.settings.checks import SEEDS
 from workbench.workspace.rows import Run
 
 LONGEST = 190  # letters of a name before its seed and fold
