@@ -17,9 +17,11 @@ from workbench.settings import checks
 from workbench.settings.sections import EmbeddingParams, EvaluationParams, TrainingParams, sections
 
 LARGEST = 1 << 20  # bytes of a config
+SEEDS = checks.SEEDS
 __all__ = [
     "IMPORTED",
     "KINDS",
+    "SEEDS",
     "BadConfig",
     "Choice",
     "EmbeddingParams",
@@ -75,7 +77,7 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field("Digits", min_length=1, max_length=200)
-    seed: int = Field(0, ge=0, lt=2**31)
+    seed: int = Field(0, ge=0, lt=SEEDS)
     seeds: int = Field(1, ge=1, le=100)
     device: Annotated[str, AfterValidator(checks.device)] = "auto"
     dataset: Choice = Choice(name=CHOSEN_AT_FIRST["dataset"])

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from workbench import app
 from workbench.config import RunConfig
+from workbench.problem import Problem
 from workbench.ui.opening import Opening
 from workbench.workspace import Workspace
 
@@ -68,3 +69,31 @@ def test_at_the_start_it_is_offered_too(qapp, damaged, monkeypatch):
     assert said[1].startswith("Rebuilt")
     watch.close()
     watch.workspace.close()
+
+
+def test_nothing_is_repaired_beside_a_run(qtbot, session, opening, damaged, monkeypatch):
+    said = []
+    session.noticed.connect(lambda what: said.append(str(what)))
+    before = (damaged / "workspace.db").read_bytes()
+    opening.open_workspace(damaged)
+    qtbot.waitUntil(lambda: hasattr(opening, "question"))
+    monkeypatch.setattr(type(session.queue), "busy", True)
+    opening.question.answers["repair"].click()
+    qtbot.waitUntil(lambda: any("Nothing was repaired" in sentence for sentence in said))
+    assert (damaged / "workspace.db").read_bytes() == before
+
+
+def test_what_was_repaired_is_said_although_a_run_that_began_keeps_it_from_being_shown(
+    qtbot, session, opening, damaged, monkeypatch
+):
+    said = []
+    session.noticed.connect(lambda what: said.append(str(what)))
+
+    def refuse(workspace, watch):
+        raise Problem("A run is still training in this workspace.")
+
+    monkeypatch.setattr(session, "open_workspace", refuse)
+    opening.repair(damaged)
+    qtbot.waitUntil(lambda: bool(said))
+    assert said[-1].startswith("Rebuilt")
+    assert said[-1].endswith("A run is still training in this workspace.")

@@ -58,3 +58,25 @@ def test_a_value_that_fits_is_offered_with_one_click(draft, field, fits, words):
     config = judged(draft, None).config
     verdict = judged(draft, (config, Problem("Too large.", field=field, fits=fits)))
     assert verdict.repair == (words, field, fits)
+
+
+@pytest.mark.parametrize(
+    ("devices", "fits", "repair"),
+    [
+        ("cpu,cpu", 45, ("Use 44", "training.batch_size", 44)),
+        ("cpu", 4, None),
+        ("cpu,cpu,cpu", 16, ("Use 12", "training.batch_size", 12)),
+    ],
+)
+def test_a_batch_is_offered_only_as_the_config_takes_it(draft, devices, fits, repair):
+    draft.set("device", devices)
+    draft.set("training.batch_size", 96)
+    draft.set("loss.name", "contrastive")
+    draft.set("sampler.name", "classes_images")
+    config = judged(draft, None).config
+    assert config is not None, judged(draft, None).reasons
+    verdict = judged(draft, (config, Problem("Too large.", field="training.batch_size", fits=fits)))
+    assert verdict.repair == repair
+    if repair is not None:
+        draft.set(repair[1], repair[2])
+        assert judged(draft, None).reasons == []

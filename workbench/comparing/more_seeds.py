@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import chain, islice
 from statistics import fmean
 
 from workbench.comparing.groups import TAIL, Group, grouped
-from workbench.config import Choice, RunConfig
+from workbench.comparing.settings import settings_of
+from workbench.config import SEEDS, Choice, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.workspace.rows import Run
@@ -55,10 +56,7 @@ def more_seeds(ticked: Collection[int], runs: Sequence[Run], known: Catalog, num
     Raises:
         Problem: the config of a ticked run cannot be read.
     """
-    try:
-        groups = grouped(runs, known)
-    except Problem:  # the config of some run: of a ticked one it is raised again
-        groups = grouped([run for run in runs if run.id in ticked], known)
+    groups = grouped([run for run in runs if run.id in ticked or _readable(run, known)], known)
     added, left_out = [], []
     for group in groups:
         if any(run.id in ticked for run in group.runs):
@@ -68,6 +66,15 @@ def more_seeds(ticked: Collection[int], runs: Sequence[Run], known: Catalog, num
             else:
                 added.append(_added(group, known, number))
     return MoreSeeds(tuple(added), tuple(left_out))
+
+
+def _readable(run: Run, known: Catalog) -> bool:
+    """Whether a run's config can be read: one that cannot has no seeds to keep clear of."""
+    try:
+        settings_of(run.config, known)
+    except Problem:
+        return False
+    return True
 
 
 def why_none(run: Run, known: Catalog) -> str:
@@ -82,7 +89,9 @@ def why_none(run: Run, known: Catalog) -> str:
 
 
 def _added(group: Group, known: Catalog, number: int) -> Added:
-    seeds = tuple(islice((seed for seed in count(group.seeds[0]) if seed not in group.seeds), number))
+    used = set(group.seeds)
+    rising = chain(range(group.seeds[0], SEEDS), range(group.seeds[0]))
+    seeds = tuple(islice((seed for seed in rising if seed not in used), number))
     newest = group.runs[-1]
     config = RunConfig.recorded(newest.config)
     base = config.model_copy(update={"name": TAIL.sub("", newest.name)[:LONGEST], "seeds": 1})

@@ -19,6 +19,7 @@ from workbench.progress import Progress
 
 MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
 MOST_NAMED = 9  # endings or fields in a message
+LONGEST_NAMED = 60  # letters of one of them
 TELL_EVERY = 500  # files
 FORM = 1  # of the index
 AGAIN = "Get the shard again, or create it again."
@@ -103,7 +104,10 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def first_contents(tar: Path, wanted: Wanted) -> tuple[list[str], list[str]]:
-    """The endings of the files of a tar's first sample (".jpg"), and the fields of its JSON label, if it is one."""
+    """The endings of the files of a tar's first sample (".jpg"), and the fields of its JSON label, if it is one.
+
+    Those that no user would write are left out: empty ones, very long ones, and those with letters that cannot be seen.
+    """
     first, endings, fields = "", list[str](), list[str]()
     for member, content in archives.tar_files(tar):
         key, ending = split_name(display_name(member.name))
@@ -115,7 +119,11 @@ def first_contents(tar: Path, wanted: Wanted) -> tuple[list[str], list[str]]:
         if ending == wanted.label and ending.rpartition(".")[2] == "json":
             with suppress(ValueError, RecursionError):
                 fields = sorted(_fields(json.loads(content.read(MOST_LABEL))))
-    return sorted(endings), fields[:MOST_NAMED]
+    return sorted(filter(_can_be_named, endings)), list(filter(_can_be_named, fields))[:MOST_NAMED]
+
+
+def _can_be_named(name: str) -> bool:
+    return 0 < len(name) <= LONGEST_NAMED and name.isprintable()
 
 
 def _fields(value: Any, above: str = "") -> Iterator[str]:

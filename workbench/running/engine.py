@@ -12,6 +12,7 @@ import torch  # noqa: TID253 - running's functions import this file when they ar
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import RunConfig
 from workbench.control import Control, insist, wait_if_asked
+from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import cache_folder
 from workbench.evaluation.geometry import class_shape
 from workbench.events import CHECKPOINTS, Emit, Noted, Saved, Status, score_of
@@ -31,6 +32,7 @@ from workbench.running.building import (
 )
 from workbench.running.evaluator import Evaluator
 from workbench.running.frozen_features import kept_features
+from workbench.settings import checks
 from workbench.training import checkpoint, device
 from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
@@ -246,13 +248,15 @@ class Engine:
             self.parts.optimiser.zero_grad(set_to_none=True)
             torch.cuda.empty_cache()
         batch = self.config.training.batch_size
-        chunk = f", or a chunk of {max(1, (self.parts.chunk or batch) // 2)}"
-        if coupling_layers(cast(EmbeddingModel, self.parts.model).backbone):
-            chunk = ""
+        fits = checks.largest_batch(self.config, catalogs.last(), batch // 2)
+        smaller = [] if fits is None else [f"a batch of {fits}"]
+        chunk = (self.parts.chunk or batch) // 2
+        if chunk and not coupling_layers(cast(EmbeddingModel, self.parts.model).backbone):
+            smaller.append(f"a chunk of {chunk}")
         return Problem(
             f"A batch of {batch} images does not fit into the memory of {self.parts.device}.",
             kept="The run and its checkpoints are kept.",
-            todo=f"Try a batch of {max(2, batch // 2)}{chunk}.",
+            todo=f"Try {', or '.join(smaller) or 'smaller images, or a smaller network'}.",
             field="training.batch_size",
-            fits=max(2, batch // 2),
+            fits=fits,
         )

@@ -1,6 +1,7 @@
 """Checks between fields of a config; each function returns one sentence by dotted name of a bad field."""
 
 import re
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from workbench.entries import catalog as catalogs
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 Errors = dict[str, str]
 WORDS = {"dataset": "data set"}  # kinds of entries whose name in sentences differs
 NUMBERED = re.compile(r"auto|cpu|mps|cuda(:\d{1,2})?")
+SEEDS = 2**31  # a seed is below it
 GPU = re.compile(r"cuda:\d{1,2}")
 
 
@@ -74,6 +76,11 @@ def contradictions(config: "RunConfig", known: Catalog, bad: Errors) -> Errors:
         errors["training.batch_size"] = (
             f"{batch} images cannot be divided equally among {count} devices: "
             f"use {max(1, batch // count) * count}, for example."
+        )
+    if config.seed + config.seeds > SEEDS:
+        errors["seeds"] = (
+            f"{config.seeds} seeds from {config.seed} on go beyond the largest, {SEEDS - 1}: "
+            f"use {SEEDS - config.seed} at most."
         )
     if config.training.nesterov and config.training.momentum == 0:
         errors["training.nesterov"] = "Nesterov needs a momentum above 0."
@@ -138,6 +145,18 @@ def _uneven(config: "RunConfig", known: Catalog, loss: dict[str, Any], images_of
     if loss["facts"].get("needs_pairs") and batch == per_class:
         return {"training.batch_size": f"A batch of one class has no negatives: use {2 * per_class} images or more."}
     return {}
+
+
+def largest_batch(config: "RunConfig", known: Catalog, most: int) -> int | None:
+    """The largest batch of `most` images or fewer that sampler, loss and devices of a checked config allow, or None."""
+    per_class, least = 1, 2
+    if images_of_class := config.fact(known, "sampler", "images_of_class"):
+        sampler = catalogs.params_of(known, "sampler", config.sampler.name).model_validate(config.sampler.params)
+        per_class = int(sampler.model_dump()[images_of_class])
+        least = max(least, 2 * per_class if config.fact(known, "loss", "needs_pairs") else per_class)
+    step = lcm(per_class, len(config.device.split(",")))
+    batch = most // step * step
+    return batch if batch >= least else None
 
 
 def misfit(config: "RunConfig", known: Catalog, classes: int | None) -> Errors:

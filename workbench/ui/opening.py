@@ -83,7 +83,11 @@ class Opening(QObject):
         self._session.run_in_thread("Taking over the workspace", work, self._show_workspace, self._say)
 
     def repair(self, path: Path) -> None:
-        """Rebuild a damaged workspace's database, open the workspace, and say what was done."""
+        """Rebuild a damaged workspace's database, open the workspace, and say what was done; not beside a run."""
+        if self._session.busy:  # of the same workspace it would lose its database, and no other could be shown
+            todo = "Stop or cancel it, then open the workspace again."
+            self._say(Problem("A run is still training in this window.", kept="Nothing was repaired.", todo=todo))
+            return
 
         def work(progress: Progress) -> tuple[str, Watch]:
             progress("The runs' folders are read", 0, 0)
@@ -91,9 +95,7 @@ class Opening(QObject):
 
         def show(result: tuple[str, Watch]) -> None:
             said, watch = result
-            self._show_workspace(watch)
-            if self._session.workspace is watch.workspace:
-                self._session.notify(said, EVERYWHERE)
+            self._show_workspace(watch, said)
 
         self._session.run_in_thread("Repairing the workspace", work, show, self._say)
 
@@ -152,10 +154,14 @@ class Opening(QObject):
         if chosen:
             take(Path(chosen))
 
-    def _show_workspace(self, watch: Watch) -> None:
+    def _show_workspace(self, watch: Watch, said: str = "") -> None:
+        """Show it with what was done to it; that is said, too, where it cannot be shown."""
         try:
             self._session.open_workspace(watch.workspace, watch)
         except Problem as problem:
             watch.close()
             watch.workspace.close()
-            self._say(problem)
+            self._say(Problem(f"{said} {problem.what}".lstrip(), kept=problem.kept, todo=problem.todo))
+            return
+        if said:
+            self._session.notify(said, EVERYWHERE)

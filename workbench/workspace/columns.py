@@ -11,9 +11,9 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from workbench.problem import Problem
+from workbench.workspace.times import NO_TIME
 
 T = TypeVar("T")
-NO_TIME = "1970-01-01T00:00:00+00:00"  # instead of an unreadable time
 TIMES = ("created", "ended", "trashed")
 MOST_LABELS = 1 << 24  # a label is an index of arrays
 LARGEST_INT32 = 2**31 - 1

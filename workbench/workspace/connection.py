@@ -95,7 +95,8 @@ def open_reader(path: Path, *, opened: bool = False) -> Connection:
     """A read-only connection of its own; the caller closes it. Raises Problem as `open_writer` does.
 
     `opened` says that another connection of this program has the database open. Its log was checked then and is not
-    read again: that takes longer than most questions, and SQLite drops damaged changes only at the first opening.
+    read again: that takes longer than most questions, and SQLite drops damaged changes only at the first opening. What
+    changes the log later is read as it is; the checksums of rows find it at the next opening (`check_small`).
     """
     _look_before_opening(path, create=False)
     if not opened:

@@ -1,13 +1,23 @@
 """The Problems of a database that cannot be used: one sentence for each cause."""
 
+import shutil
 from pathlib import Path
 
 from workbench.problem import Problem
+
+SCARCE = 4 << 20  # bytes free, below which an error of the disk is a full disk
+IN_FOLDERS = "The runs' folders beside it hold every curve, evaluation and checkpoint."
 
 
 def explain(error: Exception, path: Path) -> Problem:
     """The Problem for an error of SQLite; the only place that decides it."""
     said = str(error).lower()
+    if "disk i/o" in said and not _is_full(path.parent):
+        return Problem(
+            f"The disk of {path.parent} could not be read or written.",
+            kept=IN_FOLDERS,
+            todo="Look whether the disk is there, then open the workspace again.",
+        )
     if "full" in said or "disk i/o" in said:
         return Problem(
             f"The disk of {path.parent} is full.",
@@ -38,6 +48,14 @@ def explain(error: Exception, path: Path) -> Problem:
     return Problem(f"The workspace {path.parent} could not be read ({error}).")
 
 
+def _is_full(folder: Path) -> bool:
+    """Whether a disk has no room left: SQLite has one error for that and for a disk that fails or a log cut short."""
+    try:
+        return shutil.disk_usage(folder).free < SCARCE
+    except OSError:
+        return False
+
+
 class Busy(Problem):
     """Another program holds the database for longer than a writer waits."""
 
@@ -48,7 +66,7 @@ class Damaged(Problem):
     def __init__(self, path: Path, detail: str = "", how: str = "is damaged") -> None:
         super().__init__(
             f"The database of the workspace {path.parent} {how}" + (f" ({detail})." if detail else "."),
-            kept="The runs' folders beside it hold every curve, evaluation and checkpoint.",
+            kept=IN_FOLDERS,
             todo="Run `workbench doctor --repair` on it to rebuild the database from them.",
         )
 

@@ -4,7 +4,6 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.config import RunConfig
@@ -19,7 +18,7 @@ from workbench.workspace.recorder import REPAIRED
 from workbench.workspace.replaying import UNREADABLE, part, reason, replay_entry, restore_evaluation, shown
 from workbench.workspace.run_folders import run_number, without_row
 from workbench.workspace.runs import add_note
-from workbench.workspace.times import now
+from workbench.workspace.times import moment, now
 from workbench.workspace.workspace import Workspace
 
 LARGEST_CONFIG = 1 << 20  # bytes
@@ -96,7 +95,7 @@ def readable(folder: Path) -> tuple[int, RunConfig, str]:
 
 def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str) -> list[str]:
     """Restore what can be read of the run; returns what cannot."""
-    created = datetime.fromtimestamp((folder / "config.toml").stat().st_mtime, UTC).isoformat(timespec="seconds")
+    created = moment((folder / "config.toml").stat().st_mtime)
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, created)
     db.execute(
         "insert into runs (id, name, config, seed, dataset, loss, backbone, created, status, epochs) "

@@ -207,9 +207,10 @@ def _is_run(folder: Path) -> bool:
 
 def _remove_remains(folder: Path) -> None:
     """Remove the remains of repairs that were killed."""
+    running = {str(process) for process in psutil.pids()}
     for left in folder.glob(".repair-*-*"):
         process = left.name.split("-")[1]
-        if process.isdecimal() and not psutil.pid_exists(int(process)) and not left.is_symlink():
+        if process.isdecimal() and process not in running and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -2,10 +2,20 @@
 
 from datetime import UTC, datetime
 
+NO_TIME = "1970-01-01T00:00:00+00:00"  # instead of an unreadable time
+
 
 def now() -> str:
     """This moment as ISO 8601 in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as `now` writes them; NO_TIME for a year that has no such form, as a file may have."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return NO_TIME
 
 
 def stamp() -> str:

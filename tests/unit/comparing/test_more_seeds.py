@@ -8,6 +8,7 @@ from workbench.comparing.groups import grouped
 from workbench.comparing.more_seeds import more_seeds
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.entries import catalog
+from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace
 
@@ -84,3 +85,20 @@ def test_imported_embeddings_get_none_and_it_is_said(workspace, known):
 def test_the_time_is_not_known_without_a_run_that_is_done(workspace, known):
     store(workspace, AP, name="Plain", status="failed")
     assert planned(workspace, known, 1).seconds is None
+
+
+def test_after_the_largest_seed_the_lowest_unused_ones_follow(workspace, known):
+    store(workspace, AP, name="Plain", seed=2**31 - 2)
+    assert planned(workspace, known, 1).groups[0].seeds == (2**31 - 1, 0)
+    assert [run.seed for run in map(workspace.run, made(workspace, planned(workspace, known, 1)))] == [2**31 - 1, 0]
+
+
+def test_no_seed_is_used_twice_where_the_config_of_another_run_cannot_be_read(workspace, known):
+    for seed in (0, 1, 2):
+        store(workspace, AP, name="Plain", seed=seed)
+    store(workspace, AP, name="Broken")
+    with workspace.writing() as db:
+        db.execute("update runs set config = 'no toml' where name = 'Broken'")
+    assert planned(workspace, known, 1).groups[0].seeds == (3, 4)
+    with pytest.raises(Problem, match="Run 4 cannot be compared"):
+        planned(workspace, known, 1, 4)

@@ -182,3 +182,16 @@ def test_shards_with_other_endings_or_fields_say_which_there_are(build, tmp_path
     shard(tmp_path / "shards" / "birds.tar", ("000.json", words), ("000.png", picture(3, "PNG")))
     with pytest.raises(Problem, match=said):
         build("webdataset", folder=str(tmp_path / "shards"), **chosen)
+
+
+def test_what_a_hostile_first_sample_is_called_stays_out_of_the_message(build, tmp_path):
+    label = {"x" * 900_000: 1, "\ud800": 2, "\x1b[31mred": 3, "": 4, "kind": "bird"}
+    files = [("0.json", json.dumps(label).encode()), ("0.jpg", picture(1)), (f"0.{'y' * 5000}", b"")]
+    shard(tmp_path / "shards" / "a.tar", *files)
+    with pytest.raises(Problem) as caught:
+        build("webdataset", folder=str(tmp_path / "shards"), label="json", field="none")
+    said = str(caught.value)
+    assert "The fields of its .json are kind." in said
+    assert "Its first sample has .jpg, .json." in said
+    assert len(said) < 1000
+    assert said.isprintable()

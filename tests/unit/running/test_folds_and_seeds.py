@@ -10,6 +10,7 @@ from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.split import ClassesParams, MLRCParams, classes, mlrc
+from workbench.entries import catalog
 from workbench.evaluation import retrieval_metrics, retrieve
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
@@ -180,3 +181,11 @@ def test_a_rebuilt_database_ties_the_runs_together_again(tmp_path):
     with Workspace(tmp_path / "space") as workspace:
         (experiment,) = experiments.every(workspace)
         assert (experiment.name, len(experiments.runs_of(workspace, experiment.id))) == ("mlrc", 2)
+
+
+def test_seeds_beyond_the_largest_are_refused_before_a_run_is_made():
+    known = catalog.at_first()
+    last = config(split=Choice(name="random"), seed=2**31 - 2, seeds=2)
+    assert last.check(known) == {}
+    errors = last.model_copy(update={"seeds": 3}).check(known)
+    assert errors == {"seeds": "3 seeds from 2147483646 on go beyond the largest, 2147483647: use 2 at most."}

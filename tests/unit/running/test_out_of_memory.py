@@ -5,6 +5,7 @@ import torch
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
+from workbench.entries import catalog
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.running import building
@@ -50,3 +51,27 @@ def test_preflight_says_so_before_anything_is_started(full):
     assert (caught.value.kept, caught.value.field, caught.value.fits) == (
         "Nothing was started.", "training.batch_size", 24
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("batch", "of_each", "fits"), [(36, 4, 16), (24, 8, None), (48, 16, None), (2, 1, None), (40, 4, 20)]
+)
+def test_a_proposed_batch_is_one_that_sampler_and_loss_take(full, batch, of_each, fits):
+    config = SMALL.model_copy(
+        update={
+            "loss": Choice(name="contrastive"),
+            "sampler": Choice(name="classes_images", params={"images_per_class": of_each}),
+            "training": TrainingParams(epochs=1, batch_size=batch),
+        }
+    )
+    if of_each == 1:
+        config = config.model_copy(update={"loss": Choice(name="ce")})
+    with pytest.raises(Problem, match="does not fit") as caught:
+        preflight(config)
+    assert caught.value.fits == fits
+    smaller = "smaller images, or a smaller network" if fits is None else f"a batch of {fits}"
+    assert caught.value.todo == f"Try {smaller}."
+    if fits is not None:
+        assert fits < batch
+        training = config.training.model_copy(update={"batch_size": fits})
+        assert config.model_copy(update={"training": training}).check(catalog.current()) == {}

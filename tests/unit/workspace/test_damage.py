@@ -3,6 +3,7 @@
 import io
 import zipfile
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +17,10 @@ from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.results.class_geometry import measure_classes
 from workbench.results.explanations import explain_failures
-from workbench.workspace import Workspace, write_ahead
+from workbench.workspace import Workspace, database_problems, write_ahead
 from workbench.workspace.arrays import read_array, read_arrays
 from workbench.workspace.connection import open_writer, sqlite3
-from workbench.workspace.database_problems import Damaged
+from workbench.workspace.database_problems import Damaged, explain
 from workbench.workspace.ranking import read_ranking
 from workbench.workspace.verification import verify
 
@@ -197,6 +198,34 @@ def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkey
         with closing(workspace.reader()) as db:
             assert db.execute("select count(*) from evaluations").fetchone()[0]
     assert len(checked) == 1
+
+
+def test_a_log_that_is_changed_while_it_is_open_is_found_at_the_next_opening(space):
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "right")
+        log = space / "workspace.db-wal"
+        content = log.read_bytes()
+        assert b"right" in content
+        log.write_bytes(content.replace(b"right", b"wrong"))
+    with pytest.raises(Damaged, match="runs, row 1"):
+        Workspace(space)
+
+
+def test_a_log_that_is_cut_while_it_is_open_is_no_full_disk(space):
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "long " * 4000)
+        with (space / "workspace.db-wal").open("r+b") as log:
+            log.truncate(4096)
+        with pytest.raises(Problem, match="could not be read or written") as caught:
+            workspace.run(1)
+        assert "full" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("free", "words"), [(0, "is full"), (1 << 30, "could not be read or written")])
+def test_an_error_of_the_disk_is_a_full_one_only_where_no_room_is_left(tmp_path, monkeypatch, free, words):
+    monkeypatch.setattr(database_problems.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    assert words in explain(sqlite3.OperationalError("disk I/O error"), tmp_path / "workspace.db").what
+    assert "is full" in explain(sqlite3.OperationalError("database or disk is full"), tmp_path / "workspace.db").what
 
 
 def test_a_whole_log_is_read(space, tmp_path):

@@ -13,7 +13,7 @@ from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
-from workbench.workspace import Workspace, connection, journal, saved_views, selections
+from workbench.workspace import Workspace, connection, journal, rebuild, saved_views, selections, times
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.database_problems import Missing
 from workbench.workspace.recorder import Recorder
@@ -294,3 +294,23 @@ def test_a_repair_that_fails_changes_nothing(folder, monkeypatch):
         repair(folder)
     assert sorted((path.name, path.read_bytes()) for path in folder.iterdir() if path.is_file()) == before
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["runs"]
+
+
+@pytest.mark.parametrize("when", [2.0**40, -(2.0**40), 1e300, float("nan")])
+def test_a_run_whose_files_have_an_impossible_time_comes_back(folder, monkeypatch, when):
+    """Some file systems keep such times; most do not, so the reading of the time is what is played."""
+    assert times.moment(when) == times.NO_TIME
+    real = times.moment
+    monkeypatch.setattr(rebuild, "moment", lambda seconds: real(when))
+    (folder / DATABASE).write_bytes(b"no database" * 500)
+    said, _ = repair(folder)
+    assert "3 runs came back" in said
+    with Workspace(folder) as workspace:
+        assert workspace.run(1).created == times.NO_TIME
+
+
+@pytest.mark.parametrize("number", ["9" * 30, "9" * 12, "٣"])
+def test_a_folder_named_like_remains_of_a_repair_does_not_stop_one(folder, number):
+    (folder / f".repair-{number}-x").mkdir()
+    (folder / DATABASE).write_bytes(b"no database" * 500)
+    assert "3 runs came back" in repair(folder)[0]

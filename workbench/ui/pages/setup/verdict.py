@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.settings import checks
 from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS
@@ -47,14 +48,19 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in bad_paths]
     reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
     reasons += [] if problem is None else [str(problem)]
-    known = repairs(draft, errors) | _fitting(problem)
+    known = repairs(draft, errors) | _fitting(draft, config, problem)
     repair = known.get(bad_paths[0]) if bad_paths else None
     return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair)
 
 
-def _fitting(problem: Problem | None) -> dict[str, Repair]:
-    """The repair that a problem itself proposes, by the path of its field."""
-    if problem is None or problem.fits is None:
+def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) -> dict[str, Repair]:
+    """The repair that a problem itself proposes, by the path of its field; a batch as the whole config allows it."""
+    if problem is None or config is None:
         return {}
-    words = "Turn off" if problem.fits is False else f"Use {problem.fits}"
-    return {problem.field: (words, problem.field, problem.fits)}
+    fits = problem.fits
+    if fits is not None and problem.field == "training.batch_size":
+        fits = checks.largest_batch(config, draft.catalog, fits)
+    if fits is None:
+        return {}
+    words = "Turn off" if fits is False else f"Use {fits}"
+    return {problem.field: (words, problem.field, fits)}
