@@ -96,7 +96,7 @@ class CommandPalette(QDialog):
         self.model = FindingList(commands, others, self)
         self.list = QTableView()
         self.list.setModel(self.model)
-        self.list.setAccessibleName("What fits")
+        self.list.setAccessibleName("Matches")
         self._build()
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._find)

@@ -125,7 +125,7 @@ class ExportDialog(QDialog):
             for epoch in look.epochs:
                 self.epoch.addItem(f"Epoch {epoch}" if epoch else "Epoch 0 (untrained)", str(epoch))
         self.epoch.setEnabled(bool(look.epochs))
-        self.state.setText("This run has not ended: its present state is exported." if self._run.live else "")
+        self.state.setText("This run has not ended: its current state is exported." if self._run.live else "")
         self._check()
 
     def _not_looked(self, problem: Exception) -> None:

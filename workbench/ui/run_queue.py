@@ -16,7 +16,7 @@ from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 log = logging.getLogger(__name__)
-WITHDRAWN = "It was withdrawn before it began."
+WITHDRAWN = "It was removed from the queue before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
 SOON = 5  # ms until it is checked again whether the thread of an ended run is over

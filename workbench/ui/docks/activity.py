@@ -89,7 +89,7 @@ class ActivityDock(QDockWidget):
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__("Activity", parent)
         self._activity = activity
-        self.fold = icon_button("caret-up", "Unfold Activity: all jobs and the log")
+        self.fold = icon_button("caret-up", "Expand Activity: all jobs and the log")
         self.fold.setCheckable(True)
         self.line = JobLine()
         self._rows: list[JobLine] = []
@@ -131,7 +131,7 @@ class ActivityDock(QDockWidget):
         """Show the list and the log, or only the line."""
         self.fold.setChecked(unfolded)
         self.fold.setIcon(icon("caret-down" if unfolded else "caret-up", "muted"))
-        name = "Fold Activity to one line" if unfolded else "Unfold Activity: all jobs and the log"
+        name = "Collapse Activity to one line" if unfolded else "Expand Activity: all jobs and the log"
         self.fold.setAccessibleName(name)
         self.fold.setToolTip(plain_tip(name))
         self._more.setVisible(unfolded)

@@ -27,7 +27,7 @@ class InspectorDock(Dock):
         self._aside = False
         self._wanted = True
         self.toggleViewAction().triggered.connect(self._choose)
-        fold = icon_button("caret-double-right", "Fold the Inspector to a strip")
+        fold = icon_button("caret-double-right", "Collapse the Inspector to a strip")
         fold.clicked.connect(self.fold)
         self.add_to_head(fold)
         self._full_title = self.titleBarWidget()
@@ -44,7 +44,7 @@ class InspectorDock(Dock):
         strip = QWidget()
         column = QVBoxLayout(strip)
         column.setContentsMargins(4, 8, 4, 8)
-        for icon_name, name in (("caret-double-left", "Unfold the Inspector"), ("image", "Inspector: selected images")):
+        for icon_name, name in (("caret-double-left", "Expand the Inspector"), ("image", "Inspector: selected images")):
             opener = icon_button(icon_name, name)
             opener.clicked.connect(self.unfold)
             column.addWidget(opener, 0, Qt.AlignmentFlag.AlignHCenter)

@@ -18,7 +18,7 @@ from workbench.workspace import Workspace
 KEPT_BYTES = 128 << 20
 BATCH = 48  # pictures a task: few enough that a newer request waits only a moment
 FULL_FROM = 200  # px from which the original file is worth reading
-GONE = "This image is not in the data set any more."
+GONE = "This image is no longer in the data set."
 Wish = tuple[int, int]  # sample id, px of the longer side
 
 

@@ -120,4 +120,4 @@ def _close(file: QSaveFile, path: Path, written: bool) -> None:
 
 
 def _problem(path: Path, file: QSaveFile) -> Problem:
-    return Problem(f"{path} cannot be written: {file.errorString()}.", todo="Choose another place.")
+    return Problem(f"{path} cannot be written: {file.errorString()}.", todo="Choose another folder.")

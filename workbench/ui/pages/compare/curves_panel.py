@@ -39,7 +39,7 @@ class CurvesPanel(QWidget):
         self.choice.setAccessibleName("Which curves are drawn")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.setMinimumContentsLength(LEAST_WORDS)
-        self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
+        self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)

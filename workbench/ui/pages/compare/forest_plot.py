@@ -74,7 +74,7 @@ class ForestPlot(PaintedPlot):
         count, shown = len(forest.rows), len(self._drawn())
         left_out = f"; the first {shown} of {count} groups" if shown < count else ""
         self.picture.need_height(HEAD_PX + ROW_PX * shown + AXIS_PX)
-        paired = "over seeds, 95% interval, filled where it leaves out 0"
+        paired = "over seeds, 95% interval, filled where it excludes 0"
         self.retitle(f"Difference from {forest.baseline.title}, {paired}{left_out}")
         self.refresh()
 

@@ -201,7 +201,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
     projection = candidates.get(projection_id)
     if projection is None:
-        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it again.")
+        raise Problem("This map is no longer in the workspace.", todo="Choose its method again to draw it again.")
     points, proxies = workspace.coordinates(projection_id)
     method = METHODS.get(projection.method, projection.method)
     said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"
@@ -284,7 +284,7 @@ def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str,
     try:
         return () if dataset is None else workspace.dataset(dataset).class_names, ""
     except Problem as problem:
-        return (), f"{problem.what} Numbers stand for them."
+        return (), f"{problem.what} Numbers are shown instead."
 
 
 def name_of(names: tuple[str, ...], label: int) -> str:

@@ -35,7 +35,7 @@ class Sheet:
     def words(self) -> str:
         """The caption, which also says if the points of a vector file are drawn as a picture."""
         if self.canvas.cloud.vector and self.canvas.in_view() > SHAPES_UP_TO:
-            return f"{self.caption}   ·   points as a picture: too many for shapes"
+            return f"{self.caption}   ·   points as a picture: too many for vector shapes"
         return self.caption
 
 

@@ -131,7 +131,7 @@ class GallerySearch:
         words = [f"Row {self.answer['row'] + 1:,}, {how} in {short_time(self.answer['seconds'])}."]
         if self.answer["class_name"]:
             right = sum(self.answer["right"])
-            words.append(f"Class {self.answer['class_name']}: {right} of the {len(self.answer['rows'])} are of it.")
+            words.append(f"{right} of the {len(self.answer['rows'])} are of its class, {self.answer['class_name']}.")
         if (missed := self.answer["missed"]) is not None:
             words.append(f"The index misses {missed or 'none'} of these {len(self.answer['rows'])}.")
         return " ".join(words)

@@ -57,7 +57,7 @@ class Result(QWidget):
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
         self.tag = button("Tag", "tag", "quiet")
-        self.tag.setToolTip("Say something of this sample, for instance that its label is wrong")
+        self.tag.setToolTip("Tag this image, for instance as wrongly labelled")
         self.tags = ElidedLabel("", "caption")
         self.tags.hide()
         self.own, self.words = Chip("Your image", removable=True), Chip("Your words", removable=True)
@@ -101,7 +101,7 @@ class Result(QWidget):
     def _grid_head(self) -> QHBoxLayout:
         """The title of the grid, and the way down to what was missed."""
         self.to_missed = button("", "arrow-down", "quiet")
-        self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
+        self.to_missed.setToolTip("Images of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
         return in_row((label("Nearest neighbours", "section", wrap=True), 1), self.to_missed, self.copy)
@@ -159,7 +159,7 @@ class Result(QWidget):
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
         """Show the test images that are nearest to some words."""
-        self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
+        self._show_asked(self.words, words, f"Compared through the text tower, by {kind}", neighbours)
         self.picture.hide()
 
     def show_nothing(self, words: str) -> None:

@@ -56,7 +56,7 @@ class TriagePanel(QStackedWidget):
         self.least.setRange(0.3, 1)
         self.least.setSingleStep(0.05)
         self.least.setValue(LEAST)
-        self.least.setToolTip("Suspicion from which a label is listed; at half another class has as much for it")
+        self.least.setToolTip("Lowest suspicion that is listed; at 0.5 another class has as many votes as its own")
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()
         self.table.setModel(self.rows)
@@ -83,7 +83,7 @@ class TriagePanel(QStackedWidget):
             ("Unsure about the label", "U", partial(self.answer, UNSURE)),
             ("Next suspect", "Down", partial(self._step, 1)),
             ("Previous suspect", "Up", partial(self._step, -1)),
-            ("Take back the last answer", "Ctrl+Z", self.take_back),
+            ("Undo the last answer", "Ctrl+Z", self.take_back),
         ):
             action = QAction(words, self)
             action.setShortcut(QKeySequence(keys))

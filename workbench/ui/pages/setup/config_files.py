@@ -48,7 +48,7 @@ class ConfigFiles:
                 return
             name = str(path)
         QGuiApplication.clipboard().setText(shlex.join(["workbench", "run", name, "--workspace", str(workspace)]))
-        self._session.notify("The command is copied.")
+        self._session.notify("The command was copied.")
 
     def _write(self, config: RunConfig, path: Path) -> bool:
         try:

@@ -24,7 +24,7 @@ class MethodPanel(QStackedWidget):
         self.charts: list[ChartView] = []
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Step of the charts")
-        self.slider.setToolTip("Go back to earlier charts; at the right end the newest is shown")
+        self.slider.setToolTip("Drag left for earlier charts; the right end shows the newest")
         self.slider.valueChanged.connect(self._moved)
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)

@@ -33,7 +33,7 @@ RANKS = (1, 5, 10, 100)  # last ranks of the groups of first hits
 STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
 ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand out from the plot's background
-LONELY = "No other of its class"
+LONELY = "No other image of its class"
 
 
 def grouped(

@@ -41,7 +41,7 @@ def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool,
     if drawn < total:
         said += f", {total - drawn:,} hidden"
     if away:
-        said += f", {away:,} of the selected not on this map"
+        said += f", {away:,} of the selected images not on this map"
     if crowded:
         return f"{said}, as density: the stronger the colour, the more points"
     return f"{said}, {pictures:,} as pictures" if pictures else said

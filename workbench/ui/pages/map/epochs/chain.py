@@ -13,7 +13,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_scores
 from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
 
-BETWEEN = "On the way between two epochs: places are interpolated, scores and colours are those of the nearer epoch"
+BETWEEN = "Between two epochs: positions are interpolated; scores and colours are those of the nearer epoch"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

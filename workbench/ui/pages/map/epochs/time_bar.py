@@ -54,7 +54,7 @@ class TimeBar(QWidget):
         self.slider.setPageStep(STEPS)
         self.slider.setAccessibleName("Epoch of the map")
         self.slider.setToolTip(
-            "Drag through the epochs; Left and Right go from one to the next, Space plays, here and on the map"
+            "Drag to move through the epochs. Here and on the map, Left and Right step, and Space plays"
         )
         self.slider.addActions(self.keys)
         self.words = ElidedLabel("", "caption")
