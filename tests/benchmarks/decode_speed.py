@@ -1,4 +1,4 @@
-"""Decoding photographs by one core and by two, beside what two processes reach that have nothing to do with each other.
+"""Decoding photographs by one core and by two, and what two unrelated processes reach.
 
     python tests/benchmarks/decode_speed.py FOLDER [--side 128] [--images 3030] [--rounds 5] [--form pixels]
 
@@ -6,7 +6,7 @@ FOLDER holds one folder per class, such as Caltech-101's. A round has four turns
 images: the product on one core and on two (reading, decoding, resizing, hashing and writing a whole cache, the threads
 included), and one and two bare processes that read, decode and resize and keep nothing. What another program or the
 machine's host takes in a moment hits all four alike. Of a few hundred images the start and the last write, during which
-cores are idle, are a noticeable part: 3,030 are measured. Told are medians of the ratios of a round, with their
+cores are idle, are a noticeable part: 3,030 are measured. Prints medians of the ratios of a round, with their
 quartiles: two cores against one, the same of bare processes, which is the most that this machine gives, and the one by
 the other.
 """
@@ -52,7 +52,7 @@ def decoding(images: ImageSet, form: Wanted, cores: set[int]) -> tuple[float, fl
 
 
 def run_on(cores: set[int]) -> None:
-    """Have every thread of this process, and those to come, on these cores. Linux alone can do it."""
+    """Bind all present and future threads of this process to these cores; works only on Linux."""
     for thread in os.listdir("/proc/self/task"):
         os.sched_setaffinity(int(thread), cores)
 

@@ -61,7 +61,7 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
         raw, band = seeds.behind[name]
         assert np.isnan(raw.xData).sum() == 3, "each run"
         assert isinstance(band, Band)
-    assert "means of bins of 24 steps" in seeds.note.text()
+    assert "means over bins of 24 steps" in seeds.note.text()
     assert "a point every 4 steps at most" in seeds.note.text()
     seeds.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in seeds.behind["0"])

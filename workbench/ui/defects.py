@@ -100,7 +100,7 @@ class Defects(QObject):
 
 def _as_problem(kind: type[BaseException]) -> Problem:
     return Problem(
-        "Something went wrong; this is a bug in Workbench.",
+        "Something went wrong: this is a defect in Workbench.",
         kept="All stored data is kept, and a run that is training continues.",
         todo=f"Copy the details ({kind.__name__}) into a bug report.",
     )
