@@ -35,7 +35,7 @@ class Look:
 
 
 class ExportDialog(QDialog):
-    """Formats of one run. What cannot be made of it is shown with the reason."""
+    """The export formats of one run. A format that is not possible is shown with the reason."""
 
     def __init__(self, session: Session, run: Run, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -152,7 +152,7 @@ class ImportDialog(QDialog):
         self._check()
 
     def _ended(self) -> None:
-        """Also when it was cancelled in the Activity panel."""
+        """The import has ended, or was cancelled in the Activity panel."""
         self._say("", "muted")
         self._check()
 

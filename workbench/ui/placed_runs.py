@@ -36,11 +36,11 @@ class PlacedRuns(QObject):
         QTimer.singleShot(0, self, self.follow)
 
     def follow(self) -> None:
-        """Follow every place from which something may come: at the start, and after something was asked of one."""
+        """Follow every place that may have new data: at the start, and after a request to one."""
         self._work.read(self._places, self._follow)
 
     def show(self, run: Run | None) -> None:
-        """The run that the window shows: its place is looked at more often."""
+        """Set the run that the window shows: its place is read more often."""
         self._shown = run.placement.place if run is not None and run.placement is not None else ""
         for name, follower in self._followers.items():
             follower.in_view = name == self._shown

@@ -114,7 +114,7 @@ class RunQueue(QObject):
         self.changed.emit()
 
     def end(self, run_id: int, *, keep: bool = True) -> None:
-        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the line at once."""
+        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the queue at once."""
         if run_id in self.waiting:
             self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)

@@ -1,4 +1,4 @@
-"""The Activity dock: one line for the newest job, unfolding to every job and the log."""
+"""The Activity dock: one line for the newest job, which expands to all jobs and the log."""
 
 from datetime import datetime
 
@@ -47,7 +47,7 @@ class JobLine(QWidget):
         row = in_row(self._mark, (self.text, 1), on=self, margins=(8, 0, 8, 0), spacing=8)
         for part in (self.bar, self.left, self.cancel):
             row.addWidget(part)
-        for part in (self.bar, self.cancel):  # lines of one height, and bars under each other
+        for part in (self.bar, self.cancel):  # lines of equal height, and aligned bars
             policy = part.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
             part.setSizePolicy(policy)
@@ -82,7 +82,7 @@ def _words(item: ActivityItem) -> str:
 
 
 class ActivityDock(QDockWidget):
-    """At the window's foot; `toggled` says that it was folded or unfolded by the user."""
+    """The dock at the bottom of the window; `toggled` signals that the user expanded or collapsed it."""
 
     toggled = Signal(bool)
 
@@ -103,7 +103,7 @@ class ActivityDock(QDockWidget):
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.setTitleBarWidget(QWidget())
         self.fold.toggled.connect(self.set_unfolded)
-        self._due = QTimer(self, singleShot=True, interval=0)  # many jobs that change in one turn are shown once
+        self._due = QTimer(self, singleShot=True, interval=0)  # all changes of one turn are drawn together
         self._due.timeout.connect(self.refresh)
         activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)

@@ -1,4 +1,4 @@
-"""The Inspector dock: a frame for the selected samples, which folds to a strip where the window is narrow."""
+"""The Inspector dock: a frame for the selected samples, which collapses to a strip when the window is narrow."""
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QCloseEvent, QFontInfo
@@ -17,7 +17,7 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 class InspectorDock(Dock):
     """Shown next to a page while something is selected, unless the user closed it.
 
-    It folds by itself when the window becomes narrow; the user's own choice holds until it crosses that again.
+    It collapses when the window becomes narrow; the user's own choice holds until it crosses that again.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -95,7 +95,7 @@ class InspectorDock(Dock):
         self.widget().setMaximumWidth(UNLIMITED)
 
     def stand_aside(self, aside: bool) -> None:
-        """Fold for a page that has its own column for the selection, and unfold afterwards."""
+        """Collapse for a page that has its own column for the selection, and expand afterwards."""
         if aside and not self.folded:
             self._aside = True
             self.fold()
@@ -110,7 +110,7 @@ class InspectorDock(Dock):
             self.adapt(self.window().width())
 
     def adapt(self, window_width: int) -> None:
-        """Fold or unfold when the window's width has crossed the limit, which grows with the text."""
+        """Collapse or expand when the window's width has crossed the limit, which grows with the text."""
         narrow = window_width < NARROW * QFontInfo(self.font()).pixelSize() / theme.BODY_PX
         if narrow == self._narrow:
             return

@@ -111,7 +111,7 @@ class SweepsModel:
 
     @property
     def working(self) -> bool:
-        """Whether a worker has the shown sweep, or is on its way: it can be paused."""
+        """Whether a worker has the shown sweep or is starting: it can be paused."""
         sweep = None if self.shown is None else self.shown.sweep
         return sweep is not None and sweep.state == "active" and (sweep.alive or sweep.starting)
 

@@ -126,7 +126,7 @@ class ElidedLabel(QLabel):
         self._tell_whole()
 
     def set_lines(self, lines: int) -> None:
-        """Break into so many lines at most before the text is shortened."""
+        """Break into at most this many lines before the text is shortened."""
         if lines != self._lines:
             self._lines = lines
             self.updateGeometry()
@@ -162,7 +162,7 @@ class ElidedLabel(QLabel):
         return [*lines, self.fontMetrics().elidedText(rest, self._mode, width)]
 
     def _fitting(self, text: str, width: int) -> int:
-        """How many letters fit in one line; words are kept whole unless one is longer than the line."""
+        """How many letters fit in one line; a word is split only if it is longer than the line."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

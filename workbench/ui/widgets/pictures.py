@@ -34,7 +34,7 @@ class Loaded:
 class PictureLoader(QObject):
     """Each part of the window asks for what it shows; its newest request replaces its older one and is served first.
 
-    A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
+    For a picture that cannot be loaded, the reason is given by `absent`, and once per data set in the message bar.
 
     Args:
         dataset: number of the data set that is asked for now, or None; by default that of the shown run.

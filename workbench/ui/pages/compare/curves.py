@@ -1,4 +1,4 @@
-"""A metric over epochs or a scalar over steps: mean of each group, its band over seeds, and each run faint behind."""
+"""A metric over epochs or a scalar over steps: mean of each group, its band over seeds, each run as a faint line."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -22,7 +22,7 @@ NAMED = 6  # groups that the question lists
 
 
 class MoreSeedsAction(QObject):
-    """The action of the Compare page; it stands in its menu and behind its button.
+    """The action of the Compare page, in its menu and behind its button.
 
     Args:
         page: over which the question is asked.

@@ -1,4 +1,4 @@
-"""The commands of the Map page: tools, what they do to the view and the selection, and the way through the epochs."""
+"""The commands of the Map page: tools, commands for the view and the selection, and steps through the epochs."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup

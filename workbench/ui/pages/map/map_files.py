@@ -51,7 +51,7 @@ def check_ending(path: Path) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing. Raises Problem when it cannot be written."""
+    """Write the complete file or nothing. Raises Problem when it cannot be written."""
     with files.atomic_write(path) as file:
         file.write(content)
 

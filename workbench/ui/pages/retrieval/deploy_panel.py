@@ -1,4 +1,4 @@
-"""The Deployment view: what the shown evaluation keeps and costs in each store, and the limit for same or different."""
+"""The Deployment view: quality and cost of the shown evaluation in each store, and the limit for same or different."""
 
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ WHY = (
 
 
 class DeployPanel(QStackedWidget):
-    """Shows what was measured of the session's evaluation; measuring is asked of a process of its own."""
+    """Shows the deployment measurements of the session's evaluation; a separate process makes them."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -99,7 +99,7 @@ class Result(QWidget):
         self.other.row.chosen.connect(self.neighbour_chosen)
 
     def _grid_head(self) -> QHBoxLayout:
-        """The title of the grid, and the way down to what was missed."""
+        """The title of the grid, and the button that leads to the missed neighbours."""
         self.to_missed = button("", "arrow-down", "quiet")
         self.to_missed.setToolTip("Images of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()

@@ -1,4 +1,4 @@
-"""The Label triage view: suspects on the left, the one that is looked at in the centre, keys for the answer."""
+"""The Label triage view: suspects on the left, the current one in the centre, keys for the answers."""
 
 from functools import partial
 from pathlib import Path
@@ -177,7 +177,7 @@ class TriagePanel(QStackedWidget):
     # What the user does
 
     def answer(self, word: str, _checked: bool = False) -> None:
-        """Decide about the suspect that is looked at, store it, and go on to the next one."""
+        """Decide about the current suspect, store the answer, and move to the next one."""
         new_label = self.suspect.new_class.currentData() if word == RELABEL else None
         decision, triage = self.model.answer(word, new_label), self.model.triage
         if decision is not None and triage is not None:

@@ -14,7 +14,7 @@ class RetrievalViews(QTabWidget):
     """A tab for each view.
 
     Args:
-        queries: the view that is there from the start.
+        queries: the view that exists from the start.
     """
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:

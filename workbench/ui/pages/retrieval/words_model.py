@@ -19,7 +19,7 @@ class WordSearch:
     Args:
         threads: the session.
         show: puts an answer on screen.
-        tell: called when something has changed.
+        tell: called after each change.
     """
 
     def __init__(self, threads: Threads, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:

@@ -260,7 +260,7 @@ class Draft:
         return self._choice(kind, {"name": name} | published)
 
     def _unchanged_loss(self) -> Values:
-        """The loss as it would be if nobody had changed a parameter, but for the values that follow from a choice."""
+        """The loss without the user's changes of parameters, with the values that follow from a choice."""
         now, known = self.values["loss"], self.catalog
         first, chosen = self._fresh("loss", now["name"]), self._fresh("loss", now["name"], now)
         return chosen | {name: first[name] for name in catalogs.deciding(known, now["name"], self._dataset)}

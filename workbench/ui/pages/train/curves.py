@@ -17,7 +17,9 @@ from workbench.workspace.rows import Evaluation, Run, recalls
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 SHOWN_IN_PERCENT = ("train/accuracy",)
-EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
+EXPLODED = re.compile(
+    r"The loss (exploded to \S+) at step (\d+)"
+)  # as the trainer writes it; NaN is visible without it
 
 
 class Curves(Scrolled):

@@ -55,7 +55,7 @@ class MethodPanel(QStackedWidget):
         return self._shown
 
     def show_steps(self, steps: list[int]) -> None:
-        """Steps at which charts were stored, rising; the newest is asked for unless an earlier one is looked at."""
+        """Steps at which charts were stored, rising; the newest is requested unless an earlier one is shown."""
         at_end = not self._steps or self.slider.value() == self.slider.maximum()
         self._steps = steps
         self.setCurrentIndex(1 if steps else 0)

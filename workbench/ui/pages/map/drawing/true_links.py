@@ -1,4 +1,4 @@
-"""Lines on the map from the hovered point to its neighbours in the embedding, wherever the map has put them."""
+"""Lines on the map from the hovered point to its neighbours in the embedding, wherever they are on the map."""
 
 import numpy as np
 from PySide6.QtCore import QObject

@@ -85,7 +85,7 @@ class TimeBar(QWidget):
 
     @property
     def steps(self) -> list[QAction]:
-        """The keys that go from one epoch to the next, which a map that turns has another use for."""
+        """The keys that step from one epoch to the next; a 3-D map uses them to turn."""
         return self.keys[1:]
 
     @property

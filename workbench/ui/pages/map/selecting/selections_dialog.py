@@ -107,7 +107,7 @@ class SelectionsDialog(QDialog):
         self._fill()
 
     def save_selection(self) -> None:
-        """Keep what is selected under a free name, ready to be renamed."""
+        """Save the selected samples under a free name, ready to be renamed."""
         dataset_id = self.store.dataset_id
         if dataset_id is None or not len(self.session.selection):
             self.session.notify("Select some points of the map first, then save them.")
