@@ -644,7 +644,7 @@ def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):
     session.show_run(session.workspace.create_run(config))
     window.run_actions.duplicate.trigger()
     if not session.catalog:
-        assert "still being made" in window.message.what.text()
+        assert "not ready yet" in window.message.what.text()
 
 
 # Drops

@@ -84,7 +84,7 @@ class PlaceFollower(QObject):
             )
 
     def close(self) -> None:
-        """End: what waits for the place waits no longer."""
+        """Stop following; nothing waits for the place any longer."""
         self._closed = True
         self._timer.stop()
 

@@ -1,4 +1,4 @@
-"""Runs of this workspace at other places: followed while the window is open, and asked to end or to go on.
+"""Runs of this workspace at other places: followed while the window is open, and asked to end or to continue.
 
 What knows of places is loaded when it is needed first: most workspaces have no such run, and the window comes first.
 """
@@ -87,7 +87,7 @@ class PlacedRuns(QObject):
         self._ask(f"Fetching the checkpoints of run {run_id}", ask)
 
     def close(self) -> None:
-        """Look no more; what waits for a place ends."""
+        """Stop following; nothing waits for a place any longer."""
         for follower in self._followers.values():
             follower.close()
 

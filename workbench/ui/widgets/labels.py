@@ -27,7 +27,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget
 
 
 def plain_tip(text: str) -> str:
-    """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
+    """A tooltip that contains names: Qt would render text that looks like markup, and load pictures that it names."""
     text = visible(text)
     if "<" not in text and "&" not in text:
         return text
@@ -99,10 +99,10 @@ class IconLabel(QLabel):
 
 
 class ElidedLabel(QLabel):
-    """Text that is shortened to the room it has; the whole text is in the tooltip and for screen readers.
+    """Text that is shortened to the available space; the whole text is in the tooltip and for screen readers.
 
     Args:
-        lines: how many it may break into before it is shortened; their room is kept free.
+        lines: how many it may break into before it is shortened; their space is reserved.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the answers of Label triage say so far, and the buttons that take them elsewhere."""
+"""The summary of the answers of Label triage, and the buttons that export and import them."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -34,7 +34,7 @@ class RetrievalViews(QTabWidget):
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
-        """The view of a tab, made now if it is not there yet."""
+        """The view of a tab, made now if it does not exist yet."""
         if index not in self._made:
             self._made[index] = self._makers[index]()
             self._columns[index].addWidget(self._made[index])

@@ -173,7 +173,7 @@ class SetupPage(QWidget):
             self._refresh()
 
     def start_run(self) -> None:
-        """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
+        """Start the run, or add it to the queue, and show it. Does nothing while something is wrong."""
         if self.draft is None or self.config is None or not self.start.isEnabled():
             return
         self.runner.give_way()

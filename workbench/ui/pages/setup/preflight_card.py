@@ -1,4 +1,4 @@
-"""The Preflight card: what is known of the run before it starts, or why nothing is."""
+"""The Preflight card: what is known of the run before it starts, or why nothing is known."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

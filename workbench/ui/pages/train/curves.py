@@ -90,7 +90,7 @@ class Curves(Scrolled):
             )
 
     def show_trouble(self, run: Run) -> None:
-        """Mark on the curve where the loss went wrong, as the run says it."""
+        """Mark on the curve where the loss went wrong, as the run reports it."""
         exploded = EXPLODED.search(run.problem)
         if exploded is not None:
             self.batch.mark(float(exploded[2]), f"Loss {exploded[1]}")
