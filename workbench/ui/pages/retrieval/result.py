@@ -159,7 +159,7 @@ class Result(QWidget):
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
         """Show the test images that are nearest to some words."""
-        self._show_asked(self.words, words, f"Compared through the text tower, by {kind}", neighbours)
+        self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
         self.picture.hide()
 
     def show_nothing(self, words: str) -> None:
