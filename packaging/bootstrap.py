@@ -1,6 +1,7 @@
 """Two commands from a fresh clone: `python3 packaging/bootstrap.py run` and `python3 packaging/bootstrap.py test`.
 
-Standard library only. The file must parse on Python 3.6, so that an old Python gets a sentence and not a traceback.
+Standard library only. The file must parse on Python 3.6, so that an old Python prints an
+error message and not a traceback.
 """
 
 import ctypes
@@ -81,17 +82,17 @@ NO_TRUST = "SSLError|SSLCertVerificationError|CERTIFICATE_VERIFY_FAILED"
 DISK_FULL = r"No space left on device|Errno 28\b|WinError 112\b|Disk quota exceeded|Errno 122\b"
 
 
-class Trouble(Exception):  # noqa: N818 - the world's fault, not a defect
-    """The one sentence that ends the command with exit status 1."""
+class Trouble(Exception):  # noqa: N818 - a fault of the machine, not a defect
+    """A message that ends the command with exit status 1."""
 
 
-# ---------------------------------------------------------------- what is there
+# ---------------------------------------------------------------- the environment
 
 
 class Environment:
-    """The `.venv` of one checkout: where its parts are, and whether it is whole.
+    """The `.venv` of one checkout: the paths of its parts, and whether it is complete.
 
-    Whole means: its stamp, written last, names this checkout, this Python and these versions.
+    Complete means: its stamp, written last, names this checkout, this Python and these versions.
     """
 
     def __init__(self, root):
@@ -105,17 +106,17 @@ class Environment:
         self.packages = self.folder / ("Lib/site-packages" if windows else "lib/" + version + "/site-packages")
 
     def maker(self):
-        """What made the environment: another one of these means that it has to be made again."""
+        """What made the environment: when this changes, the environment is made again."""
         version = "{} {}.{}".format(platform.python_implementation(), *sys.version_info[:2])
         return [version, platform.system(), platform.machine(), str(self.root)]
 
     def versions(self):
-        """Hash of what is to be installed: a change means that pip has to look again."""
+        """Hash of what is to be installed: when it changes, pip runs again."""
         named = (self.root / "pyproject.toml", self.root / "packaging" / "constraints.txt")
         return hashlib.sha256(b"\0".join(path.read_bytes() for path in named)).hexdigest()
 
     def read_stamp(self):
-        """What the last finished install wrote; empty when there was none, or the stamp is damaged."""
+        """The stamp of the last finished installation; empty when there is none or it is damaged."""
         try:
             stamp = json.loads(self.stamp.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -129,7 +130,7 @@ class Environment:
         os.replace(half, self.stamp)
 
     def lacks(self, extras):
-        """What is to be done so that `extras` can be used: "nothing", "install" or "make" (all of it, from nothing)."""
+        """What must be done so that `extras` can be used: "nothing", "install" or "make" (all of it, from nothing)."""
         stamp = self.read_stamp()
         if stamp.get("maker") != self.maker() or not self.python.exists() or not self.packages.is_dir():
             return "make"
@@ -139,7 +140,7 @@ class Environment:
 
 
 def requirements(root, extras):
-    """The lines of pyproject.toml that pip gets."""
+    """The requirements from pyproject.toml, as arguments of pip."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project["dependencies"] + [
         line for extra in extras for line in project["optional-dependencies"].get(extra, [])
@@ -158,9 +159,9 @@ def is_missing(library):
 
 
 def lacks_ensurepip():
-    """Debian's python3 comes without the part that fills a new environment."""
+    """Whether ensurepip is missing, as in Debian's python3: it installs pip into a new environment."""
     try:
-        import ensurepip  # noqa: F401 - asked for, not used
+        import ensurepip  # noqa: F401 - imported as a check, not used
     except ImportError:
         return True
     return False
@@ -187,7 +188,7 @@ def missing_parts(qt, new):
 
 
 def check_system(qt, new):
-    """Qt says only "could not load the plugin" when one of these is missing, so they are asked for before it starts."""
+    """Check the system libraries before Qt starts: when one is missing, Qt only says "could not load the plugin"."""
     missing = missing_parts(qt, new) if platform.system() == "Linux" else []
     if not missing:
         return
@@ -207,7 +208,7 @@ def sentence_for_libraries(missing, command):
 
 
 def install_with_apt(command):
-    """As root on Debian and Ubuntu. A fresh container has no package lists, so a first failure fetches them."""
+    """Install packages as root on Debian or Ubuntu; fetches the package lists first if they are missing."""
     say("Installing system libraries: " + command)
     env = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     for attempt in (command, "apt-get update", command):
@@ -244,7 +245,7 @@ def check_space(folder, free=None):
 
 
 def sentence_for_pip(log):
-    """Why pip gave up, read off its output."""
+    """The reason why pip failed, from its output."""
     if re.search(DISK_FULL, log):
         return "The disk became full while installing: make room and call this again."
     if re.search(NO_TRUST, log):
@@ -260,7 +261,7 @@ def sentence_for_pip(log):
 
 
 def shown(line):
-    """pip's line, shortened for the person; empty for most of them."""
+    """A line of pip's output, shortened for the terminal; empty for most lines."""
     fetched = re.match(r"\s*Downloading (\S+?)-(\d[^-]*)-\S+\.whl \(([\d.]+ [MG]B)\)", line)
     if fetched:
         return "  {} {} ({})".format(*fetched.groups())
@@ -272,9 +273,10 @@ def shown(line):
 
 @contextmanager
 def alone(root):
-    """One installation at a time; a second call waits. pip inherits the lock: it outlives a killed call as pip does.
+    """Allow one installation at a time; a second call waits.
 
-    Yields the descriptors that pip has to inherit. On Windows there is no such lock, and none is taken.
+    Yields the descriptors of the lock. pip inherits them, so that the lock lasts as long as pip runs, even when this
+    call is killed. On Windows there is no such lock, and none is taken.
     """
     if fcntl is None:
         yield ()
@@ -289,7 +291,7 @@ def alone(root):
 
 
 def follow(command, env, log, inherited=()):
-    """Run pip, show how it gets on, keep all it says in `log`. Returns its exit status."""
+    """Run pip, show its progress and write its output to `log`. Returns its exit status."""
     start = time.monotonic()
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
     with log.open("w", encoding="utf-8") as kept, subprocess.Popen(command, env=env, pass_fds=inherited, **pipe) as pip:
@@ -298,14 +300,14 @@ def follow(command, env, log, inherited=()):
                 kept.write(line)
                 if shown(line):
                     say(f"{time.monotonic() - start:5.0f} s{shown(line)}")
-        except BaseException:  # Ctrl+C, or a full disk under the log: nothing goes on behind the person's back
+        except BaseException:  # Ctrl+C, or a full disk under the log: pip must not continue in the background
             pip.kill()
             raise
     return pip.returncode
 
 
 def refuse_foreign_link(environment):
-    """`venv --clear` follows a link: what another checkout or a person keeps behind it must not be emptied."""
+    """Refuse a `.venv` that is a link to a folder of others: `venv --clear` would follow it and empty that folder."""
     folder = environment.folder
     if not folder.is_symlink():
         return
@@ -320,7 +322,7 @@ def refuse_foreign_link(environment):
 
 
 def make(environment):
-    """An empty `.venv`, whatever stood there before; behind a link only where that is this checkout's own."""
+    """Make an empty `.venv` in place of what was there; behind a link only where that is this checkout's own."""
     refuse_foreign_link(environment)
     if Path(sys.prefix).resolve() == environment.folder.resolve():
         raise Trouble("The .venv has to be made again: call this with the Python of the system, not with its own.")
@@ -333,7 +335,7 @@ def make(environment):
 
 
 def install(environment, extras, inherited=()):
-    """The pinned packages, and a .pth file that puts this checkout on the environment's path."""
+    """Install the pinned packages, and write a .pth file that puts this checkout on the environment's path."""
     environment.stamp.unlink(missing_ok=True)
     downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
     downloads.mkdir(exist_ok=True)
@@ -350,12 +352,12 @@ def install(environment, extras, inherited=()):
     if status:
         reason = sentence_for_pip(environment.log.read_text(encoding="utf-8", errors="replace"))
         raise Trouble(f"{reason} Details: {environment.log}")
-    way = os.path.relpath(environment.root, environment.packages)  # relative, so that any name of the folder will do
+    way = os.path.relpath(environment.root, environment.packages)  # relative, so that the folder may have any name
     (environment.packages / "workbench-checkout.pth").write_text(way + "\n", encoding="ascii")
 
 
 def write_catalog(environment):
-    """The list of losses, data sets and backbones that the window draws its forms from before torch is loaded."""
+    """Write the list of losses, data sets and backbones from which the window makes forms before torch is loaded."""
     code = "from workbench.entries import catalog; catalog.write_now()"
     command = [str(environment.python), "-c", code]
     done = subprocess.run(command, cwd=environment.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -364,7 +366,7 @@ def write_catalog(environment):
 
 
 def prepare(environment, extras, qt):
-    """Whatever is needed, and nothing when all is there."""
+    """Do what the environment needs: nothing when it is complete."""
     check_system(qt, new=environment.lacks(extras) == "make")
     if environment.lacks(extras) != "nothing":
         with alone(environment.root) as inherited:
@@ -372,7 +374,7 @@ def prepare(environment, extras, qt):
 
 
 def bring_up(environment, extras, inherited):
-    """Make or change the environment; another call may have done it while this one waited."""
+    """Make or update the environment, unless another call did so while this one waited."""
     work = environment.lacks(extras)
     if work == "nothing":
         return
@@ -397,14 +399,14 @@ def has_display(system, variables):
 
 
 def program(arguments, display):
-    """What follows `python`: the CLI with the person's arguments, the window, or the sample in the terminal."""
+    """The arguments of `python`: the CLI with the user's arguments, the window, or the sample in the terminal."""
     if arguments:
         return ["-m", "workbench", *arguments]
     return ["-m", "workbench"] if display else ["-m", "workbench", "sample"]
 
 
 def hand_over(environment, arguments, variables):
-    """Become the program: its exit status and Ctrl+C are its own. Windows has no exec, so there it is waited for."""
+    """Replace this process by the program, which then gets Ctrl+C and sets the exit status; wait for it on Windows."""
     command = [str(environment.python), *arguments]
     sys.stdout.flush()
     if os.name == "posix":
@@ -414,11 +416,11 @@ def hand_over(environment, arguments, variables):
         try:
             return process.wait()
         except KeyboardInterrupt:
-            continue  # the program has had it too and ends in its own way
+            continue  # the program gets Ctrl+C, too, and ends by itself
 
 
 def opens_window(arguments, display):
-    """Whether Qt will be loaded: the command line does without."""
+    """Whether Qt will be loaded: the command line does not need it."""
     return arguments[0].partition("=")[0] in ("-w", "--workspace") if arguments else display
 
 

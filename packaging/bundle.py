@@ -5,7 +5,7 @@ python packaging/bundle.py appimage     the folder, then one file for Linux
 python packaging/bundle.py installer    the folder, then the installer for Windows (needs Inno Setup)
 python packaging/bundle.py dmg          the folder, then the disk image for macOS
 
-Options: --to FOLDER (default dist), --keep (take the folder that is there). For an AppImage: --runtime FILE, the type-2
+Options: --to FOLDER (default dist), --keep (use the existing folder). For an AppImage: --runtime FILE, the type-2
 runtime that the file begins with (without one an AppDir is made), --sha256 HASH of that file where it is not the
 release that contents.py names, --compression gzip for a runtime that reads no zstd.
 """
@@ -27,7 +27,7 @@ LEVELS = {"zstd": "15", "gzip": "1"}  # gzip is for trials with a runtime from b
 
 
 def draw_icon(path: Path) -> None:
-    """The icon as a PNG; PyInstaller makes the formats of Windows and macOS of it."""
+    """Draw the icon as a PNG, from which PyInstaller makes the formats of Windows and macOS."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import Qt
     from PySide6.QtGui import QGuiApplication, QImage, QPainter
@@ -68,7 +68,7 @@ def make_folder(to: Path) -> Path:
 
 
 def apprun() -> str:
-    """The program of an AppImage: the window where it is given nothing or a config file, else the command line."""
+    """The start script of an AppImage: the window without arguments or with a config file, else the command line."""
     return f"""#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
 case "$1" in
@@ -79,7 +79,7 @@ esac
 
 
 def make_appdir(folder: Path, to: Path) -> Path:
-    """The folder as an AppDir: with the program, the menu entry and the icon where an AppImage has them."""
+    """Turn the folder into an AppDir, with the program, the menu entry and the icon where an AppImage has them."""
     appdir = to / f"{contents.NAME}.AppDir"
     shutil.rmtree(appdir, ignore_errors=True)
     (appdir / "usr" / "lib").mkdir(parents=True)
@@ -100,7 +100,7 @@ def make_appdir(folder: Path, to: Path) -> Path:
 
 
 def check_runtime(runtime: Path, expected: str) -> None:
-    """End the program where a file is not a type-2 runtime of this SHA-256: it becomes code that people start."""
+    """End the program unless the file is a type-2 runtime with this SHA-256: users will execute it."""
     content = runtime.read_bytes()
     if not content.startswith(b"\x7fELF") or content[8:11] != b"AI\x02":
         sys.exit(f"{runtime} is not the runtime of an AppImage of type 2.")
@@ -109,7 +109,7 @@ def check_runtime(runtime: Path, expected: str) -> None:
 
 
 def kept_as_they_are() -> list[str]:
-    """The words by which mksquashfs (4.5 or newer) packs no file that a start reads, each in blocks of its own."""
+    """Arguments of mksquashfs (4.5 or newer) that pack the files of a start uncompressed, in blocks of their own."""
     inside = f"usr/lib/{contents.NAME}"
     tests = [f"subpathname({inside}/_internal/{pattern})" for pattern in contents.READ_AT_START]
     tests += [f"pathname({inside}/{name})" for name in (contents.COMMAND, contents.WINDOW)]
@@ -117,7 +117,7 @@ def kept_as_they_are() -> list[str]:
 
 
 def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zstd") -> Path:
-    """The AppImage: the runtime, and behind it the AppDir as a squashfs. Needs mksquashfs."""
+    """Build the AppImage: the runtime, followed by the AppDir as a squashfs. Needs mksquashfs."""
     appdir = make_appdir(folder, to)
     image = to / f"{contents.NAME}-{contents.VERSION}-{platform.machine()}.AppImage"
     image.unlink(missing_ok=True)
@@ -133,7 +133,7 @@ def make_appimage(folder: Path, to: Path, runtime: Path, compression: str = "zst
 
 
 def make_installer(folder: Path, to: Path) -> Path:
-    """The installer for Windows, by Inno Setup's iscc."""
+    """Build the installer for Windows with Inno Setup's iscc."""
     facts = {
         "Name": contents.NAME, "Version": contents.VERSION, "Publisher": contents.PUBLISHER,
         "Window": contents.WINDOW, "Folder": str(folder.resolve()), "To": str(to.resolve()),
@@ -144,7 +144,7 @@ def make_installer(folder: Path, to: Path) -> Path:
 
 
 def make_dmg(folder: Path, to: Path) -> Path:
-    """The disk image for macOS: the application beside a link to the folder of applications."""
+    """Build the disk image for macOS: the application beside a link to the folder of applications."""
     stage = to / "dmg"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
@@ -163,7 +163,7 @@ def told(path: Path) -> str:
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
-    """What is asked for."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="packaging/bundle.py", description="Make a bundle of Workbench.")
     parser.add_argument("what", choices=("folder", "appimage", "installer", "dmg"))
     parser.add_argument("--to", type=Path, default=contents.ROOT / "dist")
@@ -176,7 +176,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def main(words: list[str]) -> int:
-    """Make what is asked for; returns the exit status."""
+    """Build the requested bundle; returns the exit status."""
     options = arguments(words)
     if options.runtime is not None:
         check_runtime(options.runtime, options.sha256)

@@ -1,6 +1,6 @@
 """What a bundle is made of: the one definition that workbench.spec, the AppImage, the installer and the CI read.
 
-Packages are carried whole, file by file as pip has installed them, and Python's own library by PyInstaller. So imports
+Packages are copied whole, file by file, as pip installed them, and Python's own library by PyInstaller. So imports
 by name, data files, plug-ins and numba's cache work as in an installation, and no list of hidden imports can be out of
 date. Only Qt is left to PyInstaller, which takes the modules that are named here and what they link to.
 """
@@ -18,7 +18,7 @@ from release import ROOT
 NAME = "Workbench"
 COMMAND, WINDOW = "workbench", "workbench-gui"  # the programs of a bundle: with a console on Windows, and without
 IDENTIFIER = "org.metric-workbench.workbench"  # of the macOS application
-CONFIG_SUFFIX = "toml"  # macOS knows no endings of two parts
+CONFIG_SUFFIX = "toml"  # macOS supports no endings of two parts
 PUBLISHER = "Workbench contributors"
 ICON = ROOT / "resources" / "desktop" / "metric-workbench.svg"
 ICON_SIZE = 512  # px of the picture that icons of Windows and macOS are made from
@@ -37,7 +37,7 @@ QT_MODULES = tuple(
 )
 # torch.compile needs a C compiler and Python's headers beside triton (1 GB): a bundle has neither.
 PACKAGES_LEFT_OUT = ("triton", "pip")
-# Parts of Python's own library that no program of a bundle asks for.
+# Parts of Python's standard library that no program of a bundle imports.
 LIBRARY_LEFT_OUT = (
     "_tkinter", "antigravity", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "this", "tkinter", "turtle",
     "turtledemo", "venv",
@@ -69,13 +69,13 @@ READ_AT_START = (
 
 
 def packages() -> dict[str, list[str]]:
-    """Every installed package that a bundle carries -> those that it asks for."""
+    """Every installed package that a bundle contains -> the packages that it requires."""
     carried = {name: asked for name, asked in release.packages().items() if name not in PACKAGES_LEFT_OUT}
     return {name: [other for other in asked if other in carried] for name, asked in carried.items()}
 
 
 def package_files() -> Iterator[tuple[Path, str]]:
-    """Every file of the packages, and of Workbench, with its path in the bundle; of Qt's packages only their facts."""
+    """Every file of the packages and of Workbench, with its path in the bundle; of Qt's packages only the metadata."""
     for name in packages():
         for file in distribution(name).files or ():
             path = file.as_posix()
@@ -89,7 +89,7 @@ def package_files() -> Iterator[tuple[Path, str]]:
 
 
 def with_compiled(files: list[tuple[Path, str]], into: Path) -> list[tuple[Path, str]]:
-    """The files, and compiled those of Python that have none: a bundle writes no bytecode where it lies.
+    """The files, with bytecode for the Python files that lack it: a bundle may be read-only.
 
     Args:
         files: as `package_files` gives them.
@@ -107,16 +107,16 @@ def with_compiled(files: list[tuple[Path, str]], into: Path) -> list[tuple[Path,
 
 
 def is_kept(path: str, left_out: tuple[str, ...] = FILES_LEFT_OUT) -> bool:
-    """Whether a file with this path in the bundle is of use there."""
+    """Whether a file with this path in the bundle is needed there."""
     return not any(fnmatch(path, pattern) for pattern in left_out)
 
 
 def carried_names() -> set[str]:
-    """The names by which the packages that are carried whole are imported."""
+    """The import names of the packages that are copied whole."""
     tops = {path.partition("/")[0] for _, path in package_files() if ".dist-info/" not in path}
     return {top.partition(".")[0] for top in tops}
 
 
 def library() -> list[str]:
-    """The modules of Python's own library: what is carried whole may ask for any of them."""
+    """The modules of Python's standard library: packages that are copied whole may import any of them."""
     return sorted(name for name in sys.stdlib_module_names if name not in LIBRARY_LEFT_OUT)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def build(into: Path) -> int:
-    """Build all pages into the folder; the exit status of mkdocs, whose words go to this terminal."""
+    """Build all pages into the folder; returns the exit status of mkdocs, which prints to this terminal."""
     words = ["build", "--strict", "--config-file", str(ROOT / "packaging" / "mkdocs.yml"), "--site-dir", str(into)]
     return subprocess.run([sys.executable, "-m", "mkdocs", *words], cwd=ROOT, check=False).returncode
 

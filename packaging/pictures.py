@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/ anew, from real runs: `python packaging/pictures.py DATA [--workspace FOLDER]`.
+"""Takes the pictures of docs/ again, from real runs: `python packaging/pictures.py DATA [--workspace FOLDER]`.
 
 DATA is the folder of real data: `mnist` (the four files), `caltech101` (a folder of photographs for each class) and
 `weights/squeezenet1_0.pth`. Seven runs are trained by the command line, unless the workspace has them already. Then the
@@ -50,7 +50,7 @@ def trainings(data: Path) -> list[list[str]]:
 
 
 def train(workspace: Path, data: Path) -> None:
-    """All runs, one after the other."""
+    """Train all runs, one after the other."""
     for arguments in trainings(data):
         command = [sys.executable, "-m", "workbench", "run", *arguments, "--quiet", "--workspace", str(workspace)]
         subprocess.run(command, check=True, cwd=ROOT)
@@ -139,7 +139,7 @@ def _show(window: "MainWindow", camera: "Photographer", name: str) -> Any:
     window.session.show_page(name)
     if name == "compare":
         window.session.ticks.choose([run.id for run in window.session.runs() if run.id < NO_BATCH_NORM])
-    for _ in range(2):  # what is ready may ask for more: a map for its neighbours
+    for _ in range(2):  # a map that is ready may request more: its neighbours
         camera.wait(lambda: camera.settled(name), most=PATIENCE)
     return window.pages.page(name)
 

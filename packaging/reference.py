@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the signatures and docstrings of the package's doors: `python packaging/reference.py`.
+"""Writes docs/reference.md from the signatures and docstrings of public modules: `python packaging/reference.py`.
 
 Nothing is imported, so it needs no library and runs anywhere.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference.md"
-# What other programs and methods of other people may use, and what rooms promise each other: module -> names; all
+# The interfaces for other programs and plug-ins, and between rooms: module -> names; all
 # public ones where none is listed.
 DOORS: dict[str, tuple[str, ...]] = {
     "workbench.config": ("RunConfig",),

@@ -30,7 +30,7 @@ def version() -> str:
 
 
 def notes(changelog: str, of: str) -> str:
-    """The section of a version, without its heading. Raises KeyError where there is none."""
+    """The section of a version, without its heading. Raises KeyError when there is none."""
     section = re.search(rf"^## \[{re.escape(of)}\].*?\n(.*?)(?=^## |\Z)", changelog, re.DOTALL | re.MULTILINE)
     if section is None:
         raise KeyError(of)
@@ -96,7 +96,7 @@ def reference(package: Distribution) -> str:
 
 
 def sbom(graph: dict[str, list[str]]) -> dict[str, Any]:
-    """The bill of materials of packages and what they ask for, as CycloneDX 1.6."""
+    """The bill of materials of packages and their requirements, as CycloneDX 1.6."""
     packages = {name: distribution(name) for name in graph}
     own = f"pkg:pypi/metric-workbench@{version()}"
     asked = {other for others in graph.values() for other in others}
@@ -129,7 +129,7 @@ def sbom(graph: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def licence_texts(graph: dict[str, list[str]]) -> str:
-    """Each package with its licence and the texts that it brings."""
+    """Each package with its licence and the licence texts in its files."""
     sections = []
     for package in map(distribution, graph):
         told = licence(package)

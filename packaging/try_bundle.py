@@ -40,11 +40,11 @@ class Place:
 
     before: tuple[str, ...]
     program: str
-    home: str  # the person's folder, as the programs see it
+    home: str  # the user's home folder, as the programs see it
     root: Path  # in front of their paths
 
     def seen_from_here(self, path: str) -> Path:
-        """A path of theirs as this process finds it."""
+        """A path of the programs, as this process sees it."""
         return Path(f"{self.root}{path}") if self.before else Path(path)
 
     def is_bundle(self) -> bool:
@@ -52,7 +52,7 @@ class Place:
         return self.program.endswith(IMAGE) or (self.seen_from_here(self.program).parent / "_internal").is_dir()
 
     def call(self, *words: str, program: str = "") -> str:
-        """What a program prints; ends this one with all it said where it fails."""
+        """The output of a program; if it fails, this program ends and prints it."""
         began, busy = time.monotonic(), children_time()
         done = subprocess.run(
             [*self.before, program or self.program, *words], capture_output=True, text=True, timeout=WAIT, check=False
@@ -71,14 +71,14 @@ def children_time() -> float:
 
 
 def expect(holds: bool, what: str) -> None:
-    """Say what is so, or end."""
+    """Print what was expected if it holds; else end this program with exit status 1."""
     if not holds:
         sys.exit(f"NOT SO: {what}")
     print(f"  ok: {what}", flush=True)
 
 
 def wait_for(holds: Callable[[], bool], what: str) -> None:
-    """Until it holds; ends this program after WAIT seconds."""
+    """Wait until a condition holds; end this program after WAIT seconds."""
     latest = time.monotonic() + WAIT
     while not holds():
         if time.monotonic() > latest:
@@ -88,7 +88,7 @@ def wait_for(holds: Callable[[], bool], what: str) -> None:
 
 
 def by_command(place: Place) -> None:
-    """Train Digits, its map and report, and what a bundle has to do otherwise than an installation."""
+    """Train Digits, make its map and report, and check what differs between a bundle and an installation."""
     space = f"{place.home}/by-command"
     expect("workbench" in place.call("--version"), "the program answers")
     print(re.sub(r"^", "    ", place.call("doctor").rstrip(), flags=re.MULTILINE))
@@ -108,7 +108,7 @@ def by_command(place: Place) -> None:
 
 
 def of_plugins(place: Place) -> None:
-    """A file in a folder that was added, and a package with an entry point in the folder for packages."""
+    """Check plug-ins: a file in an added folder, and a package with an entry point in the folder for packages."""
     place.call("new", "loss", "tried_file", "--into", f"{place.home}/plugins")
     place.call("plugins", "add", f"{place.home}/plugins")
     packages = place.seen_from_here(f"{place.home}/.config/workbench/site-packages")
@@ -135,7 +135,7 @@ def starts(place: Place) -> None:
 
 @contextlib.contextmanager
 def x_server() -> Iterator[str]:
-    """An X server without a window manager; its display."""
+    """Start an X server without a window manager; returns its display."""
     read, write = os.pipe()
     words = ["-displayfd", str(write), "-screen", "0", f"{SCREEN[0]}x{SCREEN[1]}x24", "-nolisten", "tcp", "-ac"]
     server = subprocess.Popen(["Xvfb", *words], pass_fds=(write,), stderr=subprocess.DEVNULL)
@@ -149,14 +149,14 @@ def x_server() -> Iterator[str]:
 
 
 class Screen:
-    """Keys to the window, and pictures of it."""
+    """Sends keys to the window and takes screenshots."""
 
     def __init__(self, display: str, pictures: Path) -> None:
         self._env = {**os.environ, "DISPLAY": display}
         self._pictures = pictures
 
     def tool(self, *words: str) -> str:
-        """What xdotool or ImageMagick prints."""
+        """The output of xdotool or ImageMagick."""
         return subprocess.run(words, env=self._env, capture_output=True, text=True, check=False).stdout.strip()
 
     def window(self) -> str:
@@ -179,7 +179,7 @@ class Screen:
         self.tool("xdotool", "type", "--delay", "80", text)
 
     def picture(self, name: str) -> None:
-        """Keep what is on the screen."""
+        """Save a screenshot."""
         self._pictures.mkdir(parents=True, exist_ok=True)
         self.tool("import", "-window", "root", str(self._pictures / f"{name}.png"))
 
@@ -231,7 +231,7 @@ def by_window(place: Place, display: str, pictures: Path) -> None:
 
 
 def statuses(workspace: Path) -> list[str]:
-    """Those of all runs, read without Workbench: an AppImage may take minutes to answer."""
+    """The statuses of all runs, read without Workbench: an AppImage may take minutes to answer."""
     with contextlib.closing(sqlite3.connect(f"file:{workspace / 'workspace.db'}?mode=ro", uri=True)) as database:
         return [status for (status,) in database.execute("select status from runs")]
 
@@ -257,7 +257,7 @@ def make_debian(root: Path, more: tuple[str, ...]) -> None:
 
 
 def mount(bundle: Path, root: Path) -> None:
-    """The bundle, read-only, and what every Linux has, below the root; gone when this process ends."""
+    """Mount the bundle, read-only, and what every Linux has, below the root, until this process ends."""
     run = lambda *words: subprocess.run(words, check=True)  # noqa: E731
     inside = Path(f"{root}{inside_of(bundle)}")
     if bundle.is_dir():
@@ -268,7 +268,7 @@ def mount(bundle: Path, root: Path) -> None:
     run("mount", "-o", "remount,bind,ro", str(inside))
     run("mount", "-t", "proc", "proc", str(root / "proc"))
     run("mount", "--rbind", "/dev", str(root / "dev"))
-    if (fuse := root / "dev" / "fuse").exists():  # everybody's, as a desktop has it
+    if (fuse := root / "dev" / "fuse").exists():  # writable for everybody, as on a desktop
         own = root / "var" / "fuse"
         own.unlink(missing_ok=True)
         os.mknod(own, stat.S_IFCHR, fuse.stat().st_rdev)
@@ -280,12 +280,12 @@ def mount(bundle: Path, root: Path) -> None:
 
 
 def inside_of(bundle: Path) -> str:
-    """Where the Debian has the bundle."""
+    """The path of the bundle in the Debian."""
     return INSIDE if bundle.is_dir() else f"{INSIDE}{IMAGE}"
 
 
 def in_debian(bundle: Path, root: Path, display: str, extract: bool) -> Place:
-    """Calls as a person of the Debian, with an environment of its own."""
+    """Calls as a user of the Debian, with a separate environment."""
     variables = {
         "HOME": f"/home/{PERSON}", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "DISPLAY": display,
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
@@ -297,7 +297,7 @@ def in_debian(bundle: Path, root: Path, display: str, extract: bool) -> Place:
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
-    """What is asked for."""
+    """The arguments of the command line."""
     parser = argparse.ArgumentParser(prog="packaging/try_bundle.py", description="Do the main job with a bundle.")
     parser.add_argument("how", choices=("here", "window", "debian"))
     parser.add_argument(
@@ -311,7 +311,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
 
 
 def try_all(place: Place, display: str, options: argparse.Namespace) -> None:
-    """The parts that are asked for; the window's where there is a display."""
+    """Run the requested parts; that of the window only with a display."""
     if options.part in ("all", "command"):
         by_command(place)
     if options.part in ("all", "plugins") and place.is_bundle():
@@ -323,7 +323,7 @@ def try_all(place: Place, display: str, options: argparse.Namespace) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Try it; returns the exit status."""
+    """Run the trial; returns the exit status."""
     options = arguments(words)
     if options.how == "debian":
         if OWN_MOUNTS not in os.environ:

@@ -1,4 +1,4 @@
-"""What the Anatomy panel's look at the probe adds to a step of training, at a preset's own cadence.
+"""What the Anatomy panel's measurement of the probe adds to a training step, as often as a preset measures it.
 
     OMP_NUM_THREADS=1 XDG_CACHE_HOME=FOLDER python tests/benchmarks/anatomy_cost.py mnist-ce-spce dataset.folder=PLACE
 

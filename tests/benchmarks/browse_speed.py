@@ -1,4 +1,4 @@
-"""Time and room of the neighbours of one evaluation in the database, and of what the Retrieval page reads.
+"""Time and disk space of the neighbours of one evaluation, and time of what the Retrieval page reads.
 
     python tests/benchmarks/browse_speed.py [--count 60502] [--neighbours 100] [--classes 11316]
 
@@ -29,7 +29,7 @@ VIEW = "select rank, sample_id, similarity from neighbours where evaluation_id =
 
 
 def random_run(workspace: Workspace, count: int, classes: int) -> tuple[Recorder, ImageSet]:
-    """A run of a data set of drawn labels without pictures."""
+    """A run on a data set of random labels without images."""
     labels = np.sort(np.random.default_rng(0).integers(0, classes, count))
     paths = [f"{label:05}/{row:06}.jpg" for row, label in enumerate(labels.tolist())]
     names = [f"class {each}" for each in range(classes)]
@@ -40,7 +40,7 @@ def random_run(workspace: Workspace, count: int, classes: int) -> tuple[Recorder
 
 
 def random_evaluation(images: ImageSet, neighbours: int, epoch: int) -> Evaluated:
-    """Neighbours are drawn: what is stored takes the same room, and nothing need be searched."""
+    """An evaluation with random neighbours: it takes the same space as a real one, and needs no search."""
     rng, count, ids = np.random.default_rng(epoch), len(images.labels), images.sample_ids
     near = rng.integers(0, count - 1, (count, neighbours))
     near += near >= np.arange(count)[:, None]
@@ -56,7 +56,7 @@ def random_evaluation(images: ImageSet, neighbours: int, epoch: int) -> Evaluate
 
 
 def milliseconds(work: Callable[[], object], rounds: int = 5) -> str:
-    """Median and greatest of some rounds."""
+    """Median and maximum over some rounds, in ms."""
     times = []
     for _ in range(rounds):
         started = perf_counter()
@@ -84,7 +84,7 @@ def store(workspace: Workspace, recorder: Recorder, event: Evaluated) -> tuple[f
 
 
 def size(workspace: Workspace) -> float:
-    """Megabytes (10^6) of the database, its write-ahead log left out."""
+    """Megabytes (10^6) of the database without its write-ahead log."""
     with workspace.writing() as db:
         (pages,), (bytes_each,) = (db.execute(f"pragma {name}").fetchone() for name in ("page_count", "page_size"))
     return float(pages * bytes_each / 1e6)

@@ -1,4 +1,4 @@
-"""Fig. 3 of CCP from its published numbers: MAP@R of 128 numbers (MLRC) over that of the same loss alone.
+"""Fig. 3 of CCP from its published numbers: MAP@R with 128 dimensions (MLRC) divided by that of the same loss alone.
 
     python -m tests.benchmarks.ccp_figure_3 --out docs/ccp-figure-3.svg
 

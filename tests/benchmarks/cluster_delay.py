@@ -1,4 +1,4 @@
-"""Digits at an sshd, a Slurm or a Ray here: seconds to the first point, delay of points, bytes that came home.
+"""Digits at an sshd, a Slurm or a Ray here: seconds to the first point, delay of points, bytes that were fetched.
 
     tests/clusters/setup slurm start
     python -m tests.benchmarks.cluster_delay slurm [--seconds 30]
@@ -83,7 +83,7 @@ def measure(workspace: Workspace, folder: Path, seconds: float) -> None:
 
 
 def watch(path: Path, written: dict[int, float]) -> None:
-    """Note when each step stands in the journal."""
+    """Record when each step is in the journal."""
     offset = 0
     while True:
         sleep(0.02)

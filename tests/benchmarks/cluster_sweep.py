@@ -1,4 +1,4 @@
-"""A sweep of a thousand trials over a place: sent, followed while all of them train, and compared, in the window.
+"""A sweep of a thousand trials at a place, in the window: sent, followed while all of them train, and compared.
 
     python -m tests.benchmarks.cluster_sweep [--runs 1000] [--seconds 30] [--every 2]
 
@@ -48,7 +48,7 @@ STATE = {"run": {"status": "running", "phase": "Training", "epoch": 1, "epochs":
 
 
 class FolderPlace:
-    """Launcher whose runs are folders that somebody else writes to; all of them train for ever."""
+    """Launcher whose runs are folders to which another process writes; none of them ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,7 +89,7 @@ class FolderPlace:
 
 
 def grow(folder: Path, every: float) -> None:
-    """Write to all journals, for ever."""
+    """Write to all journals until the process is ended."""
     step = 0
     while True:
         began = perf_counter()
@@ -132,7 +132,7 @@ def main() -> None:
 
 
 def send(workspace: Workspace, place: SlurmPlace, launcher: FolderPlace, runs: int) -> None:
-    """A random sweep is sent, and followed once; prints how long it takes."""
+    """Send a random sweep and follow it once; prints how long this takes."""
     config = RunConfig(name="sweep")
     plan = planned(config, [read("training.lr=1e-4..1e-1:log")], "random", catalog.current(), trials=runs)
     number = starting.store(workspace, plan)
@@ -155,7 +155,7 @@ def send(workspace: Workspace, place: SlurmPlace, launcher: FolderPlace, runs: i
 
 
 def watch(workspace: Workspace, seconds: float) -> None:
-    """The window with all of the runs live: pages in turn, then Compare; prints stalls."""
+    """Open the window with all runs live: every page, then Compare; prints stalls."""
     app = QApplication(sys.argv[:1])
     garbage = Garbage(app)  # as in the program
     app.setStyle("Fusion")
@@ -201,7 +201,7 @@ def watch(workspace: Workspace, seconds: float) -> None:
 
 
 def points(workspace: Workspace) -> int:
-    """How many points of curves the workspace has."""
+    """The number of curve points in the workspace."""
     with workspace.reading() as db:
         (count,) = db.execute("select count(*) from scalar_points").fetchone()
     return int(count)

@@ -1,4 +1,4 @@
-"""Time to open the tabs of the Compare page with very many runs ticked, and how long the window stands still meanwhile.
+"""Time to open the tabs of the Compare page with very many runs ticked, and how long the window stalls meanwhile.
 
     python tests/benchmarks/compare_speed.py [--runs 200] [--points 100000] [--epochs 50] [--seeds 5]
         [--rounds 3] [--keep FOLDER]
@@ -36,7 +36,7 @@ FELT = 10.0  # ms
 
 
 def fill(workspace: Workspace, runs: int, points: int, epochs: int, seeds: int) -> None:
-    """Runs with drawn numbers: what is read is as much as of real ones."""
+    """Write runs with random values: reading them takes as long as reading real ones."""
     rng = np.random.default_rng(0)
     with workspace.writing() as db:
         db.execute("insert into metrics (name) values ('batch/loss')")
@@ -74,7 +74,7 @@ def fill(workspace: Workspace, runs: int, points: int, epochs: int, seeds: int) 
 
 
 class WorkedStalls(Stalls):
-    """Also the processor time of the window's thread between ticks, which other programs do not lengthen."""
+    """Stalls, and also processor time of the window's thread between ticks, which other programs do not lengthen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int
 
 
 def report(stalls: WorkedStalls, title: str, started: float | None = None) -> None:
-    """Print what the ticks say; without a start the time is up to the end of the last stall that can be felt."""
+    """Print the stalls; without a start the time is up to the end of the last stall that can be felt."""
     gaps = np.array([gap for gap, _ in stalls.gaps] or [0.0])
     felt = np.flatnonzero(gaps > FELT)
     settled = float((gaps[: felt[-1] + 1] + TICK).sum() / 1000) if len(felt) else 0.0

@@ -1,4 +1,4 @@
-"""Decoding photographs by one core and by two, beside what two processes reach that have nothing to do with each other.
+"""Decoding photographs by one core and by two, and what two unrelated processes reach.
 
     python tests/benchmarks/decode_speed.py FOLDER [--side 128] [--images 3030] [--rounds 5] [--form pixels]
                                             [--times 1] [--by threads | processes]
@@ -8,7 +8,7 @@ images: the product on one core and on two (reading, decoding, resizing, hashing
 included), and one and two bare processes that read, decode and resize and keep nothing. What another program or the
 machine's host takes in a moment hits all four alike. Of a few hundred images the start and the last write, during which
 cores are idle, are a noticeable part: 3,030 are measured. --times N reads each file N times, as N files. Threads and
-processes are the product's two ways: it takes processes for 4,000 files and more on four cores and more. Printed are
+processes are the product's two ways: it takes processes for 4,000 files and more on four cores and more. Prints
 medians of the ratios of a round, with their quartiles: two cores against one, the same of bare processes, which is the
 most that this machine gives, and the one by the other.
 """
@@ -58,7 +58,7 @@ def decoding(images: ImageSet, form: Wanted, cores: set[int]) -> tuple[float, fl
 
 
 def run_on(cores: set[int]) -> None:
-    """Have every thread of this process, and those to come, on these cores. Linux alone can do it."""
+    """Bind all present and future threads of this process to these cores; works only on Linux."""
     for thread in os.listdir("/proc/self/task"):
         os.sched_setaffinity(int(thread), cores)
 

@@ -4,7 +4,7 @@
 
 NAME is pillow, torchvision, spdl or simplejpeg; PYTHON an interpreter that has it, this one by default: Pillow-SIMD is
 `pillow=ENVIRONMENT/bin/python` of an environment with pillow-simd in place of Pillow. Each is one process on a core of
-its own with one thread, and decodes the same files when its turn comes; the order of a round is random. Told are the
+its own with one thread, and decodes the same files when its turn comes; the order of a round is random. Prints the
 median of images per second, of the ratios to the first one named in a round, and the mean and the largest difference of
 its pixels from the first one's.
 """

@@ -1,4 +1,4 @@
-"""A window on a large workspace that a benchmark drives offscreen, and the longest stall of what it does."""
+"""A window on a large workspace that a benchmark drives offscreen, with the longest stall."""
 
 import json
 import sys
@@ -8,11 +8,11 @@ from time import perf_counter
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-STEP = "step "  # starts a line that tells of a step
+STEP = "step "  # begins a line that reports a step
 
 
 def tell(**fact: object) -> None:
-    """A line to the process that measures."""
+    """Send a line to the measuring process."""
     print(STEP + json.dumps(fact), flush=True)
 
 
@@ -53,7 +53,7 @@ class DrivenWindow:
         return self._last
 
     def turn(self, milliseconds: int) -> None:
-        """Let the window work."""
+        """Run the event loop of the window for some milliseconds."""
         loop = QEventLoop()
         QTimer.singleShot(milliseconds, loop.quit)
         loop.exec()

@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 def random_evaluation(count: int, width: int, neighbours: int, classes: int, proxies: int) -> Stored:
-    """An evaluation whose neighbours are drawn, so that nothing need be searched."""
+    """An evaluation whose neighbours are random, so that no search is needed."""
     rng = np.random.default_rng(0)
     labels = np.sort(rng.integers(0, classes, count))
     near = rng.integers(0, count - 1, (count, neighbours)).astype(np.int32)
@@ -38,7 +38,7 @@ def random_evaluation(count: int, width: int, neighbours: int, classes: int, pro
 
 
 def timed(title: str, work: Callable[[], Answer]) -> Answer:
-    """Do it, and print how long it took."""
+    """Call a function and print how long it took."""
     started = perf_counter()
     answer = work()
     print(f"{title:24} {perf_counter() - started:6.2f} s")

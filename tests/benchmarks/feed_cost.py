@@ -1,9 +1,9 @@
-"""What batches made ahead cost a slow step: JPEG crops by threads beside a step that leaves the processor alone.
+"""How much batches that threads prepare in advance slow down a step that leaves the processor idle (JPEG crops).
 
     OMP_NUM_THREADS=1 python tests/benchmarks/feed_cost.py [--step 0.5] [--batch 64] [--side 224] [--rounds 3]
 
 The step sleeps, as a loop that waits for its GPU does; the cost is the time between two steps as a share of one. Turns
-are taken with flip and without. Also told: what making a batch takes by itself, and the load of the machine.
+are taken with flip and without. Also prints how long a batch takes by itself, and the load of the machine.
 """
 
 import argparse
@@ -26,7 +26,7 @@ IMAGES = 256
 
 
 class Drawn:
-    """Batches drawn at random."""
+    """Random batches."""
 
     places = np.arange(IMAGES)
 

@@ -1,4 +1,4 @@
-"""What a GPU does with Workbench, in under nine minutes: `python tests/benchmarks/gpu.py [--parts trainer feed ...]`.
+"""Measures Workbench on a GPU, in under nine minutes: `python tests/benchmarks/gpu.py [--parts trainer feed ...]`.
 
 Needs nothing but the repository, which makes its own photographs, and pytorch-metric-learning for the losses' peers.
 Prints rows for docs/benchmarks.md. A part that fails says so in its row, and the others still run. With --tiny
@@ -65,7 +65,7 @@ CLASSES = 100
 
 
 class Bench:
-    """Where and how large, and the rows so far."""
+    """The device, the sizes, and the rows so far."""
 
     def __init__(self, args: argparse.Namespace, folder: Path) -> None:
         self.device, self.tiny, self.folder = devices.choose(args.device), args.tiny, folder
@@ -80,7 +80,7 @@ class Bench:
         print(f"| {what} | `python tests/benchmarks/gpu.py` | {figure} | {self.measured} | {target} | |", flush=True)
 
     def peak(self) -> str:
-        """The most of the GPU's memory that was taken since the last look."""
+        """Peak GPU memory since the last call."""
         if self.device.type != "cuda":
             return ""
         taken = torch.cuda.max_memory_allocated(self.device)
@@ -154,7 +154,7 @@ def parts_of(bench: Bench, backbone: str, params: dict[str, object], steps: int,
 
 
 def bare_loop(parts: Parts, images: Tensor, labels: Tensor, steps: int) -> None:
-    """What one writes by hand on batches that are there already."""
+    """A loop as one writes it by hand, on batches that are already made."""
     parts.model.train()
     for step in range(steps):
         with devices.autocast(parts.device, parts.precision):
@@ -238,7 +238,7 @@ def waiting(bench: Bench) -> None:
 
 @contextlib.contextmanager
 def synchronisations(bench: Bench, found: list[str]) -> Iterator[None]:
-    """Add to `found` where the block waits for the GPU without having asked for it."""
+    """Add to `found` where the block implicitly waits for the GPU."""
     if bench.device.type != "cuda":
         yield
         return
@@ -280,7 +280,7 @@ def feed(bench: Bench) -> None:
 
 @contextlib.contextmanager
 def limited(threads: int) -> Iterator[None]:
-    """Decode by so many threads."""
+    """Decode with this number of threads."""
     real = jobs.cores
     jobs.cores = lambda: threads
     try:
@@ -318,7 +318,7 @@ def losses(bench: Bench) -> None:
 
 
 def metrics(bench: Bench) -> None:
-    """All metrics, exact."""
+    """Measure all exact metrics."""
     sizes = [(600, 16, 50)] if bench.tiny else [(60_502, 512, 11_316), (1_000_000, 128, 20_000)]
     for n, dim, classes in sizes:
         rng = np.random.default_rng(0)
@@ -373,7 +373,7 @@ def config_of(bench: Bench, **training: object) -> RunConfig:
 
 
 def resume(bench: Bench) -> None:
-    """A run that is interrupted and gone on with tells what one tells that is left alone."""
+    """Check that an interrupted and resumed run gives the same values as an uninterrupted one."""
     data = load_data(config_of(bench), quiet)
     left_alone, again = losses_of_a_run(bench, data, 0), losses_of_a_run(bench, data, 20)
     if left_alone.keys() != again.keys():
@@ -383,7 +383,7 @@ def resume(bench: Bench) -> None:
 
 
 def losses_of_a_run(bench: Bench, data: Data, interrupted: int) -> dict[int, float]:
-    """The loss by step of a short run; above 0, it is interrupted at that step and gone on with."""
+    """The loss by step of a short run; above 0, it is interrupted at that step and resumed."""
     folder, events, control = Path(tempfile.mkdtemp(dir=bench.folder)), list[object](), Control()
 
     def listen(event: object) -> None:
@@ -400,7 +400,7 @@ def losses_of_a_run(bench: Bench, data: Data, interrupted: int) -> dict[int, flo
 
 
 def memory(bench: Bench) -> None:
-    """A batch that does not fit is told as a sentence, and a smaller one runs afterwards."""
+    """Check that a batch that is too large gives an error message, and that a smaller one runs afterwards."""
     config = config_of(bench, epochs=1)
     engine = Engine(config, load_data(config, quiet), bench.folder, Control(), lambda event: None)
     real = engine.parts.model.forward
@@ -424,7 +424,7 @@ def memory(bench: Bench) -> None:
 
 
 def window(bench: Bench) -> None:
-    """Stalls of the window's event loop while a run trains on the device."""
+    """Measure stalls of the window's event loop while a run trains on the device."""
     command = [
         sys.executable,
         str(Path(__file__).with_name("window_stalls.py")),

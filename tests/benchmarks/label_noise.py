@@ -58,7 +58,7 @@ def planted(labels: np.ndarray, share: float, by_pairs: bool, seed: int) -> np.n
 
 
 def searched_anew(stored: Stored, labels: np.ndarray, proxies: bool) -> Stored:
-    """The evaluation with other labels; the neighbours stay, as an embedding knows no labels."""
+    """The evaluation with other labels; the neighbours stay, because embeddings do not depend on the labels."""
     known = (stored.proxies, stored.proxy_labels) if proxies else (None, None)
     return replace(stored, labels=labels, proxies=known[0], proxy_labels=known[1])
 
@@ -67,7 +67,7 @@ Flags = tuple[np.ndarray, np.ndarray]  # flagged [n] bool, and how suspect each 
 
 
 def scores(flags: Flags, wrong: np.ndarray) -> tuple[float, float, float]:
-    """Precision and recall of what is flagged, and average precision of the order, against wrong [n] bool."""
+    """Precision and recall of the flagged images, and average precision of the order, given wrong [n] bool."""
     flagged, suspect = flags
     hits = (flagged & wrong).sum()
     order = average_precision_score(wrong, suspect)
@@ -75,14 +75,14 @@ def scores(flags: Flags, wrong: np.ndarray) -> tuple[float, float, float]:
 
 
 def of_triage(stored: Stored) -> Flags:
-    """What the queue lists as wrong labels."""
+    """The images that the queue lists as wrongly labelled."""
     listed = [one.sample_id for one in queue(stored) if one.kind == LABEL]
     shares, names = class_shares(stored)
     return np.isin(stored.sample_ids, listed), suspicions(shares, np.searchsorted(names, stored.labels))
 
 
 def of_cleanlab(stored: Stored, model: object) -> Flags | None:
-    """What cleanlab flags; None where it is not installed."""
+    """The images that cleanlab flags; None if it is not installed."""
     try:
         from cleanlab.filter import find_label_issues
         from cleanlab.rank import get_label_quality_scores

@@ -90,7 +90,7 @@ def neighbours(closeness: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
 
 
 class SNCA(nn.Module):
-    """With a queue of the last 1,024 embeddings, as ours has."""
+    """SNCA with a queue of the last 1,024 embeddings, as in Workbench."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ def tsc(z: Tensor, y: Tensor, targets: Tensor, means: Tensor) -> Tensor:
 
 
 class RankMI(nn.Module):
-    """Network and embeddings in turn, negatives drawn by distance, as ours."""
+    """Trains network and embeddings in turn, with negatives drawn by distance, as Workbench does."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()

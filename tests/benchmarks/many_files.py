@@ -3,8 +3,8 @@
     python tests/benchmarks/many_files.py [--files 300000] [--classes 3000] [--flat]
 
 Makes that many empty files in folders of classes (--flat: all in two), finds them as the data set "folder" does, and
-tells bytes per file: the peak of the process above its start, and what stays. It tells the same scaled to 10 million.
-Nothing is decoded: the search for copies gets numbers of 8 bytes in place of pixels.
+prints bytes per file: the peak of the process above its start, and what stays. It also prints the same scaled to 10
+million. Nothing is decoded: the search for copies gets numbers of 8 bytes in place of pixels.
 """
 
 import argparse

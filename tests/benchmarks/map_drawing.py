@@ -35,7 +35,7 @@ WIDTH, HEIGHT = 1200, 800
 
 
 class Pictures(QObject):
-    """Has a picture of every sample at once: what is timed is finding room for them and drawing them."""
+    """Has a picture of every sample at once: only placing and drawing them is timed."""
 
     ready = Signal(object)
 
@@ -72,7 +72,7 @@ def timed(name: str, steps: Iterator[Callable[[], object]]) -> None:
 
 
 def shown(view: pg.GraphicsView) -> None:
-    """On screen: before that nothing is painted."""
+    """Show the canvas: nothing is painted before."""
     view.show()
     while not view.windowHandle().isExposed():
         QApplication.processEvents()
@@ -164,7 +164,7 @@ def ours(data: MapData, frames: int) -> None:
 
 
 def with_pictures(canvas: MapCanvas, frames: int) -> None:
-    """Pan where the view is so near that pictures stand in the place of their points."""
+    """Pan where the view is so near that pictures replace their points."""
     pictures = Pictures()
     canvas.show_pictures(pictures)
     wide, near = canvas.box.viewRect(), 1.0

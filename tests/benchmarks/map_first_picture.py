@@ -29,7 +29,7 @@ from workbench.workspace.recorder import Recorder
 
 
 def stored(workspace: Workspace, count: int, width: int, classes: int) -> int:
-    """A run with one evaluation: drawn embeddings, neighbours by chance."""
+    """A run with one evaluation: random embeddings and neighbours."""
     rng = np.random.default_rng(0)
     labels = np.sort(rng.integers(0, classes, count))
     table = (0.5 * rng.normal(size=(classes, width))[labels] + rng.normal(size=(count, width))).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Time and trust of maps, through the real analysis process.
+"""Time and trustworthiness of maps, through the real analysis process.
 
     python tests/benchmarks/map_speed.py [--embeddings FILE.npy] [--count 10000] [--width 128] [--rounds 3] [--plain]
 
@@ -57,7 +57,7 @@ def drawn(count: int, width: int) -> np.ndarray:
 
 
 def plain(embeddings: np.ndarray) -> None:
-    """umap-learn as it comes, with the same seed and metric."""
+    """umap-learn with default settings, the same seed and metric."""
     import umap
 
     from workbench.projection.trust import trust

@@ -1,4 +1,4 @@
-"""How long pictures of a playing map, kept neighbours and the table of classes take, in processor time on one thread.
+"""How long frames of a playing map, kept neighbours and the table of classes take, in processor time on one thread.
 
 OMP_NUM_THREADS=1 QT_QPA_PLATFORM=offscreen python tests/benchmarks/map_time_speed.py
 """
@@ -57,7 +57,7 @@ def classes(count: int, width: int, of: int) -> None:
 
 
 def neighbourhoods(count: int, width: int) -> None:
-    """Kept neighbours and doubted groups of a random map."""
+    """Kept neighbours and doubtful groups of a random map."""
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(count, width)).astype(np.float32)
     started = process_time()

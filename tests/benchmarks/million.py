@@ -51,7 +51,7 @@ def drawn(count: int, width: int, classes: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def near_in_classes(embeddings, labels, sample_ids, k=100, ks=(1, 2, 4, 8), distance="cosine", **_):
-    """As `retrieve`, of the samples of the nearest classes alone; only for data of this script."""
+    """As `retrieve`, but searches only the nearest classes; only for the data of this script."""
     from workbench.evaluation.retrieval import Retrieval
 
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
@@ -110,7 +110,7 @@ def make(args: argparse.Namespace) -> None:
 
 
 class Driver(DrivenWindow):
-    """Opens the window and goes through its pages, as a person would."""
+    """Opens the window and visits its pages, as a user would."""
 
     def __init__(self, folder: Path, limit: float) -> None:
         self.folder, self.limit = folder, limit
@@ -123,7 +123,7 @@ class Driver(DrivenWindow):
         until: Callable[[], bool] = lambda: True,
         note: Callable[[], str] = lambda: "",
     ) -> None:
-        """Begin something, wait for its end, then for what is drawn after it, and tell of it."""
+        """Begin an action, wait until it ends and its result is drawn, and report it."""
         tell(begin=name)
         began, given_up = self.begin(), False
         begin()
@@ -146,7 +146,7 @@ class Driver(DrivenWindow):
 
 
 def show(args: argparse.Namespace) -> None:
-    """Go through the pages."""
+    """Visit the pages."""
     from workbench.ui.pages.map import MapPage
     from workbench.ui.pages.map.method import MapMethod
     from workbench.ui.pages.report.page import ReportPage
@@ -214,7 +214,7 @@ def show(args: argparse.Namespace) -> None:
 
 
 class Peaks:
-    """The greatest memory of a process and of what it started, since the last look."""
+    """Peak memory of a process and of the processes that it started, since the last call."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process = process
@@ -251,7 +251,7 @@ def _rss(process: psutil.Process) -> int:
 
 
 def measure(phase: str) -> int:
-    """Run a phase of this script as a process of its own and print what it costs. Returns its greatest memory."""
+    """Run a phase of this script as a process of its own and print its cost. Returns its peak memory."""
     command = [sys.executable, __file__, *sys.argv[1:], "--phase", phase]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         peaks = Peaks(psutil.Process(process.pid))

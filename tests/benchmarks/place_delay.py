@@ -1,9 +1,9 @@
-"""How old a point is when it is in the workspace: a process at a place writes the time as the value of each point.
+"""The age of a point when it reaches the workspace: a process at a place writes the time as the value of each point.
 
     python tests/benchmarks/place_delay.py --host HOST --config SSH_CONFIG --folder FOLDER --seconds 60
 
 HOST is this machine behind an sshd (tests/clusters/setup ssh start): both clocks are one. The place is followed as the
-window does it, with a second between two looks. Prints seconds, and the processor time of this side.
+window does it, once a second. Prints seconds, and the processor time on this side.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def follow(following: Following, workspace: Workspace, run_id: int, writer: "subprocess.Popen[bytes]") -> None:
-    """Look until the writer has ended."""
+    """Follow until the writer has ended."""
     delays: list[float] = []
     looks, before, began = 0, os.times(), monotonic()
     while writer.poll() is None:

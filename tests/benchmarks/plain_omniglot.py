@@ -1,4 +1,4 @@
-"""The preset "Omniglot, unseen characters" in plain PyTorch: what Workbench must not be worse than.
+"""The preset "Omniglot, unseen characters" in plain PyTorch: Workbench must reach the same scores.
 
 python tests/benchmarks/plain_omniglot.py SMALL1.zip ce|contrastive [EPOCHS, 20] [SEED, 0]
 """

@@ -1,11 +1,11 @@
-"""Throughput of several ranks on as many cores against one rank on one core, turn by turn.
+"""Throughput of several ranks on as many cores against one rank on one core, in turns.
 
     python -m tests.benchmarks.ranks [--ranks 2] [--model conv4] [--params model=vit_small_patch16_224]
         [--side 28] [--channels 1] [--batch 128] [--steps 20] [--rounds 9] [--local-norm]
 
 Each rank has one thread. A round has three turns in a random order: one rank on one core; all ranks together; and as
 many runs that have nothing to do with each other, each with its share of the batch, which is the most that this machine
-gives in that moment. What another program or the machine's host takes hits all three alike. Told are the medians of the
+gives in that moment. What another program or the machine's host takes hits all three alike. Prints the medians of the
 ratios of a round with their quartiles: ranks against one, unrelated runs against one, and the one by the other; and
 what a step of this rank waits for the others. The ratio by processor time leaves other programs out: it is what free
 cores give, but for waits on messages.
@@ -36,7 +36,7 @@ from workbench.training.ranks import OneRank, Ranks
 from workbench.training.trainer import Parts, train
 
 CPU = torch.device("cpu")
-TOGETHER, APART, OVER = 1, 2, 0  # what the other ranks are told to do
+TOGETHER, APART, OVER = 1, 2, 0  # commands to the other ranks
 waits: list[float] = []  # seconds of each exchange with the other ranks
 
 
@@ -111,7 +111,7 @@ def alone(args: dict[str, Any]) -> tuple[float, float]:
 
 
 class TimedLines(lines.Lines):
-    """Has `waits` filled."""
+    """Lines between ranks that add their waiting times to `waits`."""
 
     def of_each(self, own: torch.Tensor) -> torch.Tensor:
         since = perf_counter()

@@ -39,7 +39,7 @@ class Measured:
 
 
 def measure(config: RunConfig, workspace: Workspace) -> Measured:
-    """Run it here and now."""
+    """Run a preset in this process."""
     run_id = prepare_run(config, workspace)
     job = make_job(workspace, run_id, Control()).start()
     job.join()

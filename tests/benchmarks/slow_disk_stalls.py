@@ -1,4 +1,4 @@
-"""How long the window stands still on a workspace whose every read takes 300 ms.
+"""How long the window stalls on a workspace whose every read takes 300 ms.
 
     python tests/benchmarks/slow_disk_stalls.py [--delay 0.3] [--settle 8]
 

@@ -4,7 +4,7 @@
     OMP_NUM_THREADS=1 python tests/benchmarks/step_speed.py FOLDER [--steps 12] [--rounds 15]
 
 A process for each checkout trains a few steps each time it is asked to, one after the other in a random order: conv4 at
-28 px with a batch of 64 and squeezenet1_0 at 64 px with 16. Told are the medians of a step's processor time, and of the
+28 px with a batch of 64 and squeezenet1_0 at 64 px with 16. Prints the medians of a step's processor time, and of the
 ratios of a round.
 """
 

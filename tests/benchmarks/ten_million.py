@@ -71,14 +71,14 @@ class Driver(DrivenWindow):
         self.wait(lambda: bool(self.window.findChildren(ReportPage)))
 
     def wait(self, until: Callable[[], bool]) -> float:
-        """Let the window work until then; returns the seconds."""
+        """Run the window until a condition holds; returns the seconds."""
         began = self.begin()
         while not until():
             self.turn(2)
         return perf_counter() - began
 
     def step(self, name: str, begin: Callable[[], object], until: Callable[[], bool], note: Callable[[], str]) -> None:
-        """Begin something, wait for its end, and tell of it."""
+        """Begin an action, wait until it ends, and report it."""
         began = perf_counter()
         begin()
         self.wait(until)
@@ -86,7 +86,7 @@ class Driver(DrivenWindow):
 
 
 def show(args: argparse.Namespace) -> None:
-    """Go through the page."""
+    """Use the page."""
     from workbench.ui.pages.retrieval.page import RetrievalPage
 
     driver = Driver(args.folder)
@@ -120,7 +120,7 @@ def show(args: argparse.Namespace) -> None:
 
 
 class Peaks:
-    """The greatest memory of a process and of what it started."""
+    """Peak memory of a process and of the processes that it started."""
 
     def __init__(self, process: psutil.Process) -> None:
         self._process, self._ended = process, threading.Event()
@@ -148,7 +148,7 @@ class Peaks:
 
 
 def measure(phase: str, args: argparse.Namespace) -> None:
-    """Run a phase of this script as a process of its own and print what it costs."""
+    """Run a phase of this script as a process of its own and print its cost."""
     words = [f"--{name}={getattr(args, name)}" for name in ("count", "width", "classes", "queries", "folder")]
     with subprocess.Popen(
         [sys.executable, __file__, *words, "--phase", phase], stdout=subprocess.PIPE, text=True

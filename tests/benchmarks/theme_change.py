@@ -1,4 +1,4 @@
-"""How long a change of the theme stops the window: all pages are made, a run is shown, light and dark in turns.
+"""How long a change of the theme blocks the window: all pages are made, a run is shown, light and dark in turns.
 
     python tests/benchmarks/theme_change.py WORKSPACE [--rounds 6]
 
@@ -27,7 +27,7 @@ from workbench.workspace import Workspace
 
 
 class Turns(QObject):
-    """The longest processor time of this thread between two ticks: what a busy machine does not stretch."""
+    """The longest processor time of this thread between two ticks: a busy machine does not lengthen it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,10 +1,11 @@
-"""A thousand runs that have ended behind a real sshd, brought home: seconds, requests, bytes and processor time.
+"""Fetches a thousand ended runs from behind a real sshd: seconds, requests, bytes and processor time.
 
     tests/clusters/setup ssh start
     python -m tests.benchmarks.thousand_home [--runs 1000] [--most 600]
 
 The runs are copies of one tiny run of 120 small images, which is trained first. The place is followed as
-`workbench place follow` does it, without its pause between two looks. Every journal is compared with that of the place.
+`workbench place follow` does it, without its pause between two requests. Every journal is compared with that
+of the place.
 """
 
 import argparse
@@ -55,7 +56,7 @@ probe_every = 100
 
 
 class CountingHost:
-    """A host that counts what goes over the connection."""
+    """A host that counts requests and bytes of the connection."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -71,7 +72,7 @@ class CountingHost:
 
 
 def main() -> None:
-    """Send them, bring them home, compare, print."""
+    """Send the runs, fetch them, compare, print."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=1000)
     options.add_argument("--most", type=float, default=600.0, help="seconds after which it is given up")
@@ -128,7 +129,7 @@ def _ended_there(workspace: Workspace, place: SshPlace, runs: int, ran: Path) ->
 def _bring_home(
     workspace: Workspace, place: SshPlace, host: CountingHost, most: float, placed: list[Placement]
 ) -> None:
-    """Look until nothing more is to come."""
+    """Follow until nothing more is to be fetched."""
     following = Following(workspace, place, Processes(host, place))
     server = [process for process in psutil.process_iter(["name"]) if process.info["name"] == "sshd"]
     began, worked, served, looks, first = perf_counter(), _processor(), _of_server(server), 0, 0.0

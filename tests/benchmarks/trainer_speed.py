@@ -1,4 +1,4 @@
-"""Trainer against the bare loop: the same model, data and steps, turn by turn in one process.
+"""Trainer against the bare loop: the same model, data and steps, in turns in one process.
 
     python tests/benchmarks/trainer_speed.py [--model conv4|resnet50] [--side 28] [--batch 64] [--steps 150]
 
@@ -53,7 +53,7 @@ def make(args: argparse.Namespace, where: torch.device) -> tuple[nn.Module, nn.M
 
 
 def bare(args: argparse.Namespace, feed: Feed, order: Order, where: torch.device) -> float:
-    """What one writes by hand, with the same autocast and memory format; images per second."""
+    """A loop as one writes it by hand, with the same autocast and memory format; images per second."""
     model, loss, optimiser = make(args, where)
     model.train()
     pixels = torch.cat([(images * 255).round().byte() for images in feed.in_order(256)])

@@ -1,4 +1,4 @@
-"""How long the window's event loop stands still while a run trains, a map is made and retrieval pages load at once.
+"""How long the window's event loop stalls while a run trains, a map is made and retrieval pages load at once.
 
     python tests/benchmarks/window_stalls.py [--seconds 40] [--epochs 400] [--only thread | process | idle]
 
@@ -42,7 +42,7 @@ WAYS = ["thread", "process", "idle"]
 
 
 class Waits:
-    """Milliseconds in which the thread that makes it could have run and had no core; 0 where the system is silent."""
+    """Milliseconds in which the thread that creates it waited for a core; 0 where the system does not say."""
 
     def __init__(self) -> None:
         try:
@@ -85,7 +85,7 @@ class Stalls(QObject):
 
 
 def wait(seconds: float, until=lambda: False) -> None:
-    """Run the event loop; `QApplication.quit` would ask the window to close, and the window would ask the person."""
+    """Run the event loop; `QApplication.quit` would ask the window to close, and the window would ask the user."""
     end = perf_counter() + seconds
     while perf_counter() < end and not until():
         loop = QEventLoop()
@@ -98,7 +98,7 @@ def is_run(process: psutil.Process) -> bool:
 
 
 def measure(args: argparse.Namespace, garbage: Garbage, way: str) -> np.ndarray:
-    """Stalls, ms, of a window of its own whose run trains that way or has ended ("idle"); prints what was seen."""
+    """Stalls, ms, of a window of its own whose run trains that way or has ended ("idle"); prints them."""
     apart = way == "process"
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
     session.preferences.set_flag(OWN_PROCESS, apart)

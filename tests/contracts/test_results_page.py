@@ -70,16 +70,16 @@ def test_what_is_said_of_single_losses_is_in_the_rankings():
     assert f"All {len(on_omniglot)} losses ran" in words(ON_OMNIGLOT)
     updates = [cells for cells in rows("RankMI at equal updates") if cells[0].isdigit()]
     reached = {(cells[1], cells[2]): numbers(cells[3])[0] for cells in updates}
-    assert f"it comes to {reached['100', '0.515']}" in words(ON_OMNIGLOT)
+    assert f"it reaches {reached['100', '0.515']}" in words(ON_OMNIGLOT)
     assert reached["50", "0.515"] == on_omniglot["rankmi"][1]
     gain = reached["100", "0.515"] - reached["50", "0.515"]
-    assert f"are worth {gain:.0f} points" in words("RankMI at equal updates")
+    assert f"adds {gain:.0f} points" in words("RankMI at equal updates")
 
     said = words(ON_PHOTOGRAPHS)
-    score, recall = map(float, re.search(r"whose MAP@R is ([\d.]+)% and whose R@1 is ([\d.]+)%", said).groups())
+    score, recall = map(float, re.search(r"in MAP@R \(([\d.]+)%\); in R@1 \(([\d.]+)%\)", said).groups())
     assert min(row[1] for row in on_photographs.values()) > score
     below = [name for name, row in on_photographs.items() if row[2] < recall]
-    assert f"in R@1 {', '.join(below[:-1])} and {below[-1]} end below it" in said
+    assert f"{', '.join(below[:-1])} and {below[-1]} end below them" in said
     assert len(on_photographs) == 14, "All fourteen"
     assert next(iter(on_photographs)) == "multi_similarity"
 

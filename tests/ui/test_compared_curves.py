@@ -61,7 +61,7 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
         raw, band = seeds.behind[name]
         assert np.isnan(raw.xData).sum() == 3, "each run"
         assert isinstance(band, Band)
-    assert "means of bins of 24 steps" in seeds.note.text()
+    assert "means over bins of 24 steps" in seeds.note.text()
     assert "a point every 4 steps at most" in seeds.note.text()
     seeds.plot.legend["0"].setChecked(False)
     assert not any(item.isVisible() for item in seeds.behind["0"])
@@ -76,7 +76,7 @@ def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspac
     losses(workspace, (2,))
     page = looked_at(qtbot, session, 1, 2)
     choose(qtbot, page, "batch/loss")
-    assert "Without it: run 1." in page.tabs.curves.seeds.note.text()
+    assert "Without this value: run 1." in page.tabs.curves.seeds.note.text()
     assert [each.title for each in page.tabs.curves.seeds.plot.series] == ["<b>Bold</b> (n = 1)"]
     page.head.metric_box.setCurrentIndex(page.head.metric_box.findText("R@1"))
     page.head.metric_box.activated.emit(page.head.metric_box.currentIndex())
@@ -97,7 +97,7 @@ def test_a_run_that_diverged_is_said_and_leaves_a_gap(qtbot, session, workspace)
     choose(qtbot, page, "probe/ce")
     seeds = page.tabs.curves.seeds
     np.testing.assert_array_equal(seeds.plot.curves["0"].values, [2.0, np.nan, 1.0])
-    assert "NaN or infinite at times, a gap here: run 1." in seeds.note.text()
+    assert "Sometimes NaN or infinite, shown as a gap: run 1." in seeds.note.text()
     assert "at the steps that all runs of a group have" in seeds.note.text()
 
 

@@ -445,7 +445,7 @@ def test_an_answered_message_goes_and_another_workspace_has_none(window, session
     session.notify(gone, EVERYWHERE)
     session.settled.emit(gone)
     assert not window.message.isVisible()
-    session.notify("Sweep 1 has no worker any more.", EVERYWHERE)
+    session.notify("Sweep 1 no longer has a worker process.", EVERYWHERE)
     session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert not window.message.isVisible()
 
@@ -601,8 +601,8 @@ def test_a_run_is_ended_by_one_question_wherever_it_is_asked(
     (line.click if place == "bottom bar" else window.run_actions.end.trigger)()
     assert session.run().status == "running", "nothing ends without an answer"
     said = window.ending.ask.words.text()
-    assert "keeps the epochs that are finished" in said
-    assert "Discarding moves it to the trash" in said
+    assert "keeps the finished epochs" in said
+    assert "Discarding moves the run to the trash" in said
     window.ending.ask.answers[answer].click()
     if answer == "keep":
         steps = session.workspace.run(run_id).done
@@ -644,7 +644,7 @@ def test_duplicate_offers_the_config_to_set_up(qtbot, window, session, config):
     session.show_run(session.workspace.create_run(config))
     window.run_actions.duplicate.trigger()
     if not session.catalog:
-        assert "still being made" in window.message.what.text()
+        assert "not ready yet" in window.message.what.text()
 
 
 # Drops

@@ -177,7 +177,7 @@ def test_index_and_exact_search_can_be_given_up_on_the_page(qtbot, page):
     assert not panel.bar.isVisible()
     qtbot.mouseClick(panel.exact, Qt.MouseButton.LeftButton)
     assert panel.exact.text() == "Cancel"
-    assert "Activity shows how far it is" in panel.said.text()
+    assert "Activity shows the progress" in panel.said.text()
     qtbot.mouseClick(panel.exact, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.exact.text() == "Search exactly")
     assert panel.model.answer is None

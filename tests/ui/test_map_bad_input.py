@@ -183,7 +183,7 @@ def test_class_names_that_cannot_be_read_are_told_and_numbers_stand_for_them(
         db.execute("update datasets set class_names = ?", (names,))
     session.noticed.connect(lambda what: said.append(str(what)))
     page = open_page(qtbot, session, run_id, "pca")
-    assert any("The names of the classes" in words and "Numbers stand for them." in words for words in said)
+    assert any("The names of the classes" in words and "Numbers are shown instead." in words for words in said)
     assert [name for _, name in page.model.map.classes] == [str(label) for label, _ in page.model.map.classes]
     assert page.canvas.data is not None, "the map itself is whole"
     page.session.select(page.model.map.ids[:3])

@@ -113,7 +113,7 @@ def test_predictions_have_the_colours_of_their_classes():
 def test_first_hits_fall_into_their_ranks():
     groups = grouped(data_of([0] * 9), "first_hit", theme.LIGHT, column_of([1, 2, 5, 6, 10, 11, 100, 101, np.nan]))
     assert groups.names == [
-        "Rank 1", "Ranks 2 to 5", "Ranks 6 to 10", "Ranks 11 to 100", "Ranks over 100", "No other of its class"
+        "Rank 1", "Ranks 2 to 5", "Ranks 6 to 10", "Ranks 11 to 100", "Ranks over 100", "No other image of its class"
     ]  # fmt: skip
     assert groups.counts.tolist() == [1, 2, 2, 2, 1, 1]
 

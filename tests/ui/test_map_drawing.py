@@ -372,12 +372,12 @@ def colours_in(canvas):
 def test_a_drawing_holds_shapes_up_to_a_limit_and_beyond_it_a_picture_and_says_so(crowd, monkeypatch):
     shapes = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" not in shapes
-    assert "too many for shapes" not in shapes
+    assert "too many for vector shapes" not in shapes
     for place in (cloud, map_files):
         monkeypatch.setattr(place, "SHAPES_UP_TO", 399)
     picture = map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "The caption")).decode()
     assert "<image" in picture
-    assert "too many for shapes" in picture
+    assert "too many for vector shapes" in picture
     crowd.set_hidden(frozenset({1}))
     assert "<image" not in map_files.svg(map_files.Sheet(map_files.on_paper(crowd, crowd.groups), "")).decode(), (
         "300 are drawn"

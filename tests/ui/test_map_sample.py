@@ -74,14 +74,14 @@ def test_a_sample_is_stated_in_caption_note_and_between_epochs_and_comes_back(qt
     assert sum(page.canvas.groups.counts) == 30, "the legend counts what is on the map"
     page.time.slider.setSliderDown(True)
     page.time.slider.setValue(50)
-    assert page.caption.text().startswith(f"{SAID}   ·   On the way between two epochs")
+    assert page.caption.text().startswith(f"{SAID}   ·   Between two epochs")
     assert not analysis.requests, "the stored sample is shown, and no other is made"
 
 
 def test_an_image_that_is_not_in_the_sample_is_told_when_it_is_selected(qtbot, page, session, run, rows):
     outside = np.setdiff1d(np.arange(92), rows)[:1]
     session.select(run.ids[outside])
-    said = "1 of the selected not on this map"
+    said = "1 of the selected images not on this map"
     qtbot.waitUntil(lambda: said in page.canvas.note.words.text())
     session.select(run.ids[rows[:1]])
     qtbot.waitUntil(lambda: "not on this map" not in page.canvas.note.words.text())

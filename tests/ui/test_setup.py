@@ -322,7 +322,7 @@ def test_a_proposal_says_why_and_can_be_undone(page, session):
     typed(page, "training.lr", "0.5")
     session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))
     session.config_explained.emit({"split.name": "Three classes are too few to hold some out."})
-    assert page.summary.text().startswith("Proposed: Three classes are too few to hold some out. Undo brings back")
+    assert page.summary.text().startswith("Proposed: Three classes are too few to hold some out. Undo restores")
     described = {path: field for group in GROUPS for path, field in page.draft.fields(group).items()}
     assert described["split.name"]["source"] == "Three classes are too few to hold some out."
     choose(page, "split.name", "official")

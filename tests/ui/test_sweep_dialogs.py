@@ -328,7 +328,7 @@ def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
     actions = SweepActions(session, Commands(session.preferences, window), window)
     actions.look()
     qtbot.waitUntil(lambda: bool(notices))
-    assert notices == ["Sweep 1 has no worker any more. Resume in “Sweeps…” continues where it stopped."]
+    assert notices == ["Sweep 1 no longer has a worker process. Resume in “Sweeps…” continues where the sweep stopped."]
     assert sweep_worker.announce(session.workspace, 1)
     assert not sweep_worker.announce(session.workspace, 1), "one is on its way"
     actions.look()

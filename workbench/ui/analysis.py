@@ -97,7 +97,7 @@ class AnalysisClient(QObject):
             self._process.cancel(number)
 
     def close(self) -> None:
-        """End the process for good; open requests are discarded."""
+        """End the process; open requests are discarded, and it is not started again."""
         self._closed = True
         self._open.clear()
         self._process.close()

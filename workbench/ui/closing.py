@@ -64,8 +64,8 @@ class Closing(QObject):
         self.ask = Question(
             "A run is training",
             f"{'A run' if run is None else f'“{run.name}”'} {works}",
-            "Stopping after this epoch finishes it first; stopping now keeps the epochs before it. "
-            f"Both keep curves, evaluations and a checkpoint: the run can be resumed.{in_line}",
+            "Stopping after this epoch finishes the epoch first; stopping now keeps only the finished epochs. "
+            f"Either way the curves, evaluations and a checkpoint are kept, and the run can be resumed.{in_line}",
             {
                 "keep": button("Keep the window open"),
                 "now": button("Stop now", "x-circle"),

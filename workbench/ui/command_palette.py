@@ -46,7 +46,7 @@ class FindingList(QAbstractTableModel):
         self.find("")
 
     def find(self, typed: str) -> None:
-        """List what fits, best first; all commands for an empty line."""
+        """List the matches, best first; all commands for an empty line."""
         self.beginResetModel()
         self.rows = self._commands
         if typed.strip():
@@ -85,7 +85,7 @@ def can_run(commands: Commands, key: str) -> bool:
 
 
 class CommandPalette(QDialog):
-    """A line to type in and what fits under it; Up and Down choose, Enter runs or goes there, Esc closes."""
+    """A text field with its matches below; Up and Down choose, Enter runs or opens a match, Esc closes."""
 
     def __init__(self, commands: Commands, parent: QWidget, others: Iterable[Finding] = ()) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
@@ -96,7 +96,7 @@ class CommandPalette(QDialog):
         self.model = FindingList(commands, others, self)
         self.list = QTableView()
         self.list.setModel(self.model)
-        self.list.setAccessibleName("What fits")
+        self.list.setAccessibleName("Matches")
         self._build()
         self.line.installEventFilter(self)
         self.line.textChanged.connect(self._find)

@@ -90,8 +90,8 @@ def as_problem(reports: list[CrashReport]) -> Problem:
     times = "" if len(reports) == 1 else f" {len(reports)} times; the last time was"
     return Problem(
         f"Workbench crashed{times} on {newest.when:%Y-%m-%d at %H:%M}.",
-        kept="Everything stored is kept, and a run that trained then can be resumed.",
-        todo=f"Details shows the report, Copy copies it. It is kept in {newest.path}; nothing was sent.",
+        kept="All stored data is kept, and a run that was training can be resumed.",
+        todo=f"Details shows the report; Copy copies it. It is saved in {newest.path}; nothing was sent.",
     )
 
 

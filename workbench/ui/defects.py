@@ -100,9 +100,9 @@ class Defects(QObject):
 
 def _as_problem(kind: type[BaseException]) -> Problem:
     return Problem(
-        "Something in Workbench went wrong; this is a defect of the program.",
-        kept="Everything stored is kept, and a run that trains goes on.",
-        todo=f"Copy the details ({kind.__name__}) into a report.",
+        "Something went wrong: this is a defect in Workbench.",
+        kept="All stored data is kept, and a run that is training continues.",
+        todo=f"Copy the details ({kind.__name__}) into a bug report.",
     )
 
 

@@ -1,4 +1,4 @@
-"""A new palette reaches every widget in short turns of the event loop: those on screen first, hidden pages later.
+"""A new palette is applied to the widgets in short turns of the event loop: those on screen first, hidden pages later.
 
 Qt works a style sheet out once for each widget, with the palette of that moment. Setting a sheet anew does so for all
 widgets in one piece (two seconds for 2,600); polishing them one by one takes a sixth of that and can be interrupted.
@@ -17,7 +17,7 @@ BETWEEN = 2  # ms
 
 
 class Dressing(QObject):
-    """Polishes the widgets that are there when it begins; widgets made later get the new palette from Qt."""
+    """Polishes the widgets that exist when it begins; widgets made later get the new palette from Qt."""
 
     finished = Signal()
 
@@ -25,7 +25,7 @@ class Dressing(QObject):
         super().__init__(parent)
         self._seen: deque[QWidget] = deque()
         self._hidden: deque[QWidget] = deque()
-        self._still: list[QWidget] = []  # windows that are not painted until all that is seen has the new palette
+        self._still: list[QWidget] = []  # windows that are not painted until all visible widgets have the new palette
         self._timer = QTimer(self, interval=BETWEEN, singleShot=True)
         self._timer.timeout.connect(self._turn)
 

@@ -27,15 +27,15 @@ class Ending(QObject):
         away = run is not None and run.placement is not None and run.status == "queued"
         waits = away or run_id in self._session.queue.waiting
         keeps = (
-            "Removing it from the queue keeps it in the list of runs, with its settings."
+            "A run removed from the queue stays in the list of runs, with its settings."
             if waits
-            else "Stopping now keeps the epochs that are finished, with their checkpoint and map; it can be resumed."
+            else "Stopping now keeps the finished epochs with their checkpoint and map; the run can be resumed."
         )
         stop = "Remove from queue" if waits else STOP_NOW
         self.ask = Question(
             "End the run",
             f"End {name}?",
-            f"{keeps} Discarding moves it to the trash with all that it trained.",
+            f"{keeps} Discarding moves the run to the trash with all its results.",
             {
                 "keep": button("Keep in queue" if waits else "Keep training"),
                 "discard": button("Discard", "trash", "danger"),

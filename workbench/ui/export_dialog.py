@@ -35,7 +35,7 @@ class Look:
 
 
 class ExportDialog(QDialog):
-    """Formats of one run. What cannot be made of it is shown with the reason."""
+    """The export formats of one run. A format that is not possible is shown with the reason."""
 
     def __init__(self, session: Session, run: Run, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,7 +125,7 @@ class ExportDialog(QDialog):
             for epoch in look.epochs:
                 self.epoch.addItem(f"Epoch {epoch}" if epoch else "Epoch 0 (untrained)", str(epoch))
         self.epoch.setEnabled(bool(look.epochs))
-        self.state.setText("This run has not ended: its present state is exported." if self._run.live else "")
+        self.state.setText("This run has not ended: its current state is exported." if self._run.live else "")
         self._check()
 
     def _not_looked(self, problem: Exception) -> None:

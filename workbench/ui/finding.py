@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that can be found by its words."""
+    """One entry of the palette's list."""
 
     words: str  # "Run: #10 ICE, seed 0"
     note: str  # at the right: state, score, keys

@@ -1,4 +1,4 @@
-"""Formulas written as text, "D_ap²" and "w^2", with their subscripts and powers drawn as such."""
+"""Formulas written as text, such as "D_ap²" and "w^2", drawn with subscripts and powers."""
 
 import re
 from html import escape

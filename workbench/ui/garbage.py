@@ -11,7 +11,7 @@ from time import perf_counter
 from PySide6.QtCore import QObject, QTimer
 
 EVERY = 50  # ms between two looks
-SHARE = 0.01  # of the time that looks at all objects may take
+SHARE = 0.01  # of the time that full collections may take
 
 
 class Garbage(QObject):
@@ -31,7 +31,7 @@ class Garbage(QObject):
     def settle(self) -> None:
         """Freeze the objects of the loaded program, so that later collections skip them, and start the timer."""
         gc.freeze()
-        atexit.register(gc.unfreeze)  # else libraries report at the end what was never freed
+        atexit.register(gc.unfreeze)  # otherwise libraries report unfreed objects at exit
         self._timer.start()
 
     def look(self) -> None:

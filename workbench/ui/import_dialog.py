@@ -47,7 +47,7 @@ class ImportDialog(QDialog):
         self.distance = ChoiceEditor(["cosine", "l2"], ["Cosine", "L2"])
         self.only_search = QCheckBox("Search only: any number of rows; no metrics, map or images (.npy files)")
         self.state = label(
-            "A model trained elsewhere becomes a run with map, retrieval and report.", "muted", wrap=True
+            "Embeddings of a model trained elsewhere become a run with map, retrieval and report.", "muted", wrap=True
         )
         self.cancel, self.start = button("Cancel"), button("Import", "download-simple", "primary")
         self._build()
@@ -71,7 +71,7 @@ class ImportDialog(QDialog):
             form.addRow("", self.said[key])
         self.image_size.setAccessibleName("Image size")
         form.addRow("Image size", self.image_size)
-        form.addRow("", label("Side of the squares in which images of a folder are shown, px", "caption", wrap=True))
+        form.addRow("", label("Images of a folder are shown as squares with this side, px", "caption", wrap=True))
         self.name.setAccessibleName("Name of the run")
         self.distance.setAccessibleName("Distance")
         form.addRow("Name", self.name)
@@ -152,7 +152,7 @@ class ImportDialog(QDialog):
         self._check()
 
     def _ended(self) -> None:
-        """Also when it was cancelled in the Activity panel."""
+        """The import has ended, or was cancelled in the Activity panel."""
         self._say("", "muted")
         self._check()
 

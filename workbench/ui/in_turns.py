@@ -10,7 +10,7 @@ BETWEEN = 2  # ms
 
 
 class InTurns(QObject):
-    """Does steps one after another; the window can respond between them. A closed session ends them."""
+    """Runs steps one after another; the window can respond between them. A closed session ends them."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -20,7 +20,7 @@ class InTurns(QObject):
         self._timer.timeout.connect(self._next)
 
     def begin(self, *steps: Callable[[], object], long: bool = False) -> None:
-        """Do these steps: at once when no run works, otherwise from the next turn on. Earlier steps are dropped.
+        """Run these steps: at once when no run trains, otherwise from the next turn on. Earlier steps are dropped.
 
         `long` ones are never done at once.
         """

@@ -28,14 +28,14 @@ class Follower(QObject):
         watch: of the workspace; it is closed with the follower.
     """
 
-    read = Signal()  # what can be asked is new; before all that follows
+    read = Signal()  # the readable state is new; sent before the signals below
     runs_changed = Signal()  # some run's row, or the list of runs
     status_changed = Signal(str)  # of the followed run
     scalars_arrived = Signal(list)  # [(name, step, value), ...] of the followed run, in the order written; NaN is NaN
     evaluations_changed = Signal()  # of the followed run
     charts_changed = Signal()  # of the followed run
     failed = Signal(object)  # Problem: the workspace cannot be read any more; sent once. Following stops, unless Gone
-    came_back = Signal(object)  # the Problem of a database that was gone: it is there again
+    came_back = Signal(object)  # the Problem of a missing database, which is back
     _looked = Signal(object)  # News, None if nothing is new, or a Problem
 
     def __init__(self, watch: Watch, parent: QObject | None = None) -> None:
@@ -57,7 +57,7 @@ class Follower(QObject):
 
     @property
     def followed(self) -> Followed:
-        """What is known of the followed run; nothing before the first look at it."""
+        """What is known of the followed run; empty before it is first read."""
         return self._position.followed
 
     def follow(self, run_id: int | None) -> None:
@@ -71,12 +71,12 @@ class Follower(QObject):
         self._ask()
 
     def close(self) -> None:
-        """Stop looking and close the connection; waits for a look that is under way."""
+        """Stop reading and close the connection; waits for a read that is under way."""
         self.stop()
         self.watch.close()
 
     def stop(self) -> None:
-        """Stop looking; the caller closes the watch on a thread where that may take long."""
+        """Stop reading; the caller closes the watch, on a thread if that may take long."""
         with self._telling:
             self._closed = True
         self._timer.stop()

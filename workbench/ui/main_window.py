@@ -229,7 +229,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{workspace.path.name} - Workbench")
         if workspace.read_only:
             self.session.notify(
-                Problem(f"The workspace {workspace.path} can only be read.", todo="Open another one to train."),
+                Problem(f"The workspace {workspace.path} is read-only.", todo="Open another workspace to train."),
                 EVERYWHERE,
             )
         else:

@@ -23,7 +23,7 @@ DETAILS_HEIGHT = 160  # px
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A sentence or Problem with what it is about, the text that Details unfolds, and what Undo does."""
+    """A sentence or Problem with what it is about, the text that Details shows, and what Undo does."""
 
     what: Problem | str
     concern: Concern
@@ -32,7 +32,7 @@ class Message:
 
 
 class MessageBar(QFrame):
-    """Keeps one message for each concern, the newest. Details are folded, and can be copied."""
+    """Keeps the newest message of each concern. Details are hidden at first, and can be copied."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,7 +91,7 @@ class MessageBar(QFrame):
         self._show(self._open[-1])
 
     def turn(self, page: str, run: int | None) -> None:
-        """Another page or run is shown: show the newest message that belongs there, or none."""
+        """Show the newest message that belongs to the page and run that are now shown, or none."""
         if self._where != (page, run):
             self._where = page, run
             self._show_newest()

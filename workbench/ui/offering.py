@@ -27,7 +27,7 @@ def holds_images(path: Path) -> bool:
 def check_known(catalog: Catalog) -> None:
     """Raises Problem while the catalog is not there yet."""
     if not catalog:
-        raise Problem("The list of losses and data sets is still being made.", todo="Try again in some seconds.")
+        raise Problem("The list of losses and data sets is not ready yet.", todo="Try again in a few seconds.")
 
 
 def proposed_from(path: Path, near: list[Path], catalog: Catalog) -> "Proposal":

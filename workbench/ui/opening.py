@@ -25,12 +25,13 @@ from workbench.workspace.news import Watch, watched
 
 TAKE_OVER = "Open on another machine"
 TAKEN_OVER = (
-    "Taking it over watches for signs of life first, for 50 seconds, whatever the clocks say. A machine that only "
-    "sleeps finds out when it wakes, and writes nothing more; its runs end."
+    "Before it takes the workspace over, Workbench watches for 50 seconds whether the other machine still writes to "
+    "it; the machines' clocks do not matter. A machine that was only asleep notices this when it wakes: it writes "
+    "nothing more, and its runs end."
 )
 REPAIR = "Repair a workspace"
 REPAIRED = (
-    "A repair builds a new database from the old one and the runs' folders. The damaged file is kept beside it under "
+    "The repair builds a new database from the old one and the runs' folders. The damaged file is kept beside it under "
     "another name, and no run's folder is changed."
 )
 
@@ -90,7 +91,7 @@ class Opening(QObject):
             return
 
         def work(progress: Progress) -> tuple[str, Watch]:
-            progress("The runs' folders are read", 0, 0)
+            progress("Reading the runs' folders", 0, 0)
             return repaired(path), watched(path)
 
         def show(result: tuple[str, Watch]) -> None:
@@ -102,10 +103,10 @@ class Opening(QObject):
     def _not_opened(self, path: Path, problem: Problem) -> None:
         """Say why; ask whether to repair it, or to take it over where another machine has it."""
         if isinstance(problem, Leased):
-            keep, act = button("Leave it"), button("Watch it and take it over", "", "danger")
+            keep, act = button("Do not open it"), button("Watch it and take it over", "", "danger")
             self._ask(TAKE_OVER, problem.what, TAKEN_OVER, {"keep": keep, "take": act}, partial(self.take_over, path))
         elif isinstance(problem, Damaged | Missing):
-            keep, act = button("Leave it"), button("Repair it")
+            keep, act = button("Do not repair it"), button("Repair it")
             words = f"{problem.kept} {REPAIRED}"
             self._ask(REPAIR, problem.what, words, {"keep": keep, "repair": act}, partial(self.repair, path))
         else:

@@ -52,11 +52,11 @@ class PageStack(QStackedWidget):
         self._least: dict[QWidget, int] = {}  # px, the least height of a page
 
     def page(self, name: str) -> QWidget:
-        """The page of that name, made now if it is not there yet."""
+        """The page of that name, made now if it does not exist yet."""
         if name not in self._pages:
             info = self._infos[name]
             page = self.make(info)
-            page.setMinimumWidth(NARROWEST)  # else one long caption would push the docks and the window about
+            page.setMinimumWidth(NARROWEST)  # otherwise a long caption would resize the docks and the window
             self._pages[name] = page
             self.addWidget(page)
             self.made.emit(name, page)
@@ -100,7 +100,7 @@ class PageStack(QStackedWidget):
             self.updateGeometry()
 
     def make_next(self) -> bool:
-        """Make one page that is not there yet, or lay out the one made last; False when all are done."""
+        """Make one page that does not exist yet, or lay out the last one made; False when all are done."""
         if self._unpainted:
             self._lay_out(self._unpainted.pop())
             return True

@@ -23,7 +23,7 @@ class PageTurn(QObject):
         self._look.timeout.connect(self._turn_if_possible)
 
     def turn(self, name: str) -> None:
-        """Ask for a page; a later request replaces one that waits."""
+        """Request a page; a later request replaces a waiting one."""
         self._name = name
         if not self._look.isActive():
             self._until = monotonic() + LONGEST

@@ -1,4 +1,4 @@
-"""One place with runs of a workspace: looked at on a thread while it is followed, and asked to end them."""
+"""One place with runs of a workspace: read on a thread while it is followed, and asked to end them."""
 
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ class PlaceFollower(QObject):
         self._timer.timeout.connect(self.look)
 
     def look(self) -> None:
-        """Look now; nothing happens while a look is under way."""
+        """Read the place now; does nothing while a read is under way."""
         self._timer.stop()
         if self._task is None and not self._closed:
             self._task = self._work.run_in_thread(
@@ -84,7 +84,7 @@ class PlaceFollower(QObject):
             )
 
     def close(self) -> None:
-        """End: what waits for the place waits no longer."""
+        """Stop following; nothing waits for the place any longer."""
         self._closed = True
         self._timer.stop()
 

@@ -1,4 +1,4 @@
-"""Runs of this workspace at other places: followed while the window is open, and asked to end or to go on.
+"""Runs of this workspace at other places: followed while the window is open, and asked to end or to continue.
 
 What knows of places is loaded when it is needed first: most workspaces have no such run, and the window comes first.
 """
@@ -36,11 +36,11 @@ class PlacedRuns(QObject):
         QTimer.singleShot(0, self, self.follow)
 
     def follow(self) -> None:
-        """Follow every place from which something may come: at the start, and after something was asked of one."""
+        """Follow every place that may have new data: at the start, and after a request to one."""
         self._work.read(self._places, self._follow)
 
     def show(self, run: Run | None) -> None:
-        """The run that the window shows: its place is looked at more often."""
+        """Set the run that the window shows: its place is read more often."""
         self._shown = run.placement.place if run is not None and run.placement is not None else ""
         for name, follower in self._followers.items():
             follower.in_view = name == self._shown
@@ -87,7 +87,7 @@ class PlacedRuns(QObject):
         self._ask(f"Fetching the checkpoints of run {run_id}", ask)
 
     def close(self) -> None:
-        """Look no more; what waits for a place ends."""
+        """Stop following; nothing waits for a place any longer."""
         for follower in self._followers.values():
             follower.close()
 

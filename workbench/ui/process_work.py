@@ -11,7 +11,7 @@ Answer = dict[str, Any]
 
 
 class ProcessWork:
-    """Asks at once; exactly one of `done`, `failed` and `cancelled` follows on the window's thread.
+    """Sends the request at once; exactly one of `done`, `failed` and `cancelled` follows on the window's thread.
 
     Args:
         session: whose workspace it is about.

@@ -57,7 +57,7 @@ class RunActions(QObject):
         self.empty_trash = add("run.empty-trash", "Empty the trash…", self._empty_trash)
         self.apart = add("run.apart", "Train in a process of its own", None, checkable=True)
         self.apart.setToolTip(
-            "For runs that start from now on: a crash of torch or CUDA then ends the run alone. "
+            "For runs that start from now on: a crash of torch or CUDA then ends only the run, not the window. "
             "A process with torch loaded waits for the next run."
         )
         self.apart.setChecked(session.preferences.flag(OWN_PROCESS))

@@ -16,7 +16,7 @@ from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 log = logging.getLogger(__name__)
-WITHDRAWN = "It was withdrawn before it began."
+WITHDRAWN = "It was removed from the queue before it began."
 UNRECORDED = "The run ended, but its end could not be recorded. What was saved before is kept. See the log."
 WATCH_EVERY = 1000  # ms
 SOON = 5  # ms until it is checked again whether the thread of an ended run is over
@@ -30,7 +30,7 @@ class Waiting:
     run_id: int
     control: Control
     resume: bool
-    alone: bool  # it needs several devices: nothing else works beside it
+    alone: bool  # it needs several devices: nothing else trains at the same time
 
 
 @dataclass(slots=True, eq=False)
@@ -109,12 +109,12 @@ class RunQueue(QObject):
         self.changed.emit()
 
     def go_on(self) -> None:
-        """Look again at the devices that the queue may use: the user chose others."""
+        """Use other devices for the queue: the user chose them."""
         self._next()
         self.changed.emit()
 
     def end(self, run_id: int, *, keep: bool = True) -> None:
-        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the line at once."""
+        """End a run before its next step, with `keep` as a stopped one; one that waits leaves the queue at once."""
         if run_id in self.waiting:
             self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
             self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
@@ -129,7 +129,7 @@ class RunQueue(QObject):
 
     @property
     def stands_back(self) -> bool:
-        """Nothing runs, or what runs waits for the window (or is paused)."""
+        """Whether nothing trains, or every run waits for the window (or is paused)."""
         return all(work.control.standing_back or work.control.paused for work in self._at_work)
 
     def withdraw_waiting(self) -> None:
@@ -154,7 +154,7 @@ class RunQueue(QObject):
         return ended
 
     def _next(self) -> None:
-        """Give each free device the first run in line."""
+        """Give each free device the first run in the queue."""
         devices, path = self._devices(), self._workspace.path
         while self._waiting and (lane := self._free_lane(devices)) is not None:
             entry = self._waiting.pop(0)
@@ -168,7 +168,7 @@ class RunQueue(QObject):
             self._watch.start()  # another program may free a device
 
     def _free_lane(self, devices: tuple[str, ...]) -> int | None:
-        """The place of a device for the first run in line; None if it must wait."""
+        """The index of a device for the first run in the queue; None if it must wait."""
         if not self._at_work and (not devices or self._waiting[0].alone):
             return 0
         if self._waiting[0].alone or any(not work.device for work in self._at_work):
@@ -177,7 +177,7 @@ class RunQueue(QObject):
         return next((lane for lane, name in enumerate(devices) if lane not in taken and self._take(name)), None)
 
     def _take(self, device: str) -> bool:
-        """Whether this queue has the device now; where locks cannot be had it does without."""
+        """Whether this queue has the device now; without locks where the system has none."""
         lock = self._locks.setdefault(device, DeviceLock(device))
         try:
             return lock.take()

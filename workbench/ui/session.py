@@ -65,7 +65,7 @@ class Session(Shown):
     run_ended = Signal(int, str)  # run of this window, its status
     places_asked = Signal()  # the user wants to see and change the places
     places_changed = Signal()  # `places` was read again
-    data_asked = Signal(str, object)  # a path of a config, and the place at which its counterpart is not known
+    data_asked = Signal(str, object)  # a path of a config, and the place where its counterpart is not known
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class Session(Shown):
     # Runs of this window
 
     def start(self, config: "RunConfig", then: Callable[[], None] | None = None) -> None:
-        """Make all runs of a config and start them, in line behind the one that works; the first becomes the shown run.
+        """Make all runs of a config and start them, queued behind the one that trains; the first becomes the shown run.
 
         They are made on a thread; `then` is called when the first is shown. Where the workspace cannot be written, the
         message bar says so. `start_at` starts them at another place.
@@ -274,7 +274,7 @@ class Session(Shown):
             (control.resume if control.paused else control.pause)()
 
     def end_run(self, run_id: int) -> None:
-        """End a run of this window before its next step, keeping its finished epochs; out of the line if it waits."""
+        """End a run of this window before its next step, keeping its finished epochs; a queued one is removed."""
         control = self.placed.control(self.run(run_id))
         if control is not None:
             control.stop_now()
@@ -321,11 +321,11 @@ class Session(Shown):
 
     @property
     def busy(self) -> bool:
-        """Whether a run of this window works or waits in line."""
+        """Whether a run of this window trains or waits in the queue."""
         return self.queue.busy
 
     def close(self) -> None:
-        """End all that works off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+        """End all work off the window's thread and close the workspace. Runs must have ended or are cancelled."""
         self._closed = True
         self.placed.close()
         self._look_for_dead_runs.stop()

@@ -15,7 +15,7 @@ def order_regions(regions: Sequence[QWidget]) -> None:
 
 
 def follow(before: QWidget, parts: Sequence[QWidget]) -> None:
-    """Put widgets that were made after their window right behind another one: Qt has put them at the very end."""
+    """Put widgets that were made after their window right behind another one: Qt puts them at the very end."""
     _chain([before, *parts])
 
 

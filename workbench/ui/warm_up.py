@@ -21,7 +21,7 @@ class WarmUp(QObject):
 
     Args:
         load: loads the engine on a thread; seconds.
-        garbage: settled when all is there.
+        garbage: settled when everything is loaded.
     """
 
     def __init__(

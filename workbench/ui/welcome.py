@@ -71,7 +71,7 @@ class DropCard(StartCard):
 
 
 class Welcome(QFrame):
-    """Says what the user chose; closes for good with its cross."""
+    """Signals the user's choice; its cross hides it permanently."""
 
     sample_asked = Signal()
     images_offered = Signal(object)  # Path: a folder or archive of images

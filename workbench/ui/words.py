@@ -37,7 +37,7 @@ def state_word(status: str) -> str:
 
 
 def where(placement: Placement) -> str:
-    """Where a run works and how that place stands: "at box", "box has not answered since 14:02"."""
+    """Where a run trains and the state of that place: "at box", "box has not answered since 14:02"."""
     if placement.silent and placement.open:
         if placement.reached is None:
             return f"{placement.place} does not answer"

@@ -84,7 +84,7 @@ class Work(QObject):
         return EVERYWHERE
 
     def notify(self, what: Problem | str, concern: Concern | None = None) -> None:
-        """One sentence in the window's message bar, at once; after another page or run was shown, where it belongs.
+        """Show a sentence in the window's message bar, at once; later only with the page or run that it is about.
 
         Args:
             what: the sentence, or a Problem.

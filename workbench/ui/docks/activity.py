@@ -1,4 +1,4 @@
-"""The Activity dock: one line for the newest job, unfolding to every job and the log."""
+"""The Activity dock: one line for the newest job, which expands to all jobs and the log."""
 
 from datetime import datetime
 
@@ -47,7 +47,7 @@ class JobLine(QWidget):
         row = in_row(self._mark, (self.text, 1), on=self, margins=(8, 0, 8, 0), spacing=8)
         for part in (self.bar, self.left, self.cancel):
             row.addWidget(part)
-        for part in (self.bar, self.cancel):  # lines of one height, and bars under each other
+        for part in (self.bar, self.cancel):  # lines of equal height, and aligned bars
             policy = part.sizePolicy()
             policy.setRetainSizeWhenHidden(True)
             part.setSizePolicy(policy)
@@ -82,14 +82,14 @@ def _words(item: ActivityItem) -> str:
 
 
 class ActivityDock(QDockWidget):
-    """At the window's foot; `toggled` says that it was folded or unfolded by the user."""
+    """The dock at the bottom of the window; `toggled` signals that the user expanded or collapsed it."""
 
     toggled = Signal(bool)
 
     def __init__(self, activity: Activity, parent: QWidget | None = None) -> None:
         super().__init__("Activity", parent)
         self._activity = activity
-        self.fold = icon_button("caret-up", "Unfold Activity: all jobs and the log")
+        self.fold = icon_button("caret-up", "Expand Activity: all jobs and the log")
         self.fold.setCheckable(True)
         self.line = JobLine()
         self._rows: list[JobLine] = []
@@ -103,7 +103,7 @@ class ActivityDock(QDockWidget):
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.setTitleBarWidget(QWidget())
         self.fold.toggled.connect(self.set_unfolded)
-        self._due = QTimer(self, singleShot=True, interval=0)  # many jobs that change in one turn are shown once
+        self._due = QTimer(self, singleShot=True, interval=0)  # all changes of one turn are drawn together
         self._due.timeout.connect(self.refresh)
         activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)
@@ -131,7 +131,7 @@ class ActivityDock(QDockWidget):
         """Show the list and the log, or only the line."""
         self.fold.setChecked(unfolded)
         self.fold.setIcon(icon("caret-down" if unfolded else "caret-up", "muted"))
-        name = "Fold Activity to one line" if unfolded else "Unfold Activity: all jobs and the log"
+        name = "Collapse Activity to one line" if unfolded else "Expand Activity: all jobs and the log"
         self.fold.setAccessibleName(name)
         self.fold.setToolTip(plain_tip(name))
         self._more.setVisible(unfolded)

@@ -1,4 +1,4 @@
-"""How the list of runs is arranged: a button with a menu, remembered from start to start."""
+"""How the list of runs is arranged: a button with a menu, remembered between starts."""
 
 from dataclasses import replace
 from functools import partial
@@ -52,7 +52,7 @@ class ArrangeButton(QToolButton):
         return Arrangement(
             order if order in ORDERS else first.order,
             grouping if grouping in GROUPINGS else first.grouping,
-            first.filter,  # a list that hides runs from the start would be taken for the whole
+            first.filter,  # a filtered list at the start would look like the complete list
             columns[:MOST_COLUMNS],
         )
 
@@ -66,7 +66,7 @@ class ArrangeButton(QToolButton):
         self._take(Arrangement(**parts, columns=self.arrangement.columns))
 
     def _choose_column(self, name: str) -> None:
-        """Show or hide a column; of more than two the first one goes."""
+        """Show or hide a column; at most two are shown, so a third replaces the first."""
         chosen = [column for column in self.arrangement.columns if column != name]
         if name not in self.arrangement.columns:
             chosen = [*chosen, name][-MOST_COLUMNS:]

@@ -33,5 +33,5 @@ class Dock(QDockWidget):
         self.setWidget(content)
 
     def add_to_head(self, widget: QWidget) -> None:
-        """Put a control before the button that hides."""
+        """Put a control before the button that hides the dock."""
         self.head.insertWidget(self.head.count() - 1, widget)

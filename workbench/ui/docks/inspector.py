@@ -1,4 +1,4 @@
-"""The Inspector dock: a frame for the selected samples, which folds to a strip where the window is narrow."""
+"""The Inspector dock: a frame for the selected samples, which collapses to a strip when the window is narrow."""
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QCloseEvent, QFontInfo
@@ -17,7 +17,7 @@ UNLIMITED = 16_777_215  # Qt's own largest width
 class InspectorDock(Dock):
     """Shown next to a page while something is selected, unless the user closed it.
 
-    It folds by itself when the window becomes narrow; the user's own choice holds until it crosses that again.
+    It collapses when the window becomes narrow; the user's own choice holds until it crosses that again.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,7 +27,7 @@ class InspectorDock(Dock):
         self._aside = False
         self._wanted = True
         self.toggleViewAction().triggered.connect(self._choose)
-        fold = icon_button("caret-double-right", "Fold the Inspector to a strip")
+        fold = icon_button("caret-double-right", "Collapse the Inspector to a strip")
         fold.clicked.connect(self.fold)
         self.add_to_head(fold)
         self._full_title = self.titleBarWidget()
@@ -44,7 +44,7 @@ class InspectorDock(Dock):
         strip = QWidget()
         column = QVBoxLayout(strip)
         column.setContentsMargins(4, 8, 4, 8)
-        for icon_name, name in (("caret-double-left", "Unfold the Inspector"), ("image", "Inspector: selected images")):
+        for icon_name, name in (("caret-double-left", "Expand the Inspector"), ("image", "Inspector: selected images")):
             opener = icon_button(icon_name, name)
             opener.clicked.connect(self.unfold)
             column.addWidget(opener, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -95,7 +95,7 @@ class InspectorDock(Dock):
         self.widget().setMaximumWidth(UNLIMITED)
 
     def stand_aside(self, aside: bool) -> None:
-        """Fold for a page that has its own column for the selection, and unfold afterwards."""
+        """Collapse for a page that has its own column for the selection, and expand afterwards."""
         if aside and not self.folded:
             self._aside = True
             self.fold()
@@ -110,7 +110,7 @@ class InspectorDock(Dock):
             self.adapt(self.window().width())
 
     def adapt(self, window_width: int) -> None:
-        """Fold or unfold when the window's width has crossed the limit, which grows with the text."""
+        """Collapse or expand when the window's width has crossed the limit, which grows with the text."""
         narrow = window_width < NARROW * QFontInfo(self.font()).pixelSize() / theme.BODY_PX
         if narrow == self._narrow:
             return

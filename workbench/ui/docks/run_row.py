@@ -142,7 +142,7 @@ def inside(rect: QRect, fold: str) -> QRect:
 
 def about(run: Run, known: Catalog) -> str:
     """The second line: state, data set or loss as the catalog `known` calls it, time, tags."""
-    if run.id < 0:  # a group counts its runs; those of an experiment have a loss in common, by which it is known
+    if run.id < 0:  # a group counts its runs; an experiment is named by the loss that its runs share
         loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
         return " · ".join((*loss, count))

@@ -33,7 +33,7 @@ WIDTH, NARROWEST = 260, 220  # px at 100% text
 
 
 class RunsDock(Dock):
-    """Choosing a row shows that run everywhere."""
+    """The dock with the list of runs. Choosing a row shows that run on every page."""
 
     def __init__(self, session: Session, actions: RunActions, parent: QWidget | None = None) -> None:
         super().__init__("runs", "Runs", parent)
@@ -46,7 +46,7 @@ class RunsDock(Dock):
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox()
-        self._ticked_last = -1  # row, from which a click with Shift goes on
+        self._ticked_last = -1  # row from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []

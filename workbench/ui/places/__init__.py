@@ -1,1 +1,1 @@
-"""The Places dialog: machines where runs may work, with what each has and lacks."""
+"""The Places dialog: machines where runs can train, with the result of their checks."""

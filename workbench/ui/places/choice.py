@@ -23,7 +23,7 @@ class PlaceChoice(ChoiceEditor):
         super().__init__([HERE], ["This machine"], parent)
 
     def show_places(self, names: Sequence[str]) -> None:
-        """Offer these places beside this machine; the chosen one stays chosen while it is there."""
+        """Offer these places and this machine; the chosen one stays chosen while it exists."""
         chosen = self.value()
         self.clear()
         for name in (HERE, *names):

@@ -1,4 +1,4 @@
-"""File > Places…: machines where runs may work, each with its fields and what a check found there."""
+"""File > Places…: machines where runs can train, each with its fields and the result of its check."""
 
 from functools import partial
 

@@ -48,6 +48,7 @@ class SweepActions(QObject):
 
     def _tell(self, lost: list[int]) -> None:
         if lost:
-            words = f"Sweep {lost[0]} has" if len(lost) == 1 else f"Sweeps {', '.join(map(str, sorted(lost)))} have"
-            said = f"{words} no worker any more. {RESUME} in “Sweeps…” continues where it stopped."
+            numbers = ", ".join(map(str, sorted(lost)))
+            words = f"Sweep {numbers} no longer has" if len(lost) == 1 else f"Sweeps {numbers} no longer have"
+            said = f"{words} a worker process. {RESUME} in “Sweeps…” continues where the sweep stopped."
             self._session.notify(said, EVERYWHERE)

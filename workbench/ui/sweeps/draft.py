@@ -23,7 +23,7 @@ MOST_SEEDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What is typed in the dialog; a number that cannot be read is its text."""
+    """The entries of the dialog; a number that cannot be read is kept as text."""
 
     parameters: Sequence[str]  # "FIELD=VALUES"
     how: str
@@ -35,7 +35,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came out: a plan, what is still to be done, or what is wrong by field."""
+    """The result of a check: a plan, what is still missing, or the errors by field."""
 
     plan: Plan | None = None
     todo: str = ""
@@ -81,7 +81,7 @@ class SweepDraft:
         return next(name for name in first if name not in varied)
 
     def check_at_once(self, entered: Entered) -> Checked | None:
-        """What is missing or is no number; None if every trial is to be checked, by `check`."""
+        """What is missing or not a number; None if `check` must check every trial."""
         if not entered.parameters:
             return Checked(todo="Add a parameter to vary.")
         if not all(text.partition("=")[2] for text in entered.parameters):
@@ -108,7 +108,7 @@ class SweepDraft:
         return Checked(plan)
 
     def cost(self, plan: Plan, place: str = "") -> str:
-        """How many runs it is, and how long they would take on this machine; `place` is where they train instead."""
+        """The number of runs, and how long they would take on this machine; `place` is where they train instead."""
         per_trial = len(folds_and_seeds.children(plan.config))
         text = runs = counted(plan.runs, "run")
         if per_trial > 1:

@@ -1,4 +1,4 @@
-"""The Sweeps panel: every sweep with its state and time left, its runs in line, and its commands."""
+"""The Sweeps panel: every sweep with its state and time left, its queued runs, and its commands."""
 
 from functools import partial
 

@@ -46,7 +46,7 @@ class SweepsModel:
         self._trial_id: int | None = None
 
     def take(self, looks: list[Look]) -> None:
-        """Take what was read; the choice stays, and without one the first sweep is chosen."""
+        """Take the sweeps that were read; the choice stays, and without one the first sweep is chosen."""
         self.looks = looks
         if self._sweep_id is None and looks:
             self._sweep_id = looks[0].sweep.id
@@ -111,7 +111,7 @@ class SweepsModel:
 
     @property
     def working(self) -> bool:
-        """Whether a worker has the shown sweep, or is on its way: it can be paused."""
+        """Whether a worker has the shown sweep or is starting: it can be paused."""
         sweep = None if self.shown is None else self.shown.sweep
         return sweep is not None and sweep.state == "active" and (sweep.alive or sweep.starting)
 
@@ -142,7 +142,7 @@ class SweepsModel:
         return (number := self._trial_id) in movable and 0 <= movable.index(number) + by < len(movable)
 
     def pause_or_resume(self) -> Change | None:
-        """Pause a sweep that works; give any other one a worker."""
+        """Pause an active sweep; start a worker for any other one."""
         number = self._number()
         if number is None:
             return None
@@ -156,7 +156,7 @@ class SweepsModel:
         return lambda workspace: stored.retry(workspace, number) and starting.work_apart(workspace, number)
 
     def cancel(self) -> Change | None:
-        """Withdraw the runs that have not begun, and stop the one that works."""
+        """Remove the runs that have not begun from the queue, and stop the one that trains."""
         number = self._number()
         return None if number is None else lambda workspace: stored.cancel(workspace, number)
 

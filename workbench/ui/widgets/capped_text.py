@@ -10,7 +10,7 @@ from workbench.ui.widgets.labels import label
 
 
 class CappedText(QScrollArea):
-    """A wrapped label, `said`, of a limited height: longer text scrolls.
+    """A wrapped label, `said`, with a maximum height: longer text scrolls.
 
     Args:
         role: of the label, as in `label`.

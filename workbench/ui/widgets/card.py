@@ -9,7 +9,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label
 
 
 class Card(QFrame):
-    """A surface with a border; put widgets into `.body`, a QVBoxLayout."""
+    """A frame with a border; put widgets into `.body`, a QVBoxLayout."""
 
     def __init__(self, title: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,7 +38,7 @@ class Chip(QFrame):
 
 
 class EmptyHint(QWidget):
-    """A sentence about what will be shown here, and one button at most."""
+    """A sentence about what will appear here, and at most one button."""
 
     pressed = Signal()
 

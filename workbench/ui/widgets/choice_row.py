@@ -25,7 +25,7 @@ TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
 class ChoiceRow(QStyledItemDelegate):
-    """One line, or two where the entry has a note; an entry without words beside it is drawn by Qt."""
+    """One line, or two if the entry has a note; Qt draws an entry without a note."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         height = QFontMetrics(option.font).height() + 2 * GAP

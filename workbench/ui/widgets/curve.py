@@ -1,4 +1,4 @@
-"""The points of one curve: numpy buffers that double when full, and where a value is no number."""
+"""The points of one curve in numpy buffers that double when full, and the steps where a value is not a number."""
 
 from collections.abc import Callable, Sequence
 

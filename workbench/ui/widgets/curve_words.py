@@ -1,4 +1,4 @@
-"""What the curves of a plot say, in words, without Qt: for screen readers, and where they are broken."""
+"""Descriptions of curves in words, without Qt: for screen readers, and where they have gaps."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def breaks_named(shown: Sequence["Series"], curves: Mapping[str, Curve], x_title
 
 
 def course(title: str, curve: Curve, x_title: str) -> str:
-    """From which to which value a curve goes."""
+    """The first and the last value of a curve, in words."""
     good = np.flatnonzero(np.isfinite(curve.values))
     if not len(good):
         return f"{title} has no numbers" if len(curve) else f"{title} has no values yet"

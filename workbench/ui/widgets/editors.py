@@ -185,7 +185,7 @@ class PathEditor(QWidget):
             self.browse.clicked.connect(self._browse_folder if kind == "folder" else self._browse_file)
         self.browse.setAccessibleName(f"Browse for a {words}")
         in_row((self._paths, 1), self.browse, on=self, spacing=4)
-        self._line().setPlaceholderText(f"Drop a {words} here, or type its place")
+        self._line().setPlaceholderText(f"Drop a {words} here, or type its path")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
         self.setFocusProxy(self._paths)

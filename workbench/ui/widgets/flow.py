@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
 
 
 class FlowLayout(QLayout):
-    """Lines of widgets, left to right, as high as its width needs. Hidden widgets take no room.
+    """Lines of widgets, left to right, as high as its width needs. Hidden widgets take no space.
 
     Sizes are asked of the widgets, not of their layout items: an item's Python side can become invalid while the item
     lives on, and an exception in the middle of a layout ends the program.

@@ -27,7 +27,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget
 
 
 def plain_tip(text: str) -> str:
-    """A tooltip that holds names: Qt takes what looks like markup for markup, and would show the picture it names."""
+    """A tooltip that contains names: Qt would render text that looks like markup, and load pictures that it names."""
     text = visible(text)
     if "<" not in text and "&" not in text:
         return text
@@ -99,10 +99,10 @@ class IconLabel(QLabel):
 
 
 class ElidedLabel(QLabel):
-    """Text that is shortened to the room it has; the whole text is in the tooltip and for screen readers.
+    """Text that is shortened to the available space; the whole text is in the tooltip and for screen readers.
 
     Args:
-        lines: how many it may break into before it is shortened; their room is kept free.
+        lines: how many it may break into before it is shortened; their space is reserved.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class ElidedLabel(QLabel):
         self._tell_whole()
 
     def set_lines(self, lines: int) -> None:
-        """Break into so many lines at most before the text is shortened."""
+        """Break into at most this many lines before the text is shortened."""
         if lines != self._lines:
             self._lines = lines
             self.updateGeometry()
@@ -162,7 +162,7 @@ class ElidedLabel(QLabel):
         return [*lines, self.fontMetrics().elidedText(rest, self._mode, width)]
 
     def _fitting(self, text: str, width: int) -> int:
-        """How many letters fit in one line; words are kept whole unless one is longer than the line."""
+        """How many letters fit in one line; a word is split only if it is longer than the line."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

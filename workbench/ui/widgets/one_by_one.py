@@ -12,12 +12,12 @@ BETWEEN = 3  # ms between the end of one painting and the next
 LONGEST = 60  # ms that a view is waited for
 
 _View: Any = QGraphicsView  # to the type checker anything: it is mixed into views of pyqtgraph, which has no types
-_line: list["OneByOne"] = []  # those that were shown and whose turn has not come, first come first
+_line: list["OneByOne"] = []  # views that were shown and wait for their turn, in order
 _turn: list["OneByOne"] = []  # the one whose turn it is, until it is painted
 
 
 class OneByOne(_View):
-    """A mixin for a view: once shown, it stays empty until those before it are painted; `take_turn` is for new numbers.
+    """A mixin for a view: when shown, it stays empty until those before it are painted; `take_turn` is for new numbers.
 
     Delays that differ from view to view do not keep them apart: where the window gets no core all are due at once.
     """
@@ -64,7 +64,7 @@ def _next() -> None:
 
 
 def _is_seen(view: OneByOne) -> bool:
-    """Whether it will be painted: one that is scrolled out of sight never is."""
+    """Whether it will be painted: a view that is scrolled out of sight is not."""
     return not view.visibleRegion().isEmpty()
 
 

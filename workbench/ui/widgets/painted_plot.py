@@ -49,7 +49,7 @@ class Picture(QWidget):
         return position / theme.text_scale()
 
     def need_height(self, least: int) -> None:
-        """Be at least so high, px of the design."""
+        """Be at least this high, px of the design."""
         self._least = least
         self.setMinimumSize(theme.text_px(LEAST[0]), theme.text_px(least))
 
@@ -111,7 +111,7 @@ class PaintedPlot(QFrame):
         self._more.setAccessibleName(f"Menu of {title}")
 
     def refresh(self) -> None:
-        """Paint again, and update the accessible description."""
+        """Repaint, and update the accessible description."""
         self.picture.setAccessibleDescription(self.describe())
         self.picture.update()
 
@@ -125,7 +125,7 @@ class PaintedPlot(QFrame):
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def image(self) -> QImage:
-        """On white, with its title, at twice the size that it has on the screen where text has its normal size."""
+        """The plot on white, with its title, at twice its size on screen at the normal text size."""
         size = self._size()
         image = QImage(size * SCALE, QImage.Format.Format_RGB32)
         painter = QPainter(image)

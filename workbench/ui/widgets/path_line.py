@@ -13,7 +13,7 @@ SIDES = 4  # px between the frame and the text, as Qt has them, both sides toget
 
 
 class PathLine(QLineEdit):
-    """The end of a path says more than its start; all of it is there to be edited, and in the tooltip."""
+    """Shows the end of a path, which says more than its start; editing and the tooltip have all of it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         written = self.written()
@@ -30,14 +30,14 @@ class PathLine(QLineEdit):
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), written)
 
     def event(self, event: QEvent) -> bool:
-        """Tell the whole path over one that is shortened."""
+        """Show the whole path as the tooltip of a shortened one."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.written() != self.text():
             QToolTip.showText(event.globalPos(), plain_tip(self.text()), self)
             return True
         return super().event(event)
 
     def written(self) -> str:
-        """What is seen: the whole text while it is edited."""
+        """The visible text: the whole text while it is edited."""
         if self.hasFocus():
             return self.text()
         option = QStyleOptionFrame()

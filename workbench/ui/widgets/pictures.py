@@ -18,7 +18,7 @@ from workbench.workspace import Workspace
 KEPT_BYTES = 128 << 20
 BATCH = 48  # pictures a task: few enough that a newer request waits only a moment
 FULL_FROM = 200  # px from which the original file is worth reading
-GONE = "This image is not in the data set any more."
+GONE = "This image is no longer in the data set."
 Wish = tuple[int, int]  # sample id, px of the longer side
 
 
@@ -34,7 +34,7 @@ class Loaded:
 class PictureLoader(QObject):
     """Each part of the window asks for what it shows; its newest request replaces its older one and is served first.
 
-    A picture that cannot be had is told as a sentence by `absent`, and once per data set in the message bar.
+    For a picture that cannot be loaded, the reason is given by `absent`, and once per data set in the message bar.
 
     Args:
         dataset: number of the data set that is asked for now, or None; by default that of the shown run.

@@ -1,4 +1,4 @@
-"""A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is whole or is not written."""
+"""A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is written completely or not at all."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -120,4 +120,4 @@ def _close(file: QSaveFile, path: Path, written: bool) -> None:
 
 
 def _problem(path: Path, file: QSaveFile) -> Problem:
-    return Problem(f"{path} cannot be written: {file.errorString()}.", todo="Choose another place.")
+    return Problem(f"{path} cannot be written: {file.errorString()}.", todo="Choose another folder.")

@@ -51,7 +51,7 @@ class Line:
     def draw(
         self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, log: bool = False
     ) -> None:
-        """Show new numbers, thinned to so many columns; `smoothed` None: the raw curve is the bold one."""
+        """Show new values, thinned to this many columns; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
         colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
@@ -130,7 +130,7 @@ class NumberAxis(pg.AxisItem):
 
 
 class WholeAxis(NumberAxis):
-    """Steps and epochs: no tick between two whole numbers."""
+    """An axis of steps or epochs: no tick between two whole numbers."""
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
         return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]

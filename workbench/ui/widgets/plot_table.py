@@ -49,7 +49,7 @@ class CurveTable(QAbstractTableModel):
         return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:
-        """One cell with so many significant digits; None: as many as give the same number back."""
+        """One cell with this many significant digits; None: as many as identify the number."""
         if column == 0:
             return f"{self.steps[row]:.15g}"
         if not self.known[row, column - 1]:

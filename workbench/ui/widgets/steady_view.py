@@ -20,7 +20,7 @@ class SteadyView(pg.ViewBox):
         super().__init__(**options)
 
     def settle(self) -> None:
-        """Fit exactly to what is there, and from now on."""
+        """Fit exactly to the current values, and keep fitting."""
         self.steady = False
         self.updateAutoRange()
 

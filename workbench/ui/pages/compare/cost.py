@@ -64,11 +64,11 @@ def seconds(run: Run) -> float:
 
 
 def megabytes(run: Run) -> float:
-    """Greatest memory, in units of 10^6 bytes."""
+    """Peak memory, in units of 10^6 bytes."""
     return run.memory_bytes / 1e6
 
 
 def _points(summary: Summary, cost: Callable[[Run], float], unit: int) -> list[tuple[float, float]]:
-    """(cost, quality) of the runs of which both are known."""
+    """(cost, quality) of the runs for which both are known."""
     known = [run for run in summary.group.runs if run.id in summary.values and cost(run) > 0]
     return [(cost(run), unit * summary.values[run.id]) for run in known]

@@ -1,4 +1,4 @@
-"""A metric over epochs or a scalar over steps: mean of each group, its band over seeds, and each run faint behind."""
+"""A metric over epochs or a scalar over steps: mean of each group, its band over seeds, each run as a faint line."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -148,7 +148,7 @@ def in_sentences(training: TrainingCurves) -> str:
     """Sentences on what the lines show and what is missing, with runs by their numbers."""
     widths = sorted({round(curve.bin_width) for curve in training.curves if curve.bin_width})
     between = " to ".join(f"{width:,}" for width in dict.fromkeys((*widths[:1], *widths[-1:])))
-    binned = f"of the means of bins of {between} steps" if widths else ""
+    binned = f"of means over bins of {between} steps" if widths else ""
     all_binned = all(curve.bin_width for curve in training.curves)
     exact = "" if all_binned else "at the steps that all runs of a group have"
     stride = max((curve.stride for curve in training.curves), default=1)
@@ -158,9 +158,9 @@ def in_sentences(training: TrainingCurves) -> str:
         f"{SHADED}{thinned}.",
     ]
     if training.without:
-        parts.append(f"Without it: {runs_named(training.without)}.")
+        parts.append(f"Without this value: {runs_named(training.without)}.")
     if training.not_finite:
-        parts.append(f"NaN or infinite at times, a gap here: {runs_named(training.not_finite)}.")
+        parts.append(f"Sometimes NaN or infinite, shown as a gap: {runs_named(training.not_finite)}.")
     apart = [curve.group.title for curve in training.curves if not len(curve.places)]
     if apart:
         parts.append(f"Without a mean, since the runs share no steps: {', '.join(map(short_title, apart))}.")

@@ -1,4 +1,4 @@
-"""The Curves tab: what is drawn over epochs or steps, and the reading of it."""
+"""The Curves tab: the choice of what is drawn over epochs or steps, and how it is read."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.scrolled import Scrolled
 
-METRIC = ""  # the choice of the page's metric; the others are names of scalars
+METRIC = ""  # the page's metric; the other choices are names of scalars
 
-LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is whole while its list is short
+LEAST_WORDS = 20  # letters of the choice: "P@R over epochs" is not cut while its list is short
 
 
 class CurvesPanel(QWidget):
@@ -39,7 +39,7 @@ class CurvesPanel(QWidget):
         self.choice.setAccessibleName("Which curves are drawn")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.setMinimumContentsLength(LEAST_WORDS)
-        self.choice.setToolTip("The metric above over epochs, or what training logged over steps")
+        self.choice.setToolTip("The metric above over epochs, or a value logged in training over steps")
         self.seeds = SeedCurves()
         self.seeds.failed.connect(self.failed)
         head = in_row(caption("Curve of", self.choice), self.choice, 1, margins=(8, 8, 8, 0), spacing=8)

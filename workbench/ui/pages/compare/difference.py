@@ -24,7 +24,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 
 PLOT_PX, INTERVAL_PX = 90, 34  # px of the plot without its intervals, and for each
-RESULTS_PX = 260  # least height of plot and table of a pair; with less room the tab scrolls
+RESULTS_PX = 260  # minimum height of plot and table of a pair; with less space the tab scrolls
 
 
 class DifferencePanel(QWidget):

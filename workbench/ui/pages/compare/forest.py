@@ -23,7 +23,7 @@ AROUND = MARGINS[1] + MARGINS[3] + SPACING + 2  # px of their height; the frame 
 class ForestPanel(QWidget):
     """The plot as high as its rows need, up to `MOST_PX`; `plot.chosen` emits the title of a chosen row.
 
-    The words stand beside the plot, or below it where there is no room for both.
+    The words stand beside the plot, or below it if there is no space for both.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

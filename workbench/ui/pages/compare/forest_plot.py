@@ -22,7 +22,7 @@ ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 28  # px: a row, the metrics' na
 P_PX, GAP, SWATCH = 54, 8, 10  # px: the column of p, between things, the square before a name
 DOT, CAP = 5.0, 4.0  # px: radius of a mean, half the height of an interval's ends
 NAMES_MOST, METRIC_PX = 0.24, 130  # of the width that the names may take, or what such metrics leave
-MOST_ROWS = 40  # groups that are drawn; the words are about all
+MOST_ROWS = 40  # groups that are drawn; the sentences are about all
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 CENTRE = int(Qt.AlignmentFlag.AlignCenter)
@@ -54,7 +54,7 @@ class _Scale:
 
 
 class ForestPlot(PaintedPlot):
-    """A row for each group but the baseline. `chosen` emits the title of a row that a person chose."""
+    """A row for each group but the baseline. `chosen` emits the title of a row that the user chose."""
 
     chosen = Signal(str)
 
@@ -74,7 +74,7 @@ class ForestPlot(PaintedPlot):
         count, shown = len(forest.rows), len(self._drawn())
         left_out = f"; the first {shown} of {count} groups" if shown < count else ""
         self.picture.need_height(HEAD_PX + ROW_PX * shown + AXIS_PX)
-        paired = "over seeds, 95% interval, filled where it leaves out 0"
+        paired = "over seeds, 95% interval, filled where it excludes 0"
         self.retitle(f"Difference from {forest.baseline.title}, {paired}{left_out}")
         self.refresh()
 
@@ -116,7 +116,7 @@ class ForestPlot(PaintedPlot):
             return super().eventFilter(watched, event)
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._press(event.key())
-        if isinstance(event, QHelpEvent):  # a row has its numbers under the pointer in place of the hint
+        if isinstance(event, QHelpEvent):  # over a row the tooltip shows its numbers instead of the hint
             return self._row_at(QPointF(event.pos())) is not None
         if isinstance(event, QMouseEvent):
             row = self._row_at(event.position())
@@ -253,7 +253,7 @@ class ForestPlot(PaintedPlot):
 
 
 def _scale(tests: list[Tested], left: float, right: float) -> _Scale:
-    """From the least to the greatest end, zero among them, with a little room at both sides."""
+    """From the lowest to the highest end, including zero, with a small margin at both sides."""
     ends = [0.0]
     for test in tests:
         difference = test.difference

@@ -12,7 +12,7 @@ from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
-TURN = lcm(len(STYLES), len(SYMBOLS))  # after so many groups line style and symbol would meet again
+TURN = lcm(len(STYLES), len(SYMBOLS))  # after this many groups line style and symbol would repeat
 LONGEST, HEAD = 30, 10  # letters of a title in a legend, and of them before the gap
 SWATCH = (18, 10)  # px
 
@@ -32,7 +32,7 @@ def styles(colours: Sequence[int]) -> list[GroupStyle]:
     The line style continues with every turn through the palette, and further where two would look the same.
     """
     used: set[GroupStyle] = set()
-    all_used: set[str] = set()  # colours with which every style and symbol is taken
+    all_used: set[str] = set()  # colours for which all styles and symbols are used
     chosen = []
     for index, shown in zip(colours, told_apart(colours), strict=True):
         turn, colour = index // len(RUN_COLOURS), run_colour(shown)

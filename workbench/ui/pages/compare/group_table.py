@@ -158,7 +158,7 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
             columns.append(Column(Kind.INTERVAL, "95% interval", "Over seeds, all on one scale; dotted: baseline", 0))
         if several:
             unit = ", in percentage points" if "%" in metric_title(metric) else ""
-            tip = f"Difference from the baseline{unit}, over seeds; coloured where its 95% interval leaves out zero"
+            tip = f"Difference from the baseline{unit}, over seeds; coloured where its 95% interval excludes 0"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
     return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Peak memory")]
 
@@ -180,7 +180,7 @@ def _tip(row: BaselineRow, column: Column) -> str:
 
 
 def significant(cell: Cell) -> str:
-    """ "right" for a gain whose interval leaves out zero, "wrong" for such a loss, else "muted"."""
+    """ "right" for a gain whose interval excludes 0, "wrong" for such a loss, else "muted"."""
     difference = cell.difference
     if difference is None or difference.holds_zero or not is_share(cell.metric):
         return "muted"

@@ -14,15 +14,15 @@ from workbench.ui.words import counted, duration
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"
 ON_BUTTON = f"Add {NUMBER} seeds"  # has room beside the choices
-TIP = "Queue every ticked config again with the next two seeds that none of its runs has; it asks first."
+TIP = "Queue every ticked config again with the next two seeds that none of its runs has. You confirm the list first."
 NO_TICKS = "Tick runs to add seeds to their configs."
-READ_ONLY = "The workspace can only be read."
+READ_ONLY = "The workspace is read-only."
 NONE_HERE = "None of the ticked runs was trained on this machine."
 NAMED = 6  # groups that the question lists
 
 
 class MoreSeedsAction(QObject):
-    """The action of the Compare page; it stands in its menu and behind its button.
+    """The action of the Compare page, in its menu and behind its button.
 
     Args:
         page: over which the question is asked.
@@ -81,8 +81,8 @@ def words_of(plan: MoreSeeds) -> str:
     if len(plan.groups) > NAMED:
         lines.append(f"and {counted(len(plan.groups) - NAMED, 'other config')}")
     if plan.seconds is None:
-        time = "How long they take is not known: a config has no run that is done."
+        time = "How long they take is not known: one of the configs has no finished run."
     else:
-        time = f"They train for about {duration(plan.seconds)} in all, as long as the runs of the same configs did."
-    after = "They stand in the list of runs, where each can be ended, and join the comparison."
+        time = f"They train for about {duration(plan.seconds)} in all, judging by earlier runs of the same configs."
+    after = "They appear in the list of runs, where you can end each of them, and join the comparison."
     return "\n".join([*lines, "", time, after, *plan.left_out])

@@ -134,8 +134,9 @@ def in_sentences(overlap: NeighbourOverlap) -> str:
     listed = f" The {MOVERS:,} largest movers are listed." if n > MOVERS else ""
     return (
         f"Of the {overlap.k:,} nearest neighbours {percent(overlap.mean)} % are the same in both, on average over "
-        f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs; none for {percent(none)} % of the "
-        f"queries, all for {percent(every)} %. Median {percent(float(np.median(overlap.share)))} %.{listed}"
+        f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs. None is the same for {percent(none)} % of "
+        f"the queries, and all are for {percent(every)} %. The median is {percent(float(np.median(overlap.share)))} %."
+        f"{listed}"
     )
 
 

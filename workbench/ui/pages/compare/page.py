@@ -213,7 +213,7 @@ class ComparePage(QStackedWidget):
     # Two groups
 
     def _show_pair(self) -> None:
-        """Redraw after another baseline, another group beside it, or other numbers of both."""
+        """Redraw for another baseline, another compared group, or other values of both."""
         self._turns.begin(
             self.head.refresh, self.tabs.difference.show_groups, self._draw_table, self.tabs.draw_groups, self._compare,
             long=self.model.overview is not None and len(self.model.overview.groups) > MANY,

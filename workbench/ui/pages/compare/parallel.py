@@ -38,7 +38,7 @@ class ParallelPlot(PaintedPlot):
         self.clear.clicked.connect(self.clear_brushes)
         self.head.insertWidget(1, self.clear)
         self.picture.installEventFilter(self)
-        self.picture.setToolTip("Drag along an axis to keep the runs that pass there; a click takes that away")
+        self.picture.setToolTip("Drag along an axis to highlight the runs that pass there; click to remove the brush")
         self._tell()
 
     def show_lines(self, lines: Lines, shown_as: Sequence[GroupStyle]) -> None:

@@ -36,7 +36,7 @@ class Surface(OneByOne, pg.PlotWidget):
 
 
 class StillPlot(QFrame):
-    """Title, picture and a sentence for those who do not see it; a double-click shows all."""
+    """Title, picture and a description for screen readers; a double-click shows everything."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

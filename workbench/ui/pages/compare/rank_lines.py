@@ -1,4 +1,4 @@
-"""The critical-difference picture of a fair comparison: mean ranks with their intervals, bars over who is alike."""
+"""The critical-difference picture of a fair comparison: mean ranks with intervals, bars over similar methods."""
 
 from dataclasses import dataclass
 

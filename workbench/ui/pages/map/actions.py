@@ -1,4 +1,4 @@
-"""The commands of the Map page: tools, what they do to the view and the selection, and the way through the epochs."""
+"""The commands of the Map page: tools, commands for the view and the selection, and steps through the epochs."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -32,7 +32,7 @@ class MapActions(QObject):
         self.fit = tool_action(page, "Fit all points", "F", "corners-out")
         self.isolate = tool_action(page, "Isolate the selection", "I", "frame-corners")
         self.clear = tool_action(page, "Clear the selection", "Esc", "x-circle")
-        self.pictures = tool_action(page, "Pictures in the place of points, when near", "T", "image")
+        self.pictures = tool_action(page, "Pictures instead of points, when zoomed in", "T", "image")
         self.pictures.setCheckable(True)
         self.pictures.setChecked(True)
         self.show_named = tool_action(page, "Named selections…", "N", "bookmarks-simple")

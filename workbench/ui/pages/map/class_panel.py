@@ -48,7 +48,7 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Every heading is whole; the names share what is left."""
+        """Show every heading in full; the names share the remaining width."""
         header = self.view.horizontalHeader()
         least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
         spare = max(0, self.view.viewport().width() - sum(least.values()))

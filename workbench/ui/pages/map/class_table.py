@@ -31,8 +31,8 @@ TIPS = (
     "Percentage of its images that are nearer to the centre of another class than to their own",
     "Mean cosine similarity of two of its images",
     "Mean cosine similarity of its images and those of all other classes",
-    "The class whose centre is, for most of its images, the nearest of another class",
-    "Percentage of its images for which it is the nearest",
+    "The other class whose centre is most often the nearest to its images",
+    "Percentage of its images for which that class is the nearest",
 )
 DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # after the point, by column
 NAMES, MARGIN = (0, 7), 3  # columns

@@ -1,4 +1,4 @@
-"""The Export menu of the map: where to, and who writes it."""
+"""The Export menu of the map: the destination, and the writer of each format."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The card beside a hovered point: its picture, class, scores, and what it is coloured by."""
+"""The card beside a hovered point: its picture, class, scores, and the value that colours it."""
 
 from collections.abc import Sequence
 
@@ -98,7 +98,7 @@ def beside(at: QPointF, card: QSize, area: QSize, ends: Sequence[QPointF] = ()) 
         for left, top in places
         if left >= 0 and top >= 0 and left + wide <= area.width() and top + tall <= area.height()
     ]
-    if not inside:  # no room beside it: below, or above where it would stick out further
+    if not inside:  # no space beside it: below, or above where it would stick out further
         low = y + GAP + tall <= area.height() or y < area.height() / 2
         inside = [(across, y + GAP if low else y - GAP - tall)]
     left, top = min(inside, key=lambda corner: covered(at, ends, QRectF(corner[0], corner[1], wide, tall)))

@@ -1,4 +1,4 @@
-"""The Inspector's panel: one sample with its facts and neighbours, or what a selection of many holds."""
+"""The Inspector's panel: one sample with its facts and neighbours, or a summary of a selection of many."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ PLACE = "inspector"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the panel says: of one sample (`sample` is its id) or of many."""
+    """The content of the panel: of one sample (`sample` is its id) or of many."""
 
     sample: int | None
     title: str
@@ -170,7 +170,7 @@ class InspectorPanel(QStackedWidget):
         return self.session.selection
 
     def _ask(self) -> None:
-        """Read what is chosen on a thread: a large selection takes its time."""
+        """Read the choice on a thread: a large selection may take long."""
         self._stale = False
         self._number += 1
         number, workspace = self._number, self.session.workspace
@@ -205,7 +205,7 @@ class InspectorPanel(QStackedWidget):
         self.shown.emit()
 
     def _fill_sheet(self, sheet: list[tuple[int, str, str]]) -> None:
-        self.sheet.setEnabled(False)  # else every spot that is shown lays out all of them
+        self.sheet.setEnabled(False)  # otherwise every spot that is shown lays out all of them
         while len(self._pool) < len(sheet):
             spot = Spot()
             spot.clicked.connect(self._choose)

@@ -55,7 +55,7 @@ class LookControls(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for box, note in self._notes:  # beside large text there is no room for them; tooltips say the same
+        for box, note in self._notes:  # with large text there is no space for them; the tooltips say the same
             note.setVisible(box.sizeHint().width() + note.sizeHint().width() + BETWEEN <= event.size().width())
 
     def show_look(self, look: Look) -> None:

@@ -50,7 +50,7 @@ class MapData:
     title: str = ""  # run and epoch
     space: Space | None = None  # of three dimensions
     depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
-    unread: str = ""  # why classes have numbers in place of names; empty if the names could be read
+    unread: str = ""  # why classes have numbers instead of names; empty if the names could be read
 
     def turned(self, view: View) -> "MapData":
         """The same map from another side; a map of two dimensions is unchanged."""
@@ -99,7 +99,7 @@ class MapData:
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
-    """The map without waiting: the plane of two-dimensional embeddings or custom axes if requested, else PCA.
+    """A map that needs no waiting: the plane of two-dimensional embeddings or custom axes if requested, else PCA.
 
     Args:
         wanted: method, params and seed as the analysis process takes them, and perhaps `only`, ids of samples.
@@ -201,7 +201,7 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
     candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
     projection = candidates.get(projection_id)
     if projection is None:
-        raise Problem("This map is not in the workspace any more.", todo="Choose its method again to draw it again.")
+        raise Problem("This map is no longer in the workspace.", todo="Choose its method again to draw it again.")
     points, proxies = workspace.coordinates(projection_id)
     method = METHODS.get(projection.method, projection.method)
     said = f"{method} ({_parameters(projection.params)}), seed {projection.seed}{_trusted(projection)}"
@@ -223,7 +223,7 @@ def _trusted(projection: Projection) -> str:
 
 
 def _parameters(params: dict[str, Any]) -> str:
-    """The parameters; not the set of samples, which is counted, nor the weight of classes that were not used."""
+    """The parameters in words, without the set of samples and without an unused weight of the labels."""
     counted = ("only", AT_MOST)
     said = {name: value for name, value in params.items() if name not in counted and (name != "target_weight" or value)}
     return ", ".join(f"{WORDS.get(name, name)} {value}" for name, value in said.items())
@@ -284,7 +284,7 @@ def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str,
     try:
         return () if dataset is None else workspace.dataset(dataset).class_names, ""
     except Problem as problem:
-        return (), f"{problem.what} Numbers stand for them."
+        return (), f"{problem.what} Numbers are shown instead."
 
 
 def name_of(names: tuple[str, ...], label: int) -> str:

@@ -35,7 +35,7 @@ class Sheet:
     def words(self) -> str:
         """The caption, which also says if the points of a vector file are drawn as a picture."""
         if self.canvas.cloud.vector and self.canvas.in_view() > SHAPES_UP_TO:
-            return f"{self.caption}   ·   points as a picture: too many for shapes"
+            return f"{self.caption}   ·   points as a picture: too many for vector shapes"
         return self.caption
 
 
@@ -51,7 +51,7 @@ def check_ending(path: Path) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the whole file or nothing. Raises Problem when it cannot be written."""
+    """Write the complete file or nothing. Raises Problem when it cannot be written."""
     with files.atomic_write(path) as file:
         file.write(content)
 

@@ -1,4 +1,4 @@
-"""Which map an evaluation gets: a stored one, or PCA at once and UMAP or t-SNE when the analysis process has it."""
+"""Which map an evaluation gets: a stored one, or PCA at once and UMAP or t-SNE when the analysis process is done."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -14,7 +14,7 @@ METHODS = {
 }  # fmt: skip
 METRICS = {"cosine": "Cosine", "l2": "L2"}
 AT_ONCE = ("pca", "pca-3d", "plane", "axes")  # drawn without the analysis process
-NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter was there
+NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter existed
 Request = dict[str, Any]  # method, params, seed, perhaps most and only: as the analysis process takes them
 
 

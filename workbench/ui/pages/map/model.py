@@ -18,7 +18,7 @@ from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.turning import View
 
-AROUND = 0.25  # of the box of some points: margin on each side when they are brought into view
+AROUND = 0.25  # of the box of some points: margin on each side when the view moves to them
 MOST_TRAILS = 300  # selected points that have a trail; of more, the first
 NOTHING = np.empty(0, np.int64)
 
@@ -29,7 +29,7 @@ class Change(Enum):
     WANTED = auto()  # another map is to be made
     MAP = auto()  # another map is shown, or none
     MOMENT = auto()  # the same map at another time
-    COLOURING = auto()  # the points are to be coloured by something else
+    COLOURING = auto()  # the points get another colouring
     GROUPS = auto()  # other groups or colours
     HIDDEN = auto()  # other groups are hidden
     SELECTION = auto()
@@ -252,7 +252,7 @@ class MapModel:
         self._act(frozenset() if alone else others, name, alone=True, words=words)
 
     def hide(self, names: frozenset[str]) -> None:
-        """Hide the groups of these names alone."""
+        """Hide exactly the groups of these names."""
         self.hidden = names
         self._tell(Change.HIDDEN)
 
@@ -321,7 +321,7 @@ class MapModel:
     # What is in view
 
     def turn(self, turn: float, tilt: float, *, resting: bool = True) -> None:
-        """Turn a map of three dimensions by so many degrees; `resting`: the user does not drag it any more."""
+        """Turn a map of three dimensions by these degrees; `resting`: the user does not drag it any more."""
         if self.map is None or self.drawn is None or self.map.space is None:
             return
         self.view, self.turning = self.view.moved(turn, tilt), not resting
@@ -357,7 +357,7 @@ class MapModel:
     # Epochs
 
     def show_chain(self, chain: Chain) -> None:
-        """The maps of the run's epochs that belong to the shown one."""
+        """Take the chain of maps over the run's epochs that the shown map belongs to."""
         self.chain = chain
         self._stand()
 
@@ -368,7 +368,7 @@ class MapModel:
         return chain is not None and self.map is not None and self._in_chain(self.map) and chain.complete
 
     def go_to(self, time: float) -> None:
-        """Show the moment at a time; between two epochs points are on their way and scores are of the nearer one."""
+        """Show the moment at a time; between two epochs points are interpolated, scores are of the nearer one."""
         if self.chain is None or self.map is None:
             return
         self.timeline.time = time

@@ -1,4 +1,4 @@
-"""The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when it is ready."""
+"""The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when ready."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -60,7 +60,7 @@ class MapPage(QStackedWidget):
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
-        self._told = 0  # the evaluation of which it was said that its class names cannot be read
+        self._told = 0  # the evaluation whose unreadable class names were reported
         self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
@@ -120,7 +120,7 @@ class MapPage(QStackedWidget):
         self.addWidget(content)
 
     def _map_card(self) -> QWidget:
-        """Tools above, the maps, and what they are made of below."""
+        """The tools, below them the maps and their caption."""
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
         self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -29,7 +29,7 @@ from workbench.workspace.rows import Evaluation
 class SecondMap(QWidget):
     """Has a chooser of its own; method, parameters, colouring, legend and tools are the first map's.
 
-    It speaks of samples, not of rows: the two maps need not have them in one order.
+    It works with sample ids, not rows: the two maps may order samples differently.
     """
 
     selected = Signal(object, str)  # ids, "replace", "add" or "remove"
@@ -48,7 +48,7 @@ class SecondMap(QWidget):
         self._scale: tuple[float, float] | None = None
         self._tool, self._look = "pan", Look()
         self._view = View()
-        self._built = False  # a second plot costs what many windows never need
+        self._built = False  # a second plot is expensive, and often not needed
         self.hide()
 
     def _build(self) -> None:
@@ -122,7 +122,7 @@ class SecondMap(QWidget):
         self._empty("")
 
     def set_tool(self, tool: str) -> None:
-        """Take the first map's tool: "pan", "turn", "lasso" or "rectangle"."""
+        """Use the first map's tool: "pan", "turn", "lasso" or "rectangle"."""
         self._tool = tool
         if self._built:
             self.canvas.set_tool(tool)

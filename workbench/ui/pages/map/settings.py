@@ -35,7 +35,7 @@ class MapSettings(QObject):
         self.method = chooser(
             METHODS,
             "Method of the map",
-            "PCA is shown at once; UMAP or t-SNE replaces it when it is ready. Plane: embeddings of two dimensions. "
+            "PCA is shown at once; UMAP or t-SNE replaces it when ready. Plane: for embeddings of two dimensions. "
             "3-D: turn the map by a drag or the arrow keys. "
             "Custom axes: where each embedding lies between two classes or two images, or along a principal component",
         )
@@ -62,7 +62,7 @@ class MapSettings(QObject):
         self.max_points = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
         self.max_points.setGroupSeparatorShown(True)
         self.max_points.setToolTip(
-            "With more images, a sample stratified by class is mapped; every class keeps at least one"
+            "With more images than this, a sample stratified by class is mapped; every class keeps at least one image"
         )
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
         self.seed.setToolTip("Another seed gives another map of the same data")

@@ -45,7 +45,7 @@ class SideColumn(QFrame):
         self.fit_theme()
 
     def fit_theme(self) -> None:
-        """Take the width that the size of the text asks for, and less where the window is narrow."""
+        """Set the width for the size of the text, or less in a narrow window."""
         self._width = self._session.theme.side(WIDTH)
         self.setMaximumWidth(self._width)
         self.setMinimumWidth(round(self._width * NARROW))
@@ -55,7 +55,7 @@ class SideColumn(QFrame):
         return QSize(self._width, super().sizeHint().height())
 
     def show_clusters(self, words: str) -> None:
-        """Show what the clusters of the selection hold; nothing for no words."""
+        """Show the summary of the selection's clusters; hide it if the words are empty."""
         self.clusters.set_text(words)
         self.clusters.setVisible(bool(words))
 

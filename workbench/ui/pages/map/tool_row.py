@@ -34,7 +34,7 @@ class ToolRow(QWidget):
 
 
 class ProgressStrip(QFrame):
-    """What is being computed, its progress, and Cancel; floats over the map, hidden when nothing is computed."""
+    """Shows what is being computed, its progress, and Cancel; floats over the map, hidden when nothing is computed."""
 
     cancelled = Signal()
 

@@ -26,7 +26,7 @@ class View:
 
     @property
     def axes(self) -> np.ndarray:
-        """Rows [3, 3] float32: which way of the map leads right, up and to the viewer."""
+        """Rows [3, 3] float32: the directions of the map that point right, up and to the viewer."""
         turn, tilt = np.radians(self.turn), np.radians(self.tilt)
         right = (np.cos(turn), 0.0, -np.sin(turn))
         up = (-np.sin(tilt) * np.sin(turn), np.cos(tilt), -np.sin(tilt) * np.cos(turn))

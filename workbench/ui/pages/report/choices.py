@@ -113,7 +113,7 @@ class SectionChoices(QWidget):
         self.changed.emit()
 
     def show_pages(self, pages: Mapping[str, int]) -> None:
-        """Say behind each section on which page of the preview it begins; by key, from 1."""
+        """Show for each section, by key, the page of the preview on which it begins, from 1."""
         self._building = True
         for row in range(self.list.count()):
             item = self.list.item(row)
@@ -171,7 +171,7 @@ class SectionChoices(QWidget):
 
 
 class NumberChoices(QWidget):
-    """Which metric a comparison is about, and which evaluation of each run."""
+    """The metric of a comparison, and the evaluation of each run."""
 
     changed = Signal()
 

@@ -17,7 +17,7 @@ AT_FIRST = 24  # runs of a comparison before any are chosen
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the workspace keeps of the page: every template as it is arranged, and what was chosen last."""
+    """The page's state in the workspace: every template as it is arranged, and the last choices."""
 
     templates: dict[str, Template]
     template: str  # key of the chosen one; empty before the first
@@ -69,7 +69,7 @@ class ReportModel:
 
     @property
     def usual_title(self) -> str:
-        """The title of the report where a user gives none."""
+        """The title of the report if the user gives none."""
         if self.shown is None:
             return ""
         number = len(self.runs)
@@ -78,7 +78,7 @@ class ReportModel:
     def request(
         self, numbers: tuple[str, At], sections: Sequence[str], title: str, notes: str, paper: str
     ) -> dict[str, Any]:
-        """What the process that draws is asked for.
+        """The request to the drawing process.
 
         Args:
             numbers: metric and evaluation of a comparison. sections: ticked, in their order. notes: Markdown.

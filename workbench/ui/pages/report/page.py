@@ -240,7 +240,7 @@ class ReportPage(QStackedWidget):
         self.session.run_in_thread("Report page", work, quiet=True)
 
     def _take_offer(self, offer: ReportOffer) -> None:
-        """Report the runs that another page has at hand."""
+        """Report the runs that another page offers."""
         if not self.ready:
             self._offer = offer
             return

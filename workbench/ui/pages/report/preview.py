@@ -96,7 +96,7 @@ class Preview(QWidget):
             self.area.verticalScrollBar().setValue(self._tops()[number - 1] - MARGIN // 2)
 
     def say(self, words: str) -> None:
-        """A sentence above the pages; empty hides it."""
+        """Show a sentence above the pages; an empty one hides it."""
         self.status.setText(words)
         self.status.setVisible(bool(words))
 

@@ -39,7 +39,7 @@ class PreviewDrawing(QObject):
         self._timer.timeout.connect(self._draw)
 
     def wish(self) -> None:
-        """Something has changed: draw it anew once no more changes come, or when the preview is shown."""
+        """Redraw once no more changes come, or when the preview is shown."""
         self._stale = True
         if self._preview.isVisible():
             self._timer.start(SETTLE)
@@ -52,7 +52,7 @@ class PreviewDrawing(QObject):
     def _draw(self) -> None:
         request = self._request()
         if request is None or not self._preview.isVisible() or self._drawing:
-            return  # what is being drawn looks for a newer wish when it ends
+            return  # the current drawing starts a newer request when it ends
         self._stale, self._drawing = False, True
         self._preview.say("Drawing the pages…")
         folder = QTemporaryDir()

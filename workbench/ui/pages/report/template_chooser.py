@@ -1,4 +1,4 @@
-"""The list of templates: those that Workbench brings, and a user's own, saved, renamed and deleted."""
+"""The list of templates: those of Workbench, and the user's own, which can be saved, renamed and deleted."""
 
 from collections.abc import Callable
 from functools import partial
@@ -111,19 +111,19 @@ class TemplateChooser(QWidget):
         box.open()
 
     def save_as(self, title: str) -> None:
-        """Keep what the page shows as a new template. Raises Problem when the name is taken or none."""
+        """Keep what the page shows as a new template. Raises Problem when the name is taken or empty."""
         now = self._arranged() or self.current()
         self._put(now.copied(title, self._templates.values()))
         self.shown.emit()
 
     def rename(self, title: str) -> None:
-        """Give the chosen one, a user's own, another name. Raises Problem when the name is taken or none."""
+        """Give the chosen one, a user's own, another name. Raises Problem when the name is taken or empty."""
         now = self._arranged() or self.current()
         self._put(now.renamed(title, self._templates.values()))
         self.shown.emit()
 
     def delete(self, key: str) -> None:
-        """Forget one of a user's own; the one that it was made from is shown instead."""
+        """Delete the user's own template; the one that it was made from is shown instead."""
         gone = self._templates.pop(key)
         self._store(key, None)
         self._fill(gone.base)

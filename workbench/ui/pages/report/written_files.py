@@ -1,4 +1,4 @@
-"""The files of the last export of a report: their names, and the ways to them."""
+"""The files of the last export of a report: their names, and buttons to open them."""
 
 from pathlib import Path
 

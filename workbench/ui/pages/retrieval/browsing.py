@@ -48,11 +48,11 @@ class Browsing:
         self.query: int | None = None  # sample id that is asked for
         self.result: ShownQuery | None = None  # the query on screen
         self.explaining = False  # whether causes of failure are being worked out
-        self.answer: Answer | TextAnswer | None = None  # to one's own image or words, on screen instead of a query
+        self.answer: Answer | TextAnswer | None = None  # to the user's own image or words, shown instead of a query
 
     @property
     def waiting(self) -> bool:
-        """Whether something is being read, so that more will change by itself."""
+        """Whether something is being read, after which the page changes again."""
         return any(question.busy for question in self._questions)
 
     @property
@@ -63,7 +63,7 @@ class Browsing:
     # The evaluation and its list
 
     def show_evaluation(self, workspace: Workspace, evaluation_id: int | None) -> None:
-        """Show another evaluation, or none; the filters stay where they still mean something."""
+        """Show another evaluation, or none; filters that still apply stay."""
         asked = None if evaluation_id is None else (workspace, evaluation_id)
         if asked == self._asked:
             return
@@ -161,7 +161,7 @@ class Browsing:
         self._query.ask("Read a query", work, partial(self._take_query, sample_id), self._refuse_query, quiet=True)
 
     def drop_late(self) -> None:
-        """Have no query on screen while the one that is wanted is still being read."""
+        """Show no query while the requested one is still being read."""
         if self.reading and self.answer is None and self.result is not None:
             self._drop_query()
 
@@ -181,7 +181,7 @@ class Browsing:
             self._window.show_query(sample_id)
 
     def step(self, by: int) -> None:
-        """Move by so many rows of the list; to its first row where the query is not listed."""
+        """Move by this many rows of the list; to its first row if the query is not listed."""
         position = self.listing.position_of(self.query)
         self._go(self.listing.sample_id(0 if position < 0 else position + by))
 

@@ -38,7 +38,7 @@ class CardGrid(QWidget):
 
     def show_neighbours(self, near: list[Neighbour], *, judged: bool) -> None:
         """Show other neighbours; `judged` is False if nobody knows the class of the query."""
-        self._flow.setEnabled(False)  # else every card that is shown lays out all of them
+        self._flow.setEnabled(False)  # otherwise every card that is shown lays out all of them
         self._make_cards(len(near))
         self._used = len(near)
         for number, card in enumerate(self._pool):

@@ -21,11 +21,11 @@ TITLES = {
     "none": "No cause found",
 }
 TIPS = {
-    "copy": "The nearest neighbour has another label and is within a tenth of the usual distance between neighbours",
-    "label": "Nine of ten of its nearest neighbours agree on another class",
+    "copy": "The nearest neighbour has another label, at no more than a tenth of the usual distance of neighbours",
+    "label": "At least nine in ten of its nearest neighbours agree on another class",
     "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
     "rare": "Its class has at most a quarter as many samples as the median class",
-    "proxy": "A proxy of another class is nearer than any of its own",
+    "proxy": "A proxy of another class is nearer than any proxy of its own class",
     "none": "None of the other causes applies",
 }
 MOST_CLASSES = 4  # named in one sentence
@@ -112,8 +112,8 @@ def _evidence(about: Explanation) -> str:
             )
         case "rare":
             return (
-                f"Rare class: {counted(about.r, 'other sample')} of it can be found; "
-                f"of the median class {about.typical_r:,.0f}."
+                f"Rare class: its class has {counted(about.r, 'other sample')} to find; "
+                f"the median class has {about.typical_r:,.0f}."
             )
         case "proxy":
             kind = "cosine" if about.distance == "cosine" else "minus the distance"

@@ -206,7 +206,7 @@ class ClassBars(QFrame):
         self.hint.setVisible(alone)
 
     def fit_text(self, theme_of_window: Theme) -> None:
-        """Take the width that the words need at this size of text, as a part of a column all of it."""
+        """Set the width for the words at this size of text; as a part of a column, use all of it."""
         wide = theme_of_window.side(WIDTH)
         self.setMinimumWidth(wide if self._alone else 0)
         self.setMaximumWidth(wide if self._alone else WIDEST)

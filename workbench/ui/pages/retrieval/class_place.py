@@ -1,4 +1,4 @@
-"""Where the bars of the classes stand: right of the neighbours where there is room, else above the list of queries.
+"""The position of the class bars: right of the neighbours if there is space, else above the list of queries.
 
 Above the list they share the height with the similarities. Where both do not fit, the one that was open before folds.
 """
@@ -39,7 +39,7 @@ class ClassPlace(QObject):
         self.place()
 
     def place(self) -> None:
-        """Put the bars where there is room at this width and size of text."""
+        """Put the bars where there is space at this width and size of text."""
         theme = self._session.theme
         wide = self._content.width() >= self._queries.width() + theme.side(WIDTH) + theme.side(CENTRE)
         if wide != self._wide:

@@ -1,4 +1,4 @@
-"""Confusions as a matrix: which class is taken for which, the most confused classes first, sorted as one likes."""
+"""Confusions as a matrix: which class is taken for which, the most confused classes first; the user can sort it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -68,7 +68,7 @@ class LimitSide(QWidget):
                 "True accepts", f"{100 * limit['accepts']:.1f} %",
                 "95% interval {:.1f} to {:.1f} %".format(*(100 * end for end in limit["accepts_range"])),
             ),
-            ("Equal error", f"{100 * limit['equal_error']:.1f} %", "false accepts as many as false rejects"),
+            ("Equal error", f"{100 * limit['equal_error']:.1f} %", "where false accepts and rejects are equal shares"),
         ):  # fmt: skip
             self.facts[name].set_value(text)
             self.facts[name].setToolTip(tip)
@@ -79,7 +79,7 @@ class LimitSide(QWidget):
         self.classes.show(rows)
         over = [name for name, false_accepts, *_ in rows if false_accepts > self._measured_rate]
         named = ", ".join(over[:5]) + (f" and {len(over) - 5} more" if len(over) > 5 else "")
-        self.warning.setText(f"{len(over)} of {len(rows)} classes pass the share: {named}." if over else "")
+        self.warning.setText(f"{len(over)} of {len(rows)} classes exceed the share: {named}." if over else "")
         self._offer_again()
 
     def _offer_again(self) -> None:

@@ -1,4 +1,4 @@
-"""The Deployment view: what the shown evaluation keeps and costs in each store, and the limit for same or different."""
+"""The Deployment view: quality and cost of the shown evaluation in each store, and the limit for same or different."""
 
 from functools import partial
 from pathlib import Path
@@ -31,13 +31,13 @@ from workbench.workspace.deployments import newest_deployment
 SIDE_PX = 300  # at 100% text
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
-    "Each way to store the embeddings is built and searched: recall and MAP@R with their intervals, bytes of an image "
-    "and time of a query, and the limit of similarity at which two images count as the same."
+    "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
+    "bytes per image, time per query, and the similarity limit from which two images count as the same."
 )
 
 
 class DeployPanel(QStackedWidget):
-    """Shows what was measured of the session's evaluation; measuring is asked of a process of its own."""
+    """Shows the deployment measurements of the session's evaluation; a separate process makes them."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,18 +51,18 @@ class DeployPanel(QStackedWidget):
 
     def _build(self) -> None:
         self.ask = EmptyHint("Deployment", WHY, "Measure")
-        self.measuring = EmptyHint("Measuring…", "Activity shows how far it is. You can go on working.", "Cancel")
+        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
         self.gallery = QSpinBox()
         self.gallery.setRange(100, 1_000_000_000)
         self.gallery.setGroupSeparatorShown(True)
         self.gallery.setValue(MILLION)
-        self.gallery.setToolTip("Images to be searched: sizes and times are scaled to it. A scan grows with them, "
-                                "a graph with its logarithm.")  # fmt: skip
+        self.gallery.setToolTip("Number of images to search: sizes and times are scaled to it. The time of a scan "
+                                "grows with this number, that of a graph with its logarithm.")  # fmt: skip
         self.sentence = label("", "muted", wrap=True)
         title, gallery = label("Deployment", "title"), caption("Gallery, images", self.gallery)
         head = in_row(title, 1, gallery, self.gallery, spacing=8)
-        self.by_size = TradePlot("Quality by size", "bytes an image")
-        self.by_time = TradePlot("Quality by time", "ms a query, 1 thread")
+        self.by_size = TradePlot("Quality by size", "bytes per image")
+        self.by_time = TradePlot("Quality by time", "ms per query, 1 thread")
         self.stores = SortedRows(STORE_TITLES, store_cells, written_store, self)
         self.table = QTableView()
         self.table.setModel(self.stores)
@@ -134,7 +134,7 @@ class DeployPanel(QStackedWidget):
         refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
         self.sentence.setText(" ".join([
             f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
-            f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ with ? may be 0.",
+            f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ marked ? may be 0.",
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()

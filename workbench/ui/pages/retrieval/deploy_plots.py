@@ -187,7 +187,7 @@ class TradePlot(PaintedPlot):
         return box.bottom() - (quality - low) / (high - low) * box.height()
 
     def _ticks(self, most: int) -> list[float]:
-        """Round costs between the ends, at most so many."""
+        """Round costs between the ends, at most this many."""
         low, high = self._costs()
         ticks = [
             part * 10.0**power

@@ -1,4 +1,4 @@
-"""The stores of a measurement as rows of a table, at the size of gallery that somebody wants."""
+"""The stores of a measurement as rows of a table, for the chosen size of the gallery."""
 
 from dataclasses import dataclass
 from math import log

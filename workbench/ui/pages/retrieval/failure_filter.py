@@ -34,7 +34,7 @@ class FailureFilter(QWidget):
         self.causes = _chooser("Cause of failure", "Only failed queries with this suspected cause")
         self.compare = _chooser("Evaluation to compare with", COMPARE_TIP)
         self.mistakes = button("Confusions", "squares-four", "quiet")
-        self.mistakes.setToolTip("Which class is taken for which, and which samples are hubs")
+        self.mistakes.setToolTip("Which classes are mistaken for which, and which samples are hubs")
         self.differences = label("", "caption", wrap=True)
         self.differences.hide()
         self.narrowed = button("", "x", "quiet")

@@ -44,7 +44,7 @@ class Processes(Protocol):
         self, title: str, op: str, fields: Plain, done: Take, failed: Callable[[Problem], None],
         cancelled: Callable[[], None],
     ) -> Work:  # fmt: skip
-        """Ask what takes long, with a line in the Activity panel; one of the three is called."""
+        """Send a request that takes long, with a line in the Activity panel; one of the three callbacks is called."""
 
     def notify(self, what: Problem | str) -> None:
         """Show a text in the message bar."""
@@ -131,7 +131,7 @@ class GallerySearch:
         words = [f"Row {self.answer['row'] + 1:,}, {how} in {short_time(self.answer['seconds'])}."]
         if self.answer["class_name"]:
             right = sum(self.answer["right"])
-            words.append(f"Class {self.answer['class_name']}: {right} of the {len(self.answer['rows'])} are of it.")
+            words.append(f"{right} of the {len(self.answer['rows'])} are of its class, {self.answer['class_name']}.")
         if (missed := self.answer["missed"]) is not None:
             words.append(f"The index misses {missed or 'none'} of these {len(self.answer['rows'])}.")
         return " ".join(words)
@@ -139,7 +139,7 @@ class GallerySearch:
     # What the user does
 
     def show(self, run_id: int | None, workspace: str = "") -> None:
-        """Show the gallery of a run, or none; what is asked of another one is dropped."""
+        """Show the gallery of a run, or none; requests about another run are dropped."""
         if run_id == self._run:
             return
         for work in (self._build, self._exact):
@@ -162,7 +162,7 @@ class GallerySearch:
             self._tell(Change.WORK)
 
     def cancel_build(self) -> None:
-        """Do without; what was there stays."""
+        """Cancel building; an existing index stays."""
         if self._build is not None:
             self._build.cancel()
 
@@ -172,7 +172,7 @@ class GallerySearch:
             self._exact.cancel()
 
     def choose_k(self, k: int) -> None:
-        """Show so many neighbours: one of SHOWN."""
+        """Show this many neighbours: one of SHOWN."""
         self.k = k
         self._tell(Change.FACTS)
         if self.answer is not None and (self.has_index or not self.answer["exact"]):

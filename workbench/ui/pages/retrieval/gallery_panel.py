@@ -114,7 +114,7 @@ class GalleryPanel(QWidget):
             self.count.addItem(f"{k} nearest", k)
         self.count.setCurrentIndex(SHOWN.index(USUAL))
         self.count.setAccessibleName("How many neighbours are shown")
-        self.said = label("Choose a row: its nearest are shown here. Enter on one of them goes on from there.", "muted",
+        self.said = label("Choose a row to see its nearest neighbours. Press Enter on one to search from it.", "muted",
                           wrap=True)  # fmt: skip
         self.rows = SortedRows(TITLES, neighbour_cells, written, self)
         self.table = QTableView()
@@ -169,7 +169,7 @@ class GalleryPanel(QWidget):
         self.exact.setText("Cancel" if model.searching_exactly else "Search exactly")
         self.search.setVisible(model.has_index)
         if model.searching_exactly:
-            self.said.setText("Comparing with all. Activity shows how far it is.")
+            self.said.setText("Comparing with all. Activity shows the progress.")
         elif model.answer is not None:
             self.said.setText(model.said)
 

@@ -33,7 +33,7 @@ NONE_FAILED = "No query failed: every nearest neighbour is of its class."
 PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
 HUB_HINT = (
     "Samples that are among the ten neighbours of far more others than usual (two standard deviations above the mean). "
-    "A click makes one the query."
+    "Click one to make it the query."
 )
 
 

@@ -32,7 +32,7 @@ class OwnImageMenu(QMenu):
         self.open, self.paste = self.addAction("Open a file…"), self.addAction("Paste from the clipboard")
         self.again = self.addAction(AGAIN)
         self.again.setEnabled(False)
-        self.again.setToolTip("The image searched with last, in the run that is shown now")
+        self.again.setToolTip("Search the run that is shown with your last image")
         self.setToolTipsVisible(True)
         self.open.triggered.connect(self.ask_file)
         self.paste.triggered.connect(self.search_clipboard)

@@ -1,4 +1,4 @@
-"""Where the class of a query stands in the whole ranking, as lines on a strip."""
+"""The ranks of a query's class in the whole ranking, as lines on a strip."""
 
 import numpy as np
 from PySide6.QtCore import QRectF

@@ -15,7 +15,7 @@ from workbench.workspace.sample_tags import all_tags, tag_sample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownEvaluation:
-    """An evaluation with what the page needs of it at once."""
+    """An evaluation with the data that the page needs at once."""
 
     evaluation: Evaluation
     dataset_id: int

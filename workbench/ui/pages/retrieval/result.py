@@ -57,7 +57,7 @@ class Result(QWidget):
         self.show_in_map = button("Show in map", "map-trifold")
         self.copy = button("Copy list", "copy", "quiet")
         self.tag = button("Tag", "tag", "quiet")
-        self.tag.setToolTip("Say something of this sample, for instance that its label is wrong")
+        self.tag.setToolTip("Tag this image, for instance as wrongly labelled")
         self.tags = ElidedLabel("", "caption")
         self.tags.hide()
         self.own, self.words = Chip("Your image", removable=True), Chip("Your words", removable=True)
@@ -99,9 +99,9 @@ class Result(QWidget):
         self.other.row.chosen.connect(self.neighbour_chosen)
 
     def _grid_head(self) -> QHBoxLayout:
-        """The title of the grid, and the way down to what was missed."""
+        """The title of the grid, and the button that leads to the missed neighbours."""
         self.to_missed = button("", "arrow-down", "quiet")
-        self.to_missed.setToolTip("Others of its class that are not among these neighbours, with their ranks")
+        self.to_missed.setToolTip("Images of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
         self.to_missed.clicked.connect(self._go_to_missed)
         return in_row((label("Nearest neighbours", "section", wrap=True), 1), self.to_missed, self.copy)

@@ -89,7 +89,7 @@ class SavedViewsMenu(QToolButton):
         self._menu.addAction("Save this view…", self._ask_save).setEnabled(writable)
         if self._current() is not None:
             for words, slot in (
-                (f"Replace “{name}” by what is listed", self.replace_listed),
+                (f"Replace “{name}” with the current list", self.replace_listed),
                 (f"Rename “{name}”…", self._ask_rename),
                 (f"Delete “{name}”…", self._ask_delete),
             ):
@@ -123,7 +123,7 @@ class SavedViewsMenu(QToolButton):
 
     def _ask_delete(self) -> None:
         answers = {"keep": button("Keep it"), "delete": button("Delete", kind="danger")}
-        words = "Its name, filter, order and search text are deleted. No query changes."
+        words = "Its name, filter, order and search text are deleted. The queries stay as they are."
         question = Question("Delete the view", f"Delete “{self.chosen}”?", words, answers, self)
         question.answered.connect(self._delete_if_sure)
         question.open()

@@ -15,7 +15,7 @@ from workbench.ui.widgets.labels import label
 
 HEIGHT, LEAST_DRAG = 72, 3  # px
 DECIMALS = 3
-TIP = "Drag a range to list the queries whose nearest neighbour is as similar; a click lists all again"
+TIP = "Drag a range to list the queries whose nearest neighbour has a similarity in it; click to list all again"
 
 
 class Histograms(QWidget):

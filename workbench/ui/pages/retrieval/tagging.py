@@ -62,7 +62,7 @@ class Tagging(QObject):
         self.menu.addAction("Other tag…").triggered.connect(self._ask)
 
     def _ask(self) -> None:
-        tag, agreed = QInputDialog.getText(self._result, "Tag the query", f"Some words, at most {LONGEST} characters")
+        tag, agreed = QInputDialog.getText(self._result, "Tag the query", f"Tag, at most {LONGEST} characters")
         if agreed:
             self.put(tag, True)
 

@@ -1,4 +1,4 @@
-"""The suspect that is looked at in Label triage: its picture, what speaks against its label, the answers."""
+"""The current suspect in Label triage: its picture, the evidence against its label, the answers."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap

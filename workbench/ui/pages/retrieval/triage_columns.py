@@ -1,4 +1,4 @@
-"""The columns of Label triage: where three have no room side by side, the third stands below the second."""
+"""The columns of Label triage: where three do not fit side by side, the third is below the second."""
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -16,8 +16,8 @@ class TriageColumns(QWidget):
 
     Args:
         listed: the suspects.
-        centre: the one that is looked at.
-        beside: what the answers so far say.
+        centre: the current suspect.
+        beside: the summary of the answers so far.
     """
 
     def __init__(

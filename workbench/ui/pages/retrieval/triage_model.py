@@ -1,4 +1,4 @@
-"""The state of the Label triage view without Qt: the queue, which suspect is looked at, answers and their undo."""
+"""The state of the Label triage view without Qt: the queue, the current suspect, answers and their undo."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ class Answer:
 
 
 class TriageModel:
-    """Steps through a queue. What is decided is remembered here; storing it is for the one who asks."""
+    """Steps through a queue. Keeps the decisions; the caller stores them."""
 
     def __init__(self) -> None:
         self.triage: Triage | None = None
         self.filter = ALL
-        self.at = 0  # row of the suspect that is looked at, in `listed`
+        self.at = 0  # row of the current suspect in `listed`
         self.history: list[Answer] = []
 
     def show(self, triage: Triage | None) -> None:
-        """Another queue; the first suspect without an answer is looked at."""
+        """Show another queue; its first suspect without an answer becomes the current one."""
         self.triage, self.history, self.at = triage, [], 0
         rows = [row for row, one in enumerate(self.listed) if self.decision(one) is None]
         self.at = rows[0] if rows else 0
@@ -45,7 +45,7 @@ class TriageModel:
 
     @property
     def current(self) -> Suspect | None:
-        """The suspect that is looked at; None in an empty list."""
+        """The current suspect; None in an empty list."""
         listed = self.listed
         return listed[self.at] if 0 <= self.at < len(listed) else None
 
@@ -54,7 +54,7 @@ class TriageModel:
         return None if self.triage is None else self.triage.decisions.get(suspect.sample_id)
 
     def choose_filter(self, name: str) -> None:
-        """List all, those to do or those done; the suspect that is looked at stays where it is listed."""
+        """List all, those to do or those done; the current suspect stays, if it is listed."""
         current = self.current
         self.filter = name
         listed = self.listed
@@ -70,7 +70,7 @@ class TriageModel:
             self.at = row
 
     def answer(self, word: str, label: int | None = None) -> Decision | None:
-        """Decide about the suspect that is looked at, and go on to the next; None without one.
+        """Decide about the current suspect and move to the next; None without one.
 
         Args:
             word: one of DECISIONS.

@@ -1,4 +1,4 @@
-"""The Label triage view: suspects on the left, the one that is looked at in the centre, keys for the answer."""
+"""The Label triage view: suspects on the left, the current one in the centre, keys for the answers."""
 
 from functools import partial
 from pathlib import Path
@@ -56,7 +56,7 @@ class TriagePanel(QStackedWidget):
         self.least.setRange(0.3, 1)
         self.least.setSingleStep(0.05)
         self.least.setValue(LEAST)
-        self.least.setToolTip("Suspicion from which a label is listed; at half another class has as much for it")
+        self.least.setToolTip("Lowest suspicion that is listed; at 0.5 another class has as many votes as its own")
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()
         self.table.setModel(self.rows)
@@ -83,7 +83,7 @@ class TriagePanel(QStackedWidget):
             ("Unsure about the label", "U", partial(self.answer, UNSURE)),
             ("Next suspect", "Down", partial(self._step, 1)),
             ("Previous suspect", "Up", partial(self._step, -1)),
-            ("Take back the last answer", "Ctrl+Z", self.take_back),
+            ("Undo the last answer", "Ctrl+Z", self.take_back),
         ):
             action = QAction(words, self)
             action.setShortcut(QKeySequence(keys))
@@ -177,7 +177,7 @@ class TriagePanel(QStackedWidget):
     # What the user does
 
     def answer(self, word: str, _checked: bool = False) -> None:
-        """Decide about the suspect that is looked at, store it, and go on to the next one."""
+        """Decide about the current suspect, store the answer, and move to the next one."""
         new_label = self.suspect.new_class.currentData() if word == RELABEL else None
         decision, triage = self.model.answer(word, new_label), self.model.triage
         if decision is not None and triage is not None:

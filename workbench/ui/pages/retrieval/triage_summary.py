@@ -1,4 +1,4 @@
-"""What the answers of Label triage say so far, and the buttons that take them elsewhere."""
+"""The summary of the answers of Label triage, and the buttons that export and import them."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -22,14 +22,14 @@ class TriageSummary(QWidget):
         self.precision, self.precision_words = label("", "title"), label("", "muted", wrap=True)
         self.progress = label("", "muted", wrap=True)
         self.undo = button("Undo", "arrow-u-up-left")
-        self.undo.setToolTip("Take back the last answer (Ctrl+Z)")
+        self.undo.setToolTip("Undo the last answer (Ctrl+Z)")
         self.export, self.import_ = button("Export…", "export"), button("Import…", "download-simple")
         judged, done, changes = Card("Precision"), Card("Progress"), Card("What it changes")
         judged.body.addWidget(self.precision)
         judged.body.addWidget(self.precision_words)
         done.body.addWidget(self.progress)
         changes.body.addWidget(label(
-            "Images stay as they are. Export the answers, and name the file under Label decisions in Set up.",
+            "Images stay as they are. Export the answers, then choose the file under Label decisions in Set up.",
             "muted", wrap=True,
         ))  # fmt: skip
         changes.body.addLayout(in_lines(self.export, self.import_, self.undo))

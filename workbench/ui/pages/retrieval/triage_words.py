@@ -14,7 +14,7 @@ def claim(suspect: Suspect, own: str, new: str) -> str:
 
 
 def evidence(suspect: Suspect, own: str, new: str) -> str:
-    """What speaks for it: votes of the neighbours and, where there are any, proxies."""
+    """The evidence: votes of the neighbours and, if there are any, of proxies."""
     said = [f"{suspect.votes} of its {suspect.voters} nearest are {new}, {suspect.own_votes} are {own}."]
     if suspect.own_proxy is not None and suspect.other_proxy is not None:
         word = "nearer than" if suspect.other_proxy > suspect.own_proxy else "not nearer than"

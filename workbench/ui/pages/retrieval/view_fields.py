@@ -1,4 +1,4 @@
-"""What a saved view holds of the page: filter, order and search text, by names that every run understands."""
+"""The contents of a saved view: filter, order and search text, by names that are valid for every run."""
 
 from typing import Any
 

@@ -14,7 +14,7 @@ class RetrievalViews(QTabWidget):
     """A tab for each view.
 
     Args:
-        queries: the view that is there from the start.
+        queries: the view that exists from the start.
     """
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
@@ -34,7 +34,7 @@ class RetrievalViews(QTabWidget):
         self.currentChanged.connect(self.make)
 
     def make(self, index: int) -> QWidget:
-        """The view of a tab, made now if it is not there yet."""
+        """The view of a tab, made now if it does not exist yet."""
         if index not in self._made:
             self._made[index] = self._makers[index]()
             self._columns[index].addWidget(self._made[index])

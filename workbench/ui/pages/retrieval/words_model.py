@@ -1,4 +1,4 @@
-"""Search the shown run by words, apart from its widgets: whether that can be, what was asked, what was found."""
+"""Search the shown run by words, apart from its widgets: whether this is possible, the searches and their results."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ class WordSearch:
     Args:
         threads: the session.
         show: puts an answer on screen.
-        tell: called when something has changed.
+        tell: called after each change.
     """
 
     def __init__(self, threads: Threads, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class WordSearch:
         self._tell()
 
     def choose(self, at: int) -> None:
-        """Put the answer to another line on screen."""
+        """Show the answer to another line."""
         if 0 <= at < len(self.answers):
             self.at = at
             self._show(self.answers[at])

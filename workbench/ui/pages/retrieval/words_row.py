@@ -1,4 +1,4 @@
-"""A few lines of words to search the shown run by, or the sentence why it cannot be."""
+"""A few lines of words that the shown run is searched by, or the reason why it cannot be."""
 
 from collections.abc import Callable
 

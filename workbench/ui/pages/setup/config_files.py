@@ -20,7 +20,7 @@ class ConfigFiles:
         self._session, self._parent = session, parent
 
     def save(self, config: RunConfig) -> None:
-        """Ask for a place and write the config there."""
+        """Ask for a file and write the config to it."""
         suggested = f"{slug(config.name)}.workbench.toml"
         file_name, _ = QFileDialog.getSaveFileName(self._parent, "Save config", suggested, CONFIGS)
         if file_name:
@@ -38,7 +38,7 @@ class ConfigFiles:
             return None
 
     def copy_command(self, config: RunConfig, preset: Preset | None) -> None:
-        """Copy the line that does the same in a terminal; without a preset the config is written to the workspace."""
+        """Copy the command for a terminal; without a preset the config is written to the workspace."""
         workspace = self._session.workspace.path
         if preset is not None:
             name = preset.key
@@ -48,7 +48,7 @@ class ConfigFiles:
                 return
             name = str(path)
         QGuiApplication.clipboard().setText(shlex.join(["workbench", "run", name, "--workspace", str(workspace)]))
-        self._session.notify("The command is copied.")
+        self._session.notify("The command was copied.")
 
     def _write(self, config: RunConfig, path: Path) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""A look at the data of the run that is set up: read on a thread, shown in a dialog."""
+"""The data of the run that is set up: read on a thread, shown in a dialog."""
 
 from functools import partial
 from typing import TYPE_CHECKING

@@ -29,7 +29,7 @@ class Draft:
         self._future: list[State] = []
         self._last_path = ""
         self.sources: dict[str, str] = {}
-        self._left: dict[tuple[str, str], Values] = {}  # parameters of choices that were left, to come back to
+        self._left: dict[tuple[str, str], Values] = {}  # parameters of earlier choices, restored with them
         self._classes: dict[str, int] = {}  # training classes by what decides them
         self._described: tuple[object, dict[str, dict[str, Field]]] = (None, {})  # the choices, and their fields
         self.values = self.base = self._full(config)
@@ -215,7 +215,7 @@ class Draft:
         return [path for path in self.paths() if self.value(path) != self.base_value(path)]
 
     def _name(self) -> str:
-        """The name that the config has unless somebody gives one."""
+        """The name of the config unless the user gives one."""
         fields = {path: field for group in GROUPS for path, field in self.fields(group).items()}
         paths = [path for path in fields if path != "name" and self.value(path) != self.base_value(path)]
         return name_that_follows(self.base, fields, {path: self.value(path) for path in paths})
@@ -260,7 +260,7 @@ class Draft:
         return self._choice(kind, {"name": name} | published)
 
     def _unchanged_loss(self) -> Values:
-        """The loss as it would be if nobody had changed a parameter, but for the values that follow from a choice."""
+        """The loss without the user's changes of parameters, with the values that follow from a choice."""
         now, known = self.values["loss"], self.catalog
         first, chosen = self._fresh("loss", now["name"]), self._fresh("loss", now["name"], now)
         return chosen | {name: first[name] for name in catalogs.deciding(known, now["name"], self._dataset)}

@@ -62,7 +62,7 @@ class FormGroups(QScrollArea):
         self._build()
         self.setWidget(self._inside)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._inside.hide()  # until there is a draft: empty cards would be seen squeezed
+        self._inside.hide()  # until there is a draft: empty cards would look squeezed
 
     def _build(self) -> None:
         column = QVBoxLayout(self._inside)

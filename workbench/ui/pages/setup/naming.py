@@ -8,8 +8,8 @@ from workbench.ui.field_words import Field, in_words, title_of
 
 MOST = 3  # settings that are named
 LONGEST = 190  # characters; seed and fold of a run come behind
-OF_ONE_RUN = re.compile(r"(seed|fold) \d+|\d+ more changed")  # parts of the name of a run that another has not
-UNNAMED = ("name", "seed", "seeds", "device", "loss.name")  # said elsewhere, or no part of what is tried
+OF_ONE_RUN = re.compile(r"(seed|fold) \d+|\d+ more changed")  # differing parts in the name of a run
+UNNAMED = ("name", "seed", "seeds", "device", "loss.name")  # shown elsewhere, or not part of the experiment
 
 
 def short_title(field: Field, value: Any) -> str:
@@ -52,7 +52,7 @@ def _still_true(name: str, labels: list[str]) -> str:
 
 
 def _label(path: str, field: Field, base: Mapping[str, Any]) -> str:
-    """How `_words` of the value in `base` begins."""
+    """The beginning of `_words` for the value in `base`."""
     part, _, name = path.partition(".")
     if name == "name":
         return short_title(field, base[part][name])

@@ -37,7 +37,7 @@ RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
 NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
-BEFORE = "Undo brings back what was there before."
+BEFORE = "Undo restores the previous settings."
 NARROWEST = 760  # px of the page at 100% text, under which labels are above their fields
 
 
@@ -173,7 +173,7 @@ class SetupPage(QWidget):
             self._refresh()
 
     def start_run(self) -> None:
-        """Start the run, or put it in line, and show it. Does nothing while something is wrong."""
+        """Start the run, or add it to the queue, and show it. Does nothing while something is wrong."""
         if self.draft is None or self.config is None or not self.start.isEnabled():
             return
         self.runner.give_way()
@@ -290,7 +290,7 @@ class SetupPage(QWidget):
         changed = len(self.draft.changed())
         count = f"{changed} changed. " if changed else ""
         reasons = "" if shown is not None else " ".join(self.draft.reasons())
-        proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "A config from a file or a run."
+        proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "Config from a file or a run."
         self.summary.setText(count + (shown.summary if shown is not None else proposed))
         self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES)
 

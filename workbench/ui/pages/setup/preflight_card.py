@@ -1,4 +1,4 @@
-"""The Preflight card: what is known of the run before it starts, or why nothing is."""
+"""The Preflight card: what is known of the run before it starts, or why nothing is known."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -179,9 +179,9 @@ class PreflightCard(Card):
 
 
 def _memory(result: "Preflight") -> str:
-    parts = [f"{memory(result.memory_bytes)} in use after the trial steps"] if result.memory_bytes else []
+    parts = [f"{memory(result.memory_bytes)} used after the trial steps"] if result.memory_bytes else []
     if result.spare_bytes:
-        parts.append(f"{memory(result.spare_bytes)} of a process that waits for the run")
+        parts.append(f"{memory(result.spare_bytes)} used by a process that waits for the run")
     return "; ".join(parts) or NO_VALUE
 
 

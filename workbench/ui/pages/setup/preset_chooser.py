@@ -54,7 +54,7 @@ class PresetChooser(ChoiceEditor):
             self.setItemData(row, self._state_of_data(preset, places), ASIDE_ROLE)
 
     def _state_of_data(self, preset: Preset, places: Mapping[str, Sequence[str]]) -> str:
-        data = preset.values["dataset"]  # the whole config would be checked at every start
+        data = preset.values["dataset"]  # otherwise the whole config would be checked at every start
         fields = self._catalog.get(f"dataset/{data['name']}", {}).get("params", {})
         paths = [name for name, field in fields.items() if field.get("path")]
         if not paths:

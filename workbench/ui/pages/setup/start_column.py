@@ -1,4 +1,4 @@
-"""The right column of Set up: the Preflight card, what is in the way of starting, and the buttons."""
+"""The right column of Set up: the Preflight card, what prevents starting, and the buttons."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget

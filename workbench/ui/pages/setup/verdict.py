@@ -15,14 +15,14 @@ Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known of a draft before its data is read."""
+    """The verdict on a draft before its data is read."""
 
     config: RunConfig | None  # None while a field is wrong
     ready: RunConfig | None  # the config, once the places of its data are there, too
     errors: dict[str, str]  # by path
     bad_paths: list[str]  # those of them that the form shows, in its order
     reasons: list[str]  # against starting, one sentence each; empty when it can start
-    repair: Repair | None = None  # of the first bad path, where one click mends it
+    repair: Repair | None = None  # of the first bad path, if one click repairs it
 
     @property
     def trouble(self) -> str:

@@ -1,4 +1,4 @@
-"""The Train page: how the shown run is doing, live or as it was."""
+"""The Train page: the progress of the shown run, live or afterwards."""
 
 from workbench.ui.pages.train.page import TrainPage
 

@@ -1,4 +1,4 @@
-"""The Anatomy panel of the Train page: what the loss does to the embeddings, seen through the five papers' terms."""
+"""The Anatomy panel of the Train page: what the loss does to the embeddings, in the terms of the five papers."""
 
 from collections.abc import Iterable
 
@@ -75,7 +75,7 @@ class AnatomyPanel(Scrolled):
         in_column((grid, 1), self.sentence, on=content, margins=(0, 8, 0, 0), spacing=4)
         self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
         self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
-        self._seen = ""  # how embeddings and class vectors are compared, where not as they are
+        self._seen = ""  # how embeddings and class vectors are compared, if not unchanged
 
     def clear(self) -> None:
         """Empty every plot."""

@@ -26,7 +26,7 @@ class StepAxis:
         self._clock.clear()
 
     def add_times(self, steps: Sequence[float] | np.ndarray, seconds: Sequence[float] | np.ndarray) -> None:
-        """Seconds since training began at these steps; both [n]. They begin anew where a run was resumed."""
+        """Seconds since training began at these steps; both [n]. They restart where a run was resumed."""
         self._clock.append(steps, seconds)
 
     def has(self, kind: str) -> bool:

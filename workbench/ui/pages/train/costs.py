@@ -55,7 +55,7 @@ def read_costs(curves: Mapping[str, Curve]) -> StepCost | None:
     elif shares.get("system/probe", 0.0) > SLOW_PROBE:
         bound, advice = "the probe", "Fewer probe images, or measuring them less often, would help."
     elif shares.get("system/loss", 0.0) > sum(shares.get(name, 0.0) for name in NETWORK):
-        bound, advice = "the loss", "A smaller batch would help: a loss of pairs grows with its square."
+        bound, advice = "the loss", "A smaller batch would help: the cost of a pair loss grows with its square."
     else:
         bound, advice = "the network", "A faster data feed would not help; a smaller network or image would."
     return StepCost(seconds, f"Bound by: {bound} (wait for data {100 * waits:.0f} %)", advice)

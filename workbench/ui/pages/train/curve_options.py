@@ -1,4 +1,4 @@
-"""Options of all curves of a run: their smoothing and their horizontal axis."""
+"""Options for all curves of a run: smoothing and horizontal axis."""
 
 from collections.abc import Callable, Iterable
 

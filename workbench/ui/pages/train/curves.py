@@ -17,7 +17,9 @@ from workbench.workspace.rows import Evaluation, Run, recalls
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE = OKABE_ITO[:6]
 RETRIEVAL = ("recall/0", "recall/1", "recall/2", "recall/3", "MAP@R")  # recall at the run's first four ranks
 SHOWN_IN_PERCENT = ("train/accuracy",)
-EXPLODED = re.compile(r"The loss (exploded to \S+) at step (\d+)")  # as the trainer says it; NaN shows by itself
+EXPLODED = re.compile(
+    r"The loss (exploded to \S+) at step (\d+)"
+)  # as the trainer writes it; NaN is visible without it
 
 
 class Curves(Scrolled):
@@ -88,7 +90,7 @@ class Curves(Scrolled):
             )
 
     def show_trouble(self, run: Run) -> None:
-        """Mark on the curve where the loss went wrong, as the run says it."""
+        """Mark on the curve where the loss went wrong, as the run reports it."""
         exploded = EXPLODED.search(run.problem)
         if exploded is not None:
             self.batch.mark(float(exploded[2]), f"Loss {exploded[1]}")

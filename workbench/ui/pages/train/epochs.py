@@ -23,19 +23,19 @@ SHORT = {
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NO_CELL = QModelIndex()
 MEANING = {
-    "P@R": "Share of a query's R nearest neighbours that are of its class, where R others are; mean over queries",
+    "P@R": "Share of a query's R nearest neighbours that are of its class, which has R other images; mean over queries",
     "MAP@R": "Mean average precision at R: as P@R, with more weight on the first ranks",
-    "validation/MAP@R": "MAP@R of the classes held out of training; the best epoch has the highest",
+    "validation/MAP@R": "MAP@R of the classes held out of training; it decides which epoch is the best",
     "NMI": "Normalised mutual information of the classes and as many clusters found by k-means",
-    "classifier/top-1": "Share of test images that the classifier that was trained names rightly",
+    "classifier/top-1": "Share of test images that the trained classifier classifies correctly",
     **{
         f"{name}/{metric}": f"{metric} by {words}, not by the distance of this run"
         for name, words in (("l2", "L2 distance"), ("cosine", "cosine"))
         for metric in ("recall@1", "MAP@R")
     },
-    "linear/top-1": "Share of test images that a linear classifier on the frozen embeddings names rightly",
-    "linear/top-5": "Share of test images whose class is among the first five of a linear classifier",
-    "kNN": "Share of test images that the 20 nearest training images name rightly by their votes",
+    "linear/top-1": "Share of test images that a linear classifier on the frozen embeddings classifies correctly",
+    "linear/top-5": "Share of test images whose class is among the five that a linear classifier ranks highest",
+    "kNN": "Share of test images that a vote of the 20 nearest training images classifies correctly",
 }
 
 
@@ -110,7 +110,7 @@ class EpochTable(QAbstractTableModel):
         if column == 0:
             return "Epochs trained before the evaluation"
         if column > len(self._metrics):
-            return "Share of the training probe that the classifier names rightly"
+            return "Share of the probe's images that the classifier classifies correctly"
         metric = self._metrics[column - 1]
         if metric.startswith("recall@"):
             return (

@@ -1,4 +1,4 @@
-"""The Geometry tab of the Train page: alarms in words, and what the embeddings became over the epochs."""
+"""The Geometry tab of the Train page: alarms in words, and how the embeddings changed over the epochs."""
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal

@@ -53,8 +53,8 @@ class RunHeader(QWidget):
         self.resume.clicked.connect(self.resume_pressed)
         self.edit.clicked.connect(self.edit_pressed)
         for name, widget in self.look.items():
-            widget.setAccessibleName(f"Look at this run on the page {widget.text()}")
-            widget.setToolTip(f"Look at this run on the page {widget.text()}")
+            widget.setAccessibleName(f"Show this run on the {widget.text()} page")
+            widget.setToolTip(f"Show this run on the {widget.text()} page")
             widget.clicked.connect(partial(self._look_at, name))
 
     def _build(self) -> None:
@@ -121,7 +121,7 @@ def _after_word(run: Run) -> str:
     if words := f"{'' if run.status == 'waiting' else run.problem} {run.unread}".strip():
         return words
     if run.loss == IMPORTED:
-        return "imported embeddings, so there are no curves of training"
+        return "imported embeddings, so there are no training curves"
     if run.placement is not None and run.live:
         return " · ".join(filter(None, (where(run.placement), run.phase if run.status == "running" else "")))
     if run.status == "queued":

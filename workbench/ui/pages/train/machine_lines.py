@@ -1,4 +1,4 @@
-"""GPUs of this machine, and the process that waits for the next run, while they are looked at."""
+"""GPUs of this machine, and the process that waits for the next run, while they are shown."""
 
 from collections.abc import Callable
 
@@ -53,4 +53,4 @@ class MachineLines(QLabel):
 
     def _show(self, lines: list[str]) -> None:
         self.setText("\n".join(lines))
-        self.setMaximumHeight(UNBOUNDED if lines else 0)  # it stays shown, so that it is told when it is
+        self.setMaximumHeight(UNBOUNDED if lines else 0)  # it stays visible, so that it gets show events

@@ -24,7 +24,7 @@ class MethodPanel(QStackedWidget):
         self.charts: list[ChartView] = []
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName("Step of the charts")
-        self.slider.setToolTip("Go back to earlier charts; at the right end the newest is shown")
+        self.slider.setToolTip("Drag left for earlier charts; the right end shows the newest")
         self.slider.valueChanged.connect(self._moved)
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -55,7 +55,7 @@ class MethodPanel(QStackedWidget):
         return self._shown
 
     def show_steps(self, steps: list[int]) -> None:
-        """Steps at which charts were stored, rising; the newest is asked for unless an earlier one is looked at."""
+        """Steps at which charts were stored, rising; the newest is requested unless an earlier one is shown."""
         at_end = not self._steps or self.slider.value() == self.slider.maximum()
         self._steps = steps
         self.setCurrentIndex(1 if steps else 0)

@@ -76,7 +76,7 @@ class TrainPage(QStackedWidget):
                 "Charts of this method alone: class vectors, weights, prototypes, distances",
             ),
             (self.geometry_panel, "Geometry", "How the embeddings change over the epochs, with warnings"),
-            (self.system, "System", "Where the time of a step goes, and what bounds the run"),
+            (self.system, "System", "Where the time of a step goes, and what limits the speed"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
         self.options = CurveOptions(self.session.preferences, self._plots)

@@ -36,7 +36,7 @@ class PlotGrid(QObject):
         plot.full_size_asked.connect(partial(self._toggle, plot))
 
     def lay_out(self, shown: Sequence[CurvePlot], columns: int = COLUMNS) -> None:
-        """Show these plots in so many columns, and no others; while one fills the grid it goes on."""
+        """Show only these plots, in this many columns; a plot that fills the grid keeps filling it."""
         if (list(shown), columns) == (self._shown, self._columns):
             return
         self._shown, self._columns = list(shown), columns

@@ -71,7 +71,7 @@ def _bound(curves: Mapping[str, Curve]) -> Sentence | None:
     if len(there) and there.min() < SMALL_LAMBDA:
         why = f"λ falls to {there.min():.1g} there, and terms in 1/λ amplify the noise of the probe"
     else:
-        why = "λ is measured at the class vectors of that step, and the bound assumes it for all"
+        why = "λ is measured at the class vectors of that step, but the bound assumes it for all class vectors"
     return Sentence(
         "warning",
         f"The bound CE ≥ PCE fails at {len(fails)} of {counted(len(steps), 'point')}, first at step "
@@ -104,7 +104,7 @@ def _information(curves: Mapping[str, Curve]) -> Sentence | None:
     return Sentence(
         "warning",
         f"The estimate H(Z) − H(Z|Y) exceeds H(Y) = {significant(entropy[-1])} nats at {len(over)} of "
-        f"{counted(len(steps), 'point')}: mutual information with the classes cannot, so it is wrong there.",
+        f"{counted(len(steps), 'point')}: mutual information cannot exceed H(Y), so the estimate is wrong there.",
     )
 
 

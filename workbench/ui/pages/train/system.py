@@ -22,7 +22,7 @@ from workbench.ui.words import device_of, short_time
 from workbench.workspace.rows import Run
 
 BAR_PX, SWATCH = 10, 10
-COLUMNS, WIDE = 4, 5  # charts beside each other, where there are so many of them
+COLUMNS, WIDE = 4, 5  # charts side by side, if there are that many
 FIGURES = 26  # that a chart is wide at least, so that its title has room
 NOT_TIMED = "The first steps are being timed."
 NEVER_TIMED = "No step of this run was timed."

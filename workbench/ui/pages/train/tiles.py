@@ -1,4 +1,4 @@
-"""The tiles above the curves: the numbers of a run that one looks for first."""
+"""The tiles above the curves: the most important numbers of a run."""
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -14,11 +14,11 @@ from workbench.ui.words import NO_VALUE, device_of, duration, memory, percent, s
 from workbench.workspace.rows import Evaluation, Run
 
 SIDES, GAP = (12, 8), 4  # px of a tile left and right, and between its parts
-FAMILIAR = 100  # a speed from which no digit follows the point
+FAMILIAR = 100  # from this speed on no decimals are shown
 
 
 class Tile(QFrame):
-    """A caption, a number with its unit, a line on what it is of, and how it went."""
+    """A caption, a number with its unit, a line that explains it, and its curve."""
 
     def __init__(self, caption: str, colour: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +59,7 @@ class Tile(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """The number is never cut: first the curve goes, then the number becomes as small as other text."""
+        """Never cut the number: first hide the curve, then make the number as small as other text."""
         margins = self.contentsMargins().left() + self.contentsMargins().right() + sum(SIDES)
         room = self.width() - margins - GAP - self.unit.sizeHint().width()
         self.number.setProperty("role", "title")

@@ -28,12 +28,12 @@ COLOURINGS = {
 }
 OWN = ("class", "verdict", "ap", "kept")  # of the map's own data; the others need a column
 AP_STEPS = 5
-AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, told apart without red and green
+AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, distinct without red and green
 RANKS = (1, 5, 10, 100)  # last ranks of the groups of first hits
 STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
 ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand out from the plot's background
-LONELY = "No other of its class"
+LONELY = "No other image of its class"
 
 
 def grouped(
@@ -170,7 +170,7 @@ def _of_placed(groups: Groups, placed: np.ndarray) -> Groups:
 
 
 def ramp(count: int, dark: bool) -> np.ndarray:
-    """Colours from low to high, rising in lightness and told apart by every eye (viridis). uint32 [count]."""
+    """Colours from low to high, rising in lightness, distinct also for colour-blind users (viridis). uint32 [count]."""
     stops = np.array([[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in VIRIDIS], float)
     at = np.linspace(*(ON_DARK if dark else ON_LIGHT), count) * (len(stops) - 1)
     channels = [

@@ -59,7 +59,7 @@ def first_hit(workspace: Workspace, evaluation_id: int) -> Column:
 def others(workspace: Workspace, evaluation_id: int) -> Column:
     """R: how many other images of its class can be found."""
     ranking = read_ranking(workspace, evaluation_id)
-    return Column("R, others of its class", ranking.sample_ids, ranking.r.astype(float))
+    return Column("R, other images of its class", ranking.sample_ids, ranking.r.astype(float))
 
 
 def similarity(workspace: Workspace, evaluation_id: int) -> Column:
@@ -75,7 +75,7 @@ def hubness(workspace: Workspace, evaluation_id: int) -> Column:
     """How often an image is among the ten nearest of others: a hub is in very many of these lists."""
     ranking = read_ranking(workspace, evaluation_id)
     times = np.bincount(ranking.neighbours[:, :AMONG].ravel(), minlength=len(ranking.sample_ids))
-    return Column("Times among the ten nearest of others", ranking.sample_ids, times.astype(float))
+    return Column("Times among the ten nearest neighbours of others", ranking.sample_ids, times.astype(float))
 
 
 def radius(workspace: Workspace, evaluation_id: int) -> Column:
@@ -137,5 +137,5 @@ READERS = {
 def _dataset(workspace: Workspace, evaluation_id: int) -> int:
     dataset_id = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     if dataset_id is None:
-        raise Problem("This run knows no data set.", todo="Choose another colouring.")
+        raise Problem("This run has no data set.", todo="Choose another colouring.")
     return dataset_id

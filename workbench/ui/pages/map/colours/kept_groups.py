@@ -3,7 +3,7 @@
 import numpy as np
 
 STEPS = 5
-COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # few to all, told apart without red and green
+COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # few to all, distinct without red and green
 NEUTRAL = "#8A8F98"  # not measured
 UNKNOWN = "Not measured on this map"
 

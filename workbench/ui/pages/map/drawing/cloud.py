@@ -213,7 +213,7 @@ class Cloud(pg.GraphicsObject):
         return self._rest.isActive()
 
     def settle(self) -> None:
-        """Draw a crowd anew, which is done by itself when it rests."""
+        """Redraw a dense view; happens automatically when the view rests."""
         self._moving = "rested"
         self.update()
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF
 from workbench.projection.islands import islands
 
 CELL = 6  # px
-MOST = 20_000  # points that are looked at; of more, one in every so many
+MOST = 20_000  # points that are examined; of more, an even sample
 
 
 class Cover:

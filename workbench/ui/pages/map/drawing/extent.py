@@ -30,5 +30,5 @@ def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> 
 
 
 def diameter(count: float) -> float:
-    """Px of a point on a map of so many."""
+    """The width of a point, px, on a map of this many points."""
     return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))

@@ -1,4 +1,4 @@
-"""The line in the map's upper right corner that states what is drawn: how many points, and as what."""
+"""The line in the map's upper right corner: how many points are drawn, and whether as points, density or pictures."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
@@ -22,7 +22,7 @@ class LevelNote(QFrame):
         self.hide()
 
     def say(self, words: str) -> None:
-        """Say this; nothing is shown for no words."""
+        """Show these words; hide the line if they are empty."""
         self.words.setText(words)
         self.setVisible(bool(words))
         self.adjustSize()
@@ -41,7 +41,7 @@ def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool,
     if drawn < total:
         said += f", {total - drawn:,} hidden"
     if away:
-        said += f", {away:,} of the selected not on this map"
+        said += f", {away:,} of the selected images not on this map"
     if crowded:
         return f"{said}, as density: the stronger the colour, the more points"
     return f"{said}, {pictures:,} as pictures" if pictures else said

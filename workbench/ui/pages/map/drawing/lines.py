@@ -1,4 +1,4 @@
-"""Lines over the points: trails, the true neighbours of the hovered point, and around groups that are doubted."""
+"""Lines over the points: trails, links to the true neighbours of the hovered point, outlines of doubtful groups."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ class Lines:
         self._painter, self._transform, self._tokens = painter, transform, tokens
 
     def trails(self, trails: np.ndarray, colours: np.ndarray) -> None:
-        """Ways [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began; where they are many, thin and
+        """Paths [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began; where they are many, thin and
         with hard edges, which takes a tenth of the time."""
         if trails.shape[1] < 2:
             return
@@ -43,7 +43,7 @@ class Lines:
         self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def links(self, data: MapData, row: int, neighbours: np.ndarray) -> None:
-        """From one point to others: whole to those of its class, dashed to those of other classes."""
+        """Lines from one point to others: solid to those of its class, dashed to those of other classes."""
         here = self._on_screen(data.points[row : row + 1])
         for other in neighbours.tolist():
             there = self._on_screen(data.points[other : other + 1])

@@ -4,7 +4,7 @@ import numpy as np
 
 SIDE = 256  # cells along each side; a cell's number then fits 16 bits, which NumPy sorts in linear time
 LEAST = 1e-6  # height and width of a map whose points are all equal
-FAR = 8  # an outline of so many times the map's size is compared with the points themselves
+FAR = 8  # an outline of at least this many times the map's size is compared with the points themselves
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 

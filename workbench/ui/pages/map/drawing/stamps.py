@@ -27,7 +27,7 @@ class Ink:
 
 
 def splat(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = None) -> QImage:
-    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`, or of one that is there."""
+    """Stamp a disc, or a cross, of `wide` pixels at each position of a picture of `size`, or of an existing one."""
     margin = 2 * int(wide) + 4
     row, tall = size[0] + 2 * margin, size[1] + 2 * margin
     index, kept = _pixels(ink, (row, tall), margin)
@@ -50,7 +50,7 @@ def splat(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = No
 
 
 def painted(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = None) -> QImage:
-    """As `splat`, with smooth edges and places between pixels: for few points, each is drawn on its own."""
+    """As `splat`, with smooth edges and places between pixels: for few points, each is drawn separately."""
     image = onto
     if image is None:
         image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)

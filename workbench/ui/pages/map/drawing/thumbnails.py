@@ -17,7 +17,7 @@ from workbench.ui.pages.map.map_data import MapData
 SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
 APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch
 UP_TO = 400  # points in view; beyond that there are only dots
-ROOM = 0.2  # of the points in view that must find room: else dots are drawn
+ROOM = 0.2  # of the points in view for which there must be space; otherwise dots are drawn
 FAINT = 0.25  # opacity of unselected ones
 PLACE = "map"
 
@@ -35,7 +35,7 @@ class Loader(Protocol):
 
 
 class Thumbnails(pg.GraphicsObject):
-    """A layer over the cloud. A point whose picture has no room, is absent or is not loaded yet stays a dot."""
+    """A layer over the cloud. A point stays a dot if its picture has no space, is absent or is not loaded yet."""
 
     def __init__(self, cloud: Cloud) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Thumbnails(pg.GraphicsObject):
         self.update()
 
     def lay_out(self, transform: QTransform, size: tuple[int, int]) -> None:
-        """Give room to points in view of `size` px, in an order that stays the same when the view is moved."""
+        """Place the pictures of points in view of `size` px, in an order that stays the same when the view is moved."""
         key = (values_of(transform), size)
         if key == self._laid:
             return
@@ -117,7 +117,7 @@ class Thumbnails(pg.GraphicsObject):
         return SIDE
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        """Draw the pictures that are loaded and have room; ask the loader for the others."""
+        """Draw the pictures that are loaded and placed; request the others."""
         if self._groups is None:
             return
         transform, device = painter.worldTransform(), painter.device()

@@ -1,4 +1,4 @@
-"""Lines on the map from the hovered point to its neighbours in the embedding, wherever the map has put them."""
+"""Lines on the map from the hovered point to its neighbours in the embedding, wherever they are on the map."""
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -39,7 +39,7 @@ class TrueLinks(QObject):
         def work(progress: Progress) -> tuple[int, np.ndarray]:
             ranking = read_ranking(workspace, evaluation)
             if not np.array_equal(ranking.sample_ids, ids):
-                raise Problem("The stored neighbours are of other samples than the map.")
+                raise Problem("The stored neighbours and the map are of different images.")
             return evaluation, ranking.neighbours[:, :NEIGHBOURS].copy()
 
         self._session.run_in_thread("True neighbours", work, self._came, self._unknown, quiet=True)

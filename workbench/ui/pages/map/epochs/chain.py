@@ -13,12 +13,12 @@ from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_scores
 from workbench.workspace.stored_maps import kept_neighbours, longest_chain, maps_of, same_course
 
-BETWEEN = "On the way between two epochs: places are interpolated, scores and colours are those of the nearer epoch"
+BETWEEN = "Between two epochs: positions are interpolated; scores and colours are those of the nearer epoch"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One evaluation; rows are in the order of the chain's ids, NaN for samples that it has not."""
+    """One evaluation; rows are in the order of the chain's ids, NaN for samples that it does not have."""
 
     evaluation: int
     projection: int
@@ -42,7 +42,7 @@ class Chain:
 
     def __post_init__(self) -> None:
         tables = [table for frame in self.frames for table in (frame.points, frame.proxies) if table is not None]
-        tables = [table for table in tables if table.shape[1] == 2]  # of three dimensions the view has room for all
+        tables = [table for table in tables if table.shape[1] == 2]  # of three dimensions the view shows all points
         boxes = [box for table in tables if (box := box_around(table)) is not None]
         corners = np.array(boxes).reshape(-1, 2, 2)
         box = box_around(corners.reshape(-1, 2)) if len(corners) else None

@@ -54,7 +54,7 @@ class TimeBar(QWidget):
         self.slider.setPageStep(STEPS)
         self.slider.setAccessibleName("Epoch of the map")
         self.slider.setToolTip(
-            "Drag through the epochs; Left and Right go from one to the next, Space plays, here and on the map"
+            "Drag to move through the epochs. Here and on the map, Left and Right step, and Space plays"
         )
         self.slider.addActions(self.keys)
         self.words = ElidedLabel("", "caption")
@@ -85,7 +85,7 @@ class TimeBar(QWidget):
 
     @property
     def steps(self) -> list[QAction]:
-        """The keys that go from one epoch to the next, which a map that turns has another use for."""
+        """The keys that step from one epoch to the next; a 3-D map uses them to turn."""
         return self.keys[1:]
 
     @property

@@ -20,7 +20,7 @@ class Timeline:
         self._played_from: tuple[float, float] | None = None  # time, and ms of the clock
 
     def show(self, epochs: tuple[int, ...], evaluations: int, time: float, scores: tuple[float, ...] = ()) -> None:
-        """Take other epochs, of so many evaluations of the run, with the MAP@R of each (0..1), and stop playing."""
+        """Take other epochs, of this many evaluations of the run, with the MAP@R of each (0..1), and stop playing."""
         self.scores = scores
         self.epochs, self.evaluations, self.time = epochs, evaluations, time
         self._played_from = None
@@ -42,7 +42,7 @@ class Timeline:
 
     @property
     def nearest(self) -> int:
-        """The number of the epoch that is shown, or of the nearer one on the way between two."""
+        """The position of the shown epoch, or of the nearer one between two."""
         return min(max(round(self.time), 0), self.end)
 
     @property
@@ -52,7 +52,7 @@ class Timeline:
 
     @property
     def best(self) -> int:
-        """The number of the epoch with the greatest MAP@R, the first of equals; 0 without any."""
+        """The position of the epoch with the highest MAP@R, the first of equals; 0 without any."""
         return max(range(len(self.scores)), key=lambda at: (isfinite(self.scores[at]), self.scores[at]), default=0)
 
     @property
@@ -85,7 +85,7 @@ class Timeline:
             self._played_from = (self.time, now)
 
     def tick(self, now: float) -> bool:
-        """Go to the time of the clock, so that slow drawing does not slow the play. Returns whether it still plays."""
+        """Move to the time of the clock, so that slow drawing does not slow it down. Returns whether it plays."""
         if self._played_from is None:
             return False
         start, began = self._played_from

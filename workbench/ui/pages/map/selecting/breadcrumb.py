@@ -18,7 +18,7 @@ class Breadcrumb(QFrame):
         super().__init__(parent)
         self.setProperty("card", "raised")
         self.setAccessibleName("Isolated points: the way back to all")
-        self.steps: list[QPushButton] = []  # one for each step that can be gone back to
+        self.steps: list[QPushButton] = []  # one for each earlier step
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(4, 2, 12, 2)
         self._row.setSpacing(4)
@@ -26,7 +26,7 @@ class Breadcrumb(QFrame):
         self.hide()
 
     def show_path(self, path: list[str]) -> None:
-        """The steps from all points to those that are mapped; gone where these are all."""
+        """The steps from all points to those that are mapped; hidden when these are all."""
         while (item := self._row.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()

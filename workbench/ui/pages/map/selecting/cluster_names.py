@@ -14,7 +14,7 @@ MOST = 6  # clusters that are named; of more, the largest
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Points that stand together on the map."""
+    """A group of points that lie together on the map."""
 
     name: str  # of the majority class; of two equally large ones, the first
     purity: float  # share of its images that are of this class, in 0..1

@@ -21,7 +21,7 @@ class Keeping(QUndoCommand):
     def __init__(self, replace: Replace, before: Selection | None, after: Selection | None, words: str) -> None:
         super().__init__(words)
         self._replace, self._before, self._after = replace, before, after
-        self.refused = False  # it was not stored: to take it back would change another selection
+        self.refused = False  # it was not stored: undoing it would change another selection
 
     def undo(self) -> None:
         """Store the selection before the step again, unless the step was refused."""

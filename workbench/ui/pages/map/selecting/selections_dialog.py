@@ -107,7 +107,7 @@ class SelectionsDialog(QDialog):
         self._fill()
 
     def save_selection(self) -> None:
-        """Keep what is selected under a free name, ready to be renamed."""
+        """Save the selected samples under a free name, ready to be renamed."""
         dataset_id = self.store.dataset_id
         if dataset_id is None or not len(self.session.selection):
             self.session.notify("Select some points of the map first, then save them.")
@@ -184,7 +184,7 @@ class SelectionsDialog(QDialog):
 
     def _ask_folder(self) -> None:
         if self.current is not None:
-            parent = QFileDialog.getExistingDirectory(self, "Where to make the folder of links")
+            parent = QFileDialog.getExistingDirectory(self, "Where to create the folder of links")
             if parent:
                 self.export_folder(Path(parent) / safe(self.current.name))
 
@@ -220,6 +220,6 @@ class SelectionsDialog(QDialog):
             counted(files.links, "link") if files.links else "",
             f"{counted(files.copies, 'copy', 'copies')}, because links are not possible there" if files.copies else "",
             f"{counted(files.pictures, 'PNG')}, because these images are not files" if files.pictures else "",
-            f"{counted(files.missing, 'image is', 'images are')} gone and left out" if files.missing else "",
+            f"{counted(files.missing, 'image is', 'images are')} missing and left out" if files.missing else "",
         ]
         self.session.notify(f"{folder}: {'; '.join(part for part in parts if part) or 'no images'}.")
