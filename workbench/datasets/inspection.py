@@ -35,6 +35,8 @@ class Inspection:
     unlike_published: list[tuple[str, str]]  # (name, difference) of counts
     copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
     notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
+    left_out: int = 0  # entries of the data set; one of `problems` may stand for many
+    unit: str = "file"  # what such an entry is called: "file", "row" or "sample"
 
     @property
     def shared(self) -> int:
@@ -76,6 +78,8 @@ def inspect(
         ],
         sizes=_sizes(image_set, progress),
         problems=list(image_set.problems),
+        left_out=image_set.left_out,
+        unit=image_set.unit,
         unlike_published=list(image_set.unlike_published),
         copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, progress)],
         notes=notes(image_set, split),

@@ -20,7 +20,7 @@ from workbench.progress import Progress
 MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
 MOST_NAMED = 9  # endings or fields in a message
 TELL_EVERY = 500  # files
-FORM = 1  # of the index
+FORM = 2  # of the index
 AGAIN = "Get the shard again, or create it again."
 
 
