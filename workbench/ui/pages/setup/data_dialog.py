@@ -105,7 +105,7 @@ class DataDialog(QDialog):
 
     def _files(self, inspection: "Inspection") -> QWidget:
         if not len(inspection.sizes):
-            return _page(label("The images lie in one file or in the program: they have one size.", "muted"))
+            return _page(label("Sizes are read only where each image is a file of its own.", "muted"))
         chart = ChartView("Sizes of the original files")
         marks = []
         for title, sides in (("width", inspection.sizes[:, 0]), ("height", inspection.sizes[:, 1])):
