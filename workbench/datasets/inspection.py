@@ -126,16 +126,17 @@ def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: 
 
 def shared_images(pixels: np.ndarray | EncodedImages, split: Split, progress: Progress) -> tuple[int, int]:
     """Test images whose exact copy is among the training images, and queries whose copy is in the gallery."""
-    groups, trained = copies(pixels, progress), set(split.train.tolist())
-    searched = set(split.test.tolist())
-    queries = set() if split.is_query is None else set(split.test[split.is_query].tolist())
-    gallery = searched - queries
-    return _copied(groups, searched, trained), _copied(groups, queries, gallery)
+    groups = copies(pixels, progress)
+    trained, searched, queries = (np.zeros(len(pixels), bool) for _ in range(3))  # a byte a row: there may be millions
+    trained[split.train] = searched[split.test] = True
+    if split.is_query is not None:
+        queries[split.test[split.is_query]] = True
+    return _copied(groups, searched, trained), _copied(groups, queries, searched & ~queries)
 
 
-def _copied(groups: list[list[int]], these: set[int], those: set[int]) -> int:
-    """How many of these rows have a copy among those."""
-    return sum(len(these.intersection(group)) for group in groups if those.intersection(group))
+def _copied(groups: list[list[int]], these: np.ndarray, those: np.ndarray) -> int:
+    """How many of these rows have a copy among those; both [n] bool."""
+    return sum(int(these[group].sum()) for group in groups if those[group].any())
 
 
 def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:
