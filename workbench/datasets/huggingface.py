@@ -34,7 +34,7 @@ PASSED_OVER = ("cache-", "indices", "tmp", ".")  # prefixes of files without row
 LONGEST = 64 << 20  # characters of one of its JSON files
 KEPT = "Nothing was started."
 UNLABELLED = "without a label"  # none, -1 as the library writes it, or an empty text
-UNKNOWN = "with a number that is none of the named classes"
+UNKNOWN = "with a number outside the named classes"
 
 
 class HuggingFaceParams(PackedParams):
@@ -149,7 +149,7 @@ def _complain(records: Records, unusable: Counter[str]) -> None:
 
 
 def _class(value: Any, names: list[str] | None) -> str:
-    """The class as text; empty for a number that is none of the named classes."""
+    """The class as text; empty for a number outside the named classes."""
     if names is None:
         return str(value)
     return names[value] if isinstance(value, int) and 0 <= value < len(names) else ""

@@ -137,7 +137,7 @@ def test_rows_without_a_class_are_counted_one_by_one(build, tmp_path):
     birds = build("huggingface", folder=str(root))
     assert birds.problems == [
         ("split train", "has 3 rows without a label"),
-        ("split train", "has 1 row with a number that is none of the named classes"),
+        ("split train", "has 1 row with a number outside the named classes"),
         ("split test", "has 3 rows without a label"),
     ]
     assert (birds.left_out, birds.unit, birds.paths[-1]) == (7, "row", "train/000000005")
