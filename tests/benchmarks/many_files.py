@@ -33,7 +33,7 @@ def make(root: Path, files: int, classes: int) -> None:
 def look(root: Path) -> None:
     """Bytes per file of each step, in this process."""
     from workbench import registry
-    from workbench.datasets.inspection import copies
+    from workbench.datasets.inspection import copies, shared_images
     from workbench.datasets.split import rows_by_class
     from workbench.progress import quiet
 
@@ -66,6 +66,10 @@ def look(root: Path) -> None:
     squares = (np.arange(count, dtype=np.uint64) << 32).view(np.uint8).reshape(count, 2, 4, 1)
     assert copies(squares, quiet) == []
     tell("search for copies", since, count)
+    since = perf_counter()
+    entry = registry.entry("split", "classes")
+    shared_images(squares, entry.build(entry.params(), images, 0), quiet)
+    tell("images of both halves", since, count)
 
 
 def main() -> None:

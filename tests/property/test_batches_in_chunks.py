@@ -1,6 +1,7 @@
 """A batch in chunks has the value and the gradient of the whole batch, for every registered loss."""
 
 import copy
+from functools import partial
 
 import pytest
 import torch
@@ -9,10 +10,11 @@ from torch import nn
 from workbench.backbones.model import build_model
 from workbench.config import EmbeddingParams, RunConfig, TrainingParams
 from workbench.losses import build_loss, list_losses
+from workbench.losses.contract import Loss
 from workbench.problem import Problem
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts, train_step
-from workbench.training.two_passes import TwoPasses, refuse_batch_norm
+from workbench.training.two_passes import TwoPasses, refuse_batch_norm, refuse_coupling
 
 N, K, D = 22, 4, 6
 CPU = torch.device("cpu")
@@ -60,6 +62,85 @@ def test_chunks_give_the_step_of_the_whole_batch(name):
         torch.testing.assert_close(chunked, values, rtol=1e-6, atol=1e-9)
         for gradient, other in zip(gradients, of_chunks, strict=True):
             torch.testing.assert_close(other, gradient, rtol=1e-6, atol=1e-9)
+
+
+class OfAPlugin(Loss):
+    """Compares all pairs of a batch, and remembers the batch before."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones((), dtype=torch.float64))
+        self.register_buffer("before", torch.zeros(D, dtype=torch.float64))
+
+    def forward(self, embeddings, labels):
+        alike = labels[:, None] == labels
+        value = (self.scale * embeddings @ embeddings.T).sigmoid().sub(alike.double()).square().sum()
+        value = value + (embeddings - self.before).norm(dim=1).var()
+        self.before = embeddings.detach().mean(0)
+        return value
+
+
+def added(model, others):
+    """What a companion adds: embeddings of other images, by a plain pass."""
+    return model(others).square().mean()
+
+
+def test_the_loss_of_a_plugin_and_what_its_companion_adds_are_those_of_the_whole_batch():
+    seen = []
+    for chunk in (0, 5, 11):
+        torch.manual_seed(0)
+        model, loss = Network().double(), OfAPlugin()
+        images, labels, others = torch.randn(N, 12).double(), torch.arange(N) % K, torch.randn(7, 12).double()
+        optimiser = torch.optim.SGD([*model.parameters(), *loss.parameters()], lr=0.1)
+        parts = Parts(model, loss, optimiser, build_schedule(TrainingParams(), optimiser, 10), CPU, chunk=chunk)
+        penalty = partial(added, model, others)
+        values = [train_step(parts, images, labels, penalty) for _ in range(2)]
+        seen.append([torch.stack(values), *(weight.grad for weight in parts.weights)])
+    for chunked in seen[1:]:
+        for found, expected in zip(chunked, seen[0], strict=True):
+            torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-9)
+
+
+class Mixing(nn.Module):
+    """A layer of a plug-in's backbone that no type tells: it subtracts the mean of the batch."""
+
+    def forward(self, features):
+        return features - features.mean(0)
+
+
+def test_any_layer_that_compares_images_is_refused():
+    images = torch.randn(2, 3, 2, 2)
+    model = Network(chance=0.5).train()
+    refuse_coupling(model, images)
+    model.backbone.append(Mixing())
+    refuse_batch_norm(model.backbone)
+    with pytest.raises(Problem, match="depend on the others of its batch"):
+        refuse_coupling(model, images)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "allowed"),
+    [
+        ("conv4", {}, False), ("resnet18", {"frozen_batch_norm": True}, True), ("squeezenet1_0", {}, True),
+        ("timm", {"model": "test_vit"}, True),
+    ],
+)  # fmt: skip
+def test_looking_for_such_layers_leaves_the_model_as_it_was(name, params, allowed):
+    model = build_model(name, params, EmbeddingParams(), 3).eval()
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    torch.manual_seed(3)
+    drawn = torch.rand(4)
+    torch.manual_seed(3)
+    images = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    if allowed:
+        refuse_coupling(model, images)
+    else:
+        with pytest.raises(Problem, match="depend on the others"):
+            refuse_coupling(model, images)
+    assert torch.equal(torch.rand(4), drawn)
+    assert not any(module.training for module in model.modules())
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+    assert all(weight.grad is None for weight in model.parameters())
 
 
 def test_layers_that_draw_at_random_draw_the_same_numbers_twice():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
 
 from workbench import registry
 from workbench.config import Choice, RunConfig
@@ -66,6 +67,20 @@ def test_a_folder_that_is_gone_is_a_sentence(qtbot, session, tmp_path):
     page.look_at_data()
     qtbot.waitUntil(lambda: bool(told))
     assert "There is no " in str(told[0])
+
+
+def test_a_line_that_stands_for_many_rows_is_counted_as_many(qtbot):
+    small = np.zeros((4, 4, 3), np.uint8)
+    found = Inspection(
+        50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], [("0/0", "0", small)], np.empty((0, 2)),
+        problems=[("split train", "has 1,234 rows without a label"), ("train/7", "is empty (0 bytes)")],
+        unlike_published=[], copies=[], left_out=1235, unit="row",
+    )  # fmt: skip
+    dialog = DataDialog("mine", found)
+    qtbot.addWidget(dialog)
+    assert dialog.tabs.tabText(3) == "Left out (1,235)"
+    said = [shown.text() for shown in dialog.tabs.widget(3).findChildren(QLabel)]
+    assert "1,235 rows left out. A line of the table may stand for many." in said
 
 
 @pytest.mark.parametrize(

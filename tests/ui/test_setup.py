@@ -76,7 +76,7 @@ FOUND = {
     "probe_images": 2048, "probe_every": 50, "probe_share": 0.194, "gpus": [], "features": 64, "licence": "",
     "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "augmented": [np.zeros((6, 6, 3), np.uint8)] * 6,
-    "problems": [("a/b.png", "is empty")],
+    "problems": [("a/b.png", "is empty")], "left_out": 1,
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
     "unlike_published": [("digits", "was published with 1,800 images and has 1,797 here: 3 are missing")],
 }  # fmt: skip
@@ -550,6 +550,14 @@ def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
     assert "short side" not in page.card.facts["Images"].text()
     page.card.show_result(Preflight(**FOUND | {"whole": True}), {})
     assert "short side at most" in page.card.facts["Images"].text()
+
+
+def test_what_is_left_out_is_counted_by_rows(page, qtbot):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    problems = [("split train", "has 1,200 rows without a label"), ("train/7", "is empty (0 bytes)")]
+    page.card.show_result(Preflight(**FOUND | {"problems": problems, "left_out": 1201, "unit": "row"}), {})
+    assert page.card.unfold.text() == "1,201 rows left out"
+    assert page.card.left_out.count() == 2
 
 
 def test_no_horizontal_bar_and_the_contents_give_way_in_a_narrow_window(page, qtbot):

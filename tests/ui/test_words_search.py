@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from tests.tiny_clip import clip_run, make_weights
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.small_run import blobs, store_run
+from workbench import files
 from workbench.control import Control
 from workbench.problem import Problem
 from workbench.running import launch
@@ -107,6 +108,8 @@ def test_sentences_find_the_images_that_the_command_line_finds(qtbot, session, w
     ids = [[near.sample_id for near in answer.neighbours] for answer in expected]
     assert [near.sample_id for near in page.browsing.neighbours] == ids[0]
     assert page.result.title.text() == "seven"
+    assert "tiny-clip with the weights weights.safetensors (" in page.result.facts.text()
+    assert files.digest(weights)[:8] in page.result.facts.text()
     assert page.result.words.isVisible()
     session.runs_changed.emit()  # a run elsewhere goes on: what was found stays
     at_rest(qtbot, page)

@@ -96,6 +96,7 @@ class ClipBackbone(nn.Module):
 
 @register(
     "backbone", "clip", title="CLIP", params=ClipParams, pretrained=True, reads_text=True, named_by="model",
+    package="open_clip", extra="clip",
     source="Radford et al. 2021 (CLIP); Ilharco et al. 2021, open_clip",
 )  # fmt: skip
 def clip_model(params: ClipParams, channels: int) -> ClipBackbone:

@@ -129,6 +129,8 @@ def as_table(run_id: int, answer: "AnyAnswer", rows: Sequence[Row]) -> str:
     kind = KINDS[answer.evaluation.distance]
     width = max([len("class"), *(len(name) for _, _, name, _, _ in rows)])
     lines = [f"{answer.name}: nearest by {kind}, epoch {answer.evaluation.epoch} of run {run_id}"]
+    if tower := getattr(answer, "tower", ""):
+        lines.append(f"words embedded by {tower}")
     lines.append(f"{'rank':>6}  {'similarity':>10}  {'class':{width}}  path")
     lines += [f"{rank:>6,}  {score:>10.4f}  {name:{width}}  {path}" for rank, score, name, _, path in rows]
     return "\n".join("".join(sign if sign.isprintable() else " " for sign in line) for line in lines)
@@ -150,7 +152,8 @@ def as_plain_json(run_id: int, answers: "Sequence[AnyAnswer]", rows: Sequence[Se
         for answer, answer_rows in zip(answers, rows, strict=True)
     ]
     head = {"run": run_id, "evaluation": evaluation.id, "epoch": evaluation.epoch, "distance": evaluation.distance}
-    return json.dumps({**head, "results": results}, indent=2)
+    tower = getattr(answers[0], "tower", "")
+    return json.dumps({**head, **({"words_by": tower} if tower else {}), "results": results}, indent=2)
 
 
 def _rows(workspace: Workspace, run_id: int, answers: "Sequence[AnyAnswer]") -> list[list[Row]]:

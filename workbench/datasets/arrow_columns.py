@@ -49,7 +49,10 @@ class Images:
             column = self._loads[chunk]()
         except Problem as problem:
             raise BadImage(f"cannot be read ({problem})") from None
-        value = bytes_of(column)[row - self._starts[chunk]]
+        here = column.slice(row - self._starts[chunk], 1)
+        value = bytes_of(here)[0]
+        if not here[0].is_valid or not (value.is_valid or _names(here)[0]):
+            raise BadImage("has no image in its row")
         if not value.is_valid:
             raise BadImage("is not stored in the file, only its path is")
         return bytes(value.as_buffer())

@@ -6,6 +6,7 @@ data set is executed.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ WHOLE, ONE_SPLIT = "dataset_dict.json", "state.json"
 PASSED_OVER = ("cache-", "indices", "tmp", ".")  # prefixes of files without rows of the data set
 LONGEST = 64 << 20  # characters of one of its JSON files
 KEPT = "Nothing was started."
+UNLABELLED = "without a label"  # none, -1 as the library writes it, or an empty text
+UNKNOWN = "with a number outside the named classes"
 
 
 class HuggingFaceParams(PackedParams):
@@ -70,15 +73,16 @@ def huggingface(params: HuggingFaceParams, *, progress: Progress) -> ImageSet:
     done = 0
     for split, files_of_split in splits.items():
         records.append(Records(split))
+        unusable = Counter[str]()
         for file in files_of_split:
             progress("Reading the data set", done, len(files))
             column = first if file == files[0] else _same_columns(Column(file), first, image, label)
-            _add(records[-1], column, image, label, names, images)
+            _add(records[-1], unusable, column, image, label, names, images)
             done += 1
-        _complain(records[-1])
+        _complain(records[-1], unusable)
     class_names = None if names is None else list(dict.fromkeys(names))
     return packed_set(
-        "huggingface", files, records, class_names, images.encoded, params, f"{image} {label} {params.split}"
+        "huggingface", files, records, class_names, images.encoded, params, f"{image} {label} {params.split}", "row"
     )
 
 
@@ -117,15 +121,18 @@ def _same_columns(column: Column, first: Column, image: str, label: str) -> Colu
     return column
 
 
-def _add(records: Records, column: Column, image: str, label: str, names: list[str] | None, images: Images) -> None:
-    """The rows of one file; those without a label are counted in `problems` of the split."""
+def _add(
+    records: Records, unusable: Counter[str], column: Column, image: str, label: str, names: list[str] | None,
+    images: Images,
+) -> None:  # fmt: skip
+    """The rows of one file; those without a class are counted in `unusable` by the reason."""
     for load_images, stored, labels in column.parts(image, label):
         first = images.add(len(labels), load_images)
         for at, (name, value) in enumerate(zip(stored, labels, strict=True)):
-            number = len(records.rows) + len(records.problems)
-            words = _class(value, names)
-            if words is None:
-                records.problems.append((f"row {number}", "has no label"))
+            number = len(records.rows) + unusable.total()
+            words = "" if value is None else _class(value, names)
+            if not words.strip():
+                unusable[UNLABELLED if value in (None, -1) or isinstance(value, str) else UNKNOWN] += 1
                 continue
             records.names.append(plain_name(name))
             records.fallbacks.append(f"{number:09d}")
@@ -133,20 +140,19 @@ def _add(records: Records, column: Column, image: str, label: str, names: list[s
             records.rows.append(first + at)
 
 
-def _complain(records: Records) -> None:
-    """One remark for all rows of a split without a label, as in published test splits."""
-    if many := len(records.problems):
-        rows = "1 row" if many == 1 else f"{many:,} rows"
-        records.problems[:] = [(f"split {records.split or 'of all'}", f"has {rows} without a label")]
+def _complain(records: Records, unusable: Counter[str]) -> None:
+    """One remark for all rows of a split that lack a class for one reason, as in published test splits."""
+    split = f"split {records.split}" if records.split else "the data set"
+    for reason, many in unusable.items():
+        records.problems.append((split, f"has {'1 row' if many == 1 else f'{many:,} rows'} {reason}"))
+    records.more_left_out = unusable.total() - len(unusable)
 
 
-def _class(value: Any, names: list[str] | None) -> str | None:
-    """The class as text; None for a row without one."""
-    if value is None:
-        return None
+def _class(value: Any, names: list[str] | None) -> str:
+    """The class as text; empty for a number outside the named classes."""
     if names is None:
         return str(value)
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else ""
 
 
 def _splits(root: Path) -> dict[str, list[Path]]:

@@ -42,6 +42,8 @@ class ImageSet:
             several threads use it at once; raises BadImage. `numpy.asarray` makes an array of both.
         official: "train", "test", "query", "gallery" or "" (neither half) per sample, if there is an official split.
         problems: (path, reason) of what was left out.
+        more_left_out: entries left out beyond one for each of `problems`, where one of these stands for many.
+        unit: what an entry is called where left-out ones are counted: "file", "row" or "sample".
         remarks: (subject, remark) on the data; nothing is left out because of them. See `notes`.
         unlike_published: (name, difference) if counts are not the published ones; nothing is left out because of it.
         content: hash of the images if `root` is None, so that other images never use an old cache.
@@ -62,6 +64,8 @@ class ImageSet:
     read: Callable[[int], Picture]
     official: list[str] | None = None
     problems: list[tuple[str, str]] = field(default_factory=list)
+    more_left_out: int = 0
+    unit: str = "file"
     content: str = ""
     unlike_published: list[tuple[str, str]] = field(default_factory=list)
     remarks: list[tuple[str, str]] = field(default_factory=list)
@@ -73,7 +77,7 @@ class ImageSet:
             said = ""
             if self.problems:
                 path, reason = self.problems[0]
-                count = "1 was" if len(self.problems) == 1 else f"{len(self.problems):,} were"
+                count = "1 was" if self.left_out == 1 else f"{self.left_out:,} were"
                 said = f" {count} left out: {path} {reason}."
             raise Problem(f"There are no images in {self.root or self.name}.{said}", todo="Choose another place.")
         ordered = np.sort(self.sample_ids)
@@ -81,6 +85,11 @@ class ImageSet:
         if len(repeated):
             twice = self.paths[int(np.flatnonzero(self.sample_ids == repeated[0])[0])]
             raise Problem(f"Two images of {self.name} have the same path or number: {twice}.", todo="Rename one.")
+
+    @property
+    def left_out(self) -> int:
+        """How many entries of the data set are not in this set."""
+        return len(self.problems) + self.more_left_out
 
     @cached_property
     def sample_ids(self) -> np.ndarray:

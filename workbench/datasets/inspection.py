@@ -35,6 +35,8 @@ class Inspection:
     unlike_published: list[tuple[str, str]]  # (name, difference) of counts
     copies: list[list[tuple[str, str]]]  # groups of images with the same pixels: (path, half) of each
     notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
+    left_out: int = 0  # entries of the data set; one of `problems` may stand for many
+    unit: str = "file"  # what such an entry is called: "file", "row" or "sample"
 
     @property
     def shared(self) -> int:
@@ -76,6 +78,8 @@ def inspect(
         ],
         sizes=_sizes(image_set, progress),
         problems=list(image_set.problems),
+        left_out=image_set.left_out,
+        unit=image_set.unit,
         unlike_published=list(image_set.unlike_published),
         copies=[[(image_set.paths[row], str(half_of[row])) for row in group] for group in copies(pixels, progress)],
         notes=notes(image_set, split),
@@ -122,16 +126,17 @@ def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: 
 
 def shared_images(pixels: np.ndarray | EncodedImages, split: Split, progress: Progress) -> tuple[int, int]:
     """Test images whose exact copy is among the training images, and queries whose copy is in the gallery."""
-    groups, trained = copies(pixels, progress), set(split.train.tolist())
-    searched = set(split.test.tolist())
-    queries = set() if split.is_query is None else set(split.test[split.is_query].tolist())
-    gallery = searched - queries
-    return _copied(groups, searched, trained), _copied(groups, queries, gallery)
+    groups = copies(pixels, progress)
+    trained, searched, queries = (np.zeros(len(pixels), bool) for _ in range(3))  # a byte a row: there may be millions
+    trained[split.train] = searched[split.test] = True
+    if split.is_query is not None:
+        queries[split.test[split.is_query]] = True
+    return _copied(groups, searched, trained), _copied(groups, queries, searched & ~queries)
 
 
-def _copied(groups: list[list[int]], these: set[int], those: set[int]) -> int:
-    """How many of these rows have a copy among those."""
-    return sum(len(these.intersection(group)) for group in groups if those.intersection(group))
+def _copied(groups: list[list[int]], these: np.ndarray, those: np.ndarray) -> int:
+    """How many of these rows have a copy among those; both [n] bool."""
+    return sum(int(these[group].sum()) for group in groups if those[group].any())
 
 
 def _sizes(image_set: ImageSet, progress: Progress) -> np.ndarray:

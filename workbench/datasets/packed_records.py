@@ -40,6 +40,7 @@ class Records:
         fallbacks: another name of each, used for all of them if `names` repeat or are missing.
         classes: the class of each as text.
         problems: (path, reason) of records that are left out.
+        more_left_out: records left out beyond one for each of `problems`, where one of these stands for many.
         rows: the number of each for `read` of `packed_set`.
     """
 
@@ -48,6 +49,7 @@ class Records:
     fallbacks: list[str] = field(default_factory=list)
     classes: list[str] = field(default_factory=list)
     problems: Problems = field(default_factory=list)
+    more_left_out: int = 0
     rows: list[int] = field(default_factory=list)
 
     def paths(self) -> list[str]:
@@ -58,7 +60,7 @@ class Records:
 
 def packed_set(
     name: str, files: list[Path], records: Sequence[Records], class_names: list[str] | None,
-    read: Callable[[int], bytes], params: PackedParams, content: str,
+    read: Callable[[int], bytes], params: PackedParams, content: str, unit: str,
 ) -> ImageSet:  # fmt: skip
     """The set of those records; images are read and decoded one by one, when they are needed.
 
@@ -70,6 +72,7 @@ def packed_set(
         read: the encoded image of a row; raises BadImage.
         params: size and colour.
         content: what, besides paths and labels, identifies this set.
+        unit: what a record is called, such as "row".
 
     Raises:
         Problem: no image at all, or two with the same name.
@@ -106,6 +109,8 @@ def packed_set(
         read=image,
         official=official_halves(halves) if known else None,
         problems=[problem for split in records for problem in split.problems],
+        more_left_out=sum(split.more_left_out for split in records),
+        unit=unit,
         content=blake2b(content.encode(), digest_size=16).hexdigest(),
         packed_in=files,
     )

@@ -21,7 +21,7 @@ MOST_LABEL = 1 << 20  # bytes of the file with the class of an image
 MOST_NAMED = 9  # endings or fields in a message
 LONGEST_NAMED = 60  # letters of one of them
 TELL_EVERY = 500  # files
-FORM = 1  # of the index
+FORM = 2  # of the index
 AGAIN = "Get the shard again, or create it again."
 
 

@@ -66,7 +66,7 @@ def webdataset(params: WebDatasetParams, *, progress: Progress) -> ImageSet:
             raise BadImage(f"cannot be read ({error.strerror or error})") from None
 
     said = f"{wanted.image} {wanted.label} {wanted.field}"
-    return packed_set("webdataset", tars, list(records.values()), None, encoded, params, said)
+    return packed_set("webdataset", tars, list(records.values()), None, encoded, params, said, "sample")
 
 
 def _without_samples(tars: list[Path], records: list[Records], wanted: Wanted) -> Problem:

@@ -72,6 +72,10 @@ class BackboneFacts(Facts):
     reads_text: bool = False
     """Whether its module has `embed_texts(texts) -> Tensor [n, feature_dim]` of length 1, in the space of its features,
     and parameters `weights` and `frozen`."""
+    package: str = ""
+    """A module that it imports from an optional package; empty if it needs none."""
+    extra: str = ""
+    """The extra of pyproject.toml that installs this package."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,7 +120,7 @@ def _environment(
             "classes_disjoint": False,
             "note": "imported embeddings: every sample queries all others",
             "left_out": kept.problems[:1000],
-            "left_out_count": len(kept.problems),
+            "left_out_count": kept.left_out,
         },
     }
 

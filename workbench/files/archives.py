@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from workbench import files
 from workbench.files import parts
@@ -29,6 +29,7 @@ DEEPEST = 100  # nested folders
 BOMB = 200  # compression ratio above which an archive is no archive of images
 BLOCK = 1 << 20  # bytes between two checks for cancelling
 PACKINGS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+DAMAGED = (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError)  # type: ignore[attr-defined]
 FROM_MACOS = "__MACOSX"  # a folder that its archiver adds, without data of the user
 
 
@@ -91,6 +92,17 @@ class _Sparing:
             raise self._refused()
         self.left -= size
         return self._file.read(size)
+
+
+class _Header(tarfile.TarInfo):
+    """A header of a tar; a damaged one is an error, where tarfile takes it for the end of the archive."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(archive)
+        except DAMAGED:
+            raise tarfile.ReadError(f"it is damaged at byte {archive.offset:,}") from None
 
 
 class CheckedZip(zipfile.ZipFile):
@@ -157,7 +169,7 @@ def _untar(archive_path: Path, part: Path, progress: Progress) -> None:
         sparing: Any = _Sparing(
             content_of_all, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long")
         )
-        archive = tarfile.TarFile(fileobj=sparing)
+        archive = tarfile.TarFile(fileobj=sparing, tarinfo=_Header)
         for member, content in _members(archive, sparing, archive_path):
             total += member.size + tarfile.BLOCKSIZE
             if _too_large(total, size):
@@ -175,13 +187,24 @@ def tar_files(archive_path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]
     """Every file of a tar by its position (`offset_data`, `size`), with its content to read; nothing is unpacked.
 
     Raises:
-        Problem: as `unpack`, and for a compressed tar, in which nothing can be found without unpacking it.
+        Problem: as `unpack`, for a compressed tar, in which nothing can be found without unpacking it, and for zeros in
+            the middle of a tar, which hide what is behind them.
     """
     with refusing(partial(_refused, archive_path)), archive_path.open("rb") as file:
         if _magic(file):
             raise _refused(archive_path, "it is compressed", "Unpack it to a plain .tar, for example with gunzip.")
         sparing: Any = _Sparing(file, MOST_HEADER, partial(_refused, archive_path, "a header in it is too long"))
-        yield from _members(tarfile.TarFile(fileobj=sparing), sparing, archive_path, MOST_READ)
+        archive = tarfile.TarFile(fileobj=sparing, tarinfo=_Header)
+        yield from _members(archive, sparing, archive_path, MOST_READ)
+        _check_end(file, archive_path)
+
+
+def _check_end(file: IO[bytes], archive_path: Path) -> None:
+    """Raise Problem if anything but zeros is behind the zeros that end a tar: they hide files."""
+    end = file.tell()
+    while rest := file.read(BLOCK):
+        if rest.count(0) != len(rest):
+            raise _refused(archive_path, f"there are data behind its end at byte {end:,}")
 
 
 def _write(archive_path: Path, name: str, content: IO[bytes], part: Path, tell: Callable[[], None]) -> None:

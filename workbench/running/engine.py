@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import cast
 
+import numpy as np
 import torch  # noqa: TID253 - running's functions import this file when they are called
 
 from workbench.backbones.model import EmbeddingModel
@@ -37,7 +38,7 @@ from workbench.training import checkpoint, device
 from workbench.training.probe import ALONE, Probe
 from workbench.training.ranks import OneRank
 from workbench.training.trainer import train
-from workbench.training.two_passes import coupling_layers
+from workbench.training.two_passes import coupling_layers, refuse_coupling
 from workbench.training.weight_average import WeightAverage
 
 ANATOMY_POINTS = 20  # points of the anatomy in a run, at least, if the probe is measured as often
@@ -80,6 +81,8 @@ class Engine:
             features = kept_features(config, data, whole, self.augmentation, cache, self._stand_back)
             self.data = data = replace(data, features=features)
         self.feed = build_feed(data, data.split.train, labels, self.augmentation, self.parts.device)
+        if config.training.chunk:
+            refuse_coupling(self.parts.model, self.augmentation.evaluate(self.feed.images(np.arange(2))))
         if config.training.weight_average:
             self.parts.average = WeightAverage(self.parts.model, config.training.weight_average)
         if config.training.compile_backbone:

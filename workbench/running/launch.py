@@ -208,15 +208,18 @@ def _go_on(name: str, engine: "Engine", recorder: Recorder | FolderRecorder, emi
 
 def data_in_words(data: "Data") -> list[str]:
     """Sentences about a data set before training: remarks on its classes, and the files that were left out."""
-    notes, left_out = data.notes, data.images.problems
+    notes, left_out, many = data.notes, data.images.problems, data.images.left_out
     sentences = [visible(f"{what} {worth_knowing}.") for what, worth_knowing in notes[:NAMED]]
     if len(notes) > NAMED:
         sentences.append(f"{len(notes) - NAMED:,} more notes on the data are in the run's report.")
     if left_out:
         path, reason = left_out[0]
-        files = "1 file was" if len(left_out) == 1 else f"{len(left_out):,} files were"
-        rest = "" if len(left_out) == 1 else f", and {len(left_out) - 1:,} more; the run's report names them"
-        sentences.append(f"{files} left out: {visible(path)} {reason}{rest}.")
+        entries = f"1 {data.images.unit} was" if many == 1 else f"{many:,} {data.images.unit}s were"
+        rest = ""
+        if len(left_out) > 1:  # one of them may stand for many, so that their number tells nothing
+            counts = f", and {many - 1:,} more; the run's report names them"
+            rest = counts if many == len(left_out) else "; the run's report names the others"
+        sentences.append(f"{entries} left out: {visible(path)} {reason}{rest}.")
     return sentences
 
 

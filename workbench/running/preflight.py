@@ -57,6 +57,8 @@ class Preflight:
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
     augmented: list[np.ndarray] = field(default_factory=list)  # the first of them, as in evaluation and as in training
     problems: list[tuple[str, str]] = field(default_factory=list)  # (path, reason) of images left out
+    left_out: int = 0  # entries of the data set; one of `problems` may stand for many
+    unit: str = "file"  # what such an entry is called
     unlike_published: list[tuple[str, str]] = field(default_factory=list)  # (name, difference) of counts
     notes: list[tuple[str, str]] = field(default_factory=list)  # (subject, remark); nothing is left out because of them
 
@@ -153,6 +155,8 @@ def preflight(
         ],
         augmented=augmented_pictures(config, data, int(shown[0])),
         problems=list(images.problems),
+        left_out=images.left_out,
+        unit=images.unit,
         unlike_published=list(images.unlike_published),
         notes=[*data.notes, *weight_notes(engine), *mismatch],
     )

@@ -1,7 +1,9 @@
 """Search a run's test half by words, if its embeddings are those of the image tower of a CLIP model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 from workbench import files
 from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
+from workbench.files.packages import missing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running.image_search import SHOWN, nearest
@@ -23,6 +26,7 @@ class TextAnswer:
     name: str  # the words
     evaluation: Evaluation
     neighbours: list[Neighbour]  # best first; `right` is meaningless
+    tower: str  # the network and its weights, in words
 
 
 def search_texts(
@@ -50,11 +54,12 @@ def search_texts(
     """
     evaluation, embed = embedded_texts(workspace, run_id, evaluation_id, progress)
     progress("Comparing", 1, 2)
-    data = workspace.dataset(workspace.run(run_id).dataset_id or 0)
+    run = workspace.run(run_id)
+    data, tower = workspace.dataset(run.dataset_id or 0), _tower(RunConfig.recorded(run.config), run.environment)
     ids, labels, embeddings = workspace.embeddings(evaluation.id)
     stored = ids, labels, np.asarray(embeddings)
     return [
-        TextAnswer(text, evaluation, nearest(query, stored, "cosine", data, k))
+        TextAnswer(text, evaluation, nearest(query, stored, "cosine", data, k), tower)
         for text, query in zip(texts, embed(texts), strict=True)
     ]
 
@@ -92,7 +97,21 @@ def refusal(config: RunConfig) -> str:
         return "its tower for images was trained and no longer goes with the one for words; freeze it."
     if config.evaluation.distance != "cosine":
         return "it compares by Euclidean distance, words by cosine."
-    return ""
+    package, extra = (str(config.fact(known, "backbone", name) or "") for name in ("package", "extra"))
+    return missing("its tower for words", extra, (package,)) if package else ""
+
+
+def _tower(config: RunConfig, environment: Mapping[str, Any]) -> str:
+    """The network and its weights, such as "ViT-B-32 with the weights b32.safetensors (1a2b3c4d)", by their hash."""
+    known = catalogs.current()
+    value = partial(config.value, known, "backbone")
+    network = value(str(config.fact(known, "backbone", "named_by") or "")) or config.backbone.name
+    if value("weights") == "file":
+        weights = Path(str(value("weights_file") or "")).name
+    else:
+        weights = f"{value('tag') or 'published'} of this machine's cache"
+    digest = str(environment.get("weights", ""))[:8]
+    return f"{network} with the weights {weights}" + (f" ({digest})" if digest else "")
 
 
 def _backbone(workspace: Workspace, run_id: int, config: RunConfig, dataset_id: int) -> Any:

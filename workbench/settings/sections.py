@@ -55,7 +55,8 @@ class TrainingParams(Params):
         0, ge=0, le=65_536, unit="images",
         help="For batches larger than memory: activations are kept for this many images at a time; 0 is off. Value and "
         "gradient are those of the whole batch, for every loss, also with the head's batch-norm and dropout. The "
-        "backbone computes its features twice. Not with batch-norm that is trained in the backbone.",
+        "backbone computes its features twice. Not with batch-norm that is trained in the backbone, nor with "
+        "any other layer that compares the images of a batch.",
     )  # fmt: skip
     optimiser: Literal["sgd", "adam", "adamw"] = param("adam", help="How gradients become updates of the weights.")
     lr: float = param(

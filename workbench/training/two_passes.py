@@ -1,7 +1,7 @@
 """The gradient of a batch that is larger than memory: all features first, then the backbone again, chunk by chunk."""
 
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +30,7 @@ class TwoPasses:
     then goes through the backbone chunk by chunk. Random layers draw the same numbers both times.
 
     Args:
-        model: its backbone must pass `refuse_batch_norm`.
+        model: it must pass `refuse_batch_norm` and `refuse_coupling`.
         images: the batch [n, C, H, W].
         chunk: images whose activations are kept at a time, at least 1.
         device: of the images.
@@ -106,4 +106,38 @@ def refuse_batch_norm(backbone: nn.Module) -> None:
             "images of a batch.",
             kept="Nothing was started.",
             todo="Freeze batch-norm, take a backbone without it, or set the chunk to 0.",
+        )
+
+
+def refuse_coupling(model: nn.Module, images: Tensor) -> None:
+    """Raise Problem if an image's features depend on another image of its batch, by any layer, also of a plug-in.
+
+    They do not if the gradient of one image's features is zero at the other. The model stays as it is: its modes,
+    buffers and gradients, and the random state.
+
+    Args:
+        model: has `Halves`. images: [2, C, H, W].
+    """
+    modes = {module: module.training for module in model.modules()}
+    kept = [(buffer, buffer.clone()) for buffer in model.buffers()]
+    state = checkpoint.rng_state()
+    pair = images.detach().clone().requires_grad_()
+    model.train()
+    try:
+        features = cast(Halves, model).features(pair)[0].flatten()
+        # their plain sum would be constant behind a layer norm
+        weighted = (features * torch.linspace(1, 2, len(features), device=features.device)).sum()
+        gradient = torch.autograd.grad(weighted, pair)[0] if weighted.requires_grad else torch.zeros_like(pair)
+    finally:
+        checkpoint.set_rng_state(state)
+        with torch.no_grad():
+            for buffer, was in kept:
+                buffer.copy_(was)
+        for module, training in modes.items():
+            module.training = training
+    if gradient[1].nan_to_num().any():
+        raise Problem(
+            "This backbone cannot be trained in chunks: the features of an image depend on the others of its batch.",
+            kept="Nothing was started.",
+            todo="Take another backbone, or set the chunk to 0.",
         )

@@ -91,6 +91,12 @@ def test_words_are_compared_only_with_what_they_were_trained_with(weights, chang
     assert "no tower for words" in refusal(RunConfig())
 
 
+def test_a_run_says_that_the_package_of_its_tower_for_words_is_missing(weights, monkeypatch):
+    monkeypatch.setattr("workbench.files.packages.find_spec", lambda name: None)
+    said = "its tower for words needs open_clip: install metric-workbench[clip] with pip."
+    assert refusal(clip_run(weights[1])) == said
+
+
 def test_a_class_is_asked_for_by_its_plain_name():
     assert sentence_of("002.Laysan_Albatross") == "a photo of a Laysan Albatross"
     assert sentence_of("felid/lynx", "a {} in snow") == "a lynx in snow"
@@ -124,6 +130,7 @@ def test_a_run_is_searched_by_words(weights, tmp_path):
     words = ["search", str(run_id), "--text", "seven", "--k", "2", "--json", "-w", str(tmp_path / "space")]
     said = json.loads(CliRunner().invoke(cli, words).output)
     assert said["results"][0]["text"] == "seven"
+    assert re.fullmatch(r"tiny-clip with the weights weights\.safetensors \([0-9a-f]{8}\)", said["words_by"])
     assert len(said["results"][0]["neighbours"]) == 2
     said = CliRunner().invoke(cli, [*words, "picture.png"])
     assert "Name images, or words with --text" in said.output

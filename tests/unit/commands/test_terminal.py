@@ -2,14 +2,17 @@
 
 import io
 import sys
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from workbench.cli import main
 from workbench.commands.terminal import ProgressLine
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.events import Noted, Remarked
+from workbench.running import launch
 
 
 class Gone(io.StringIO):
@@ -31,6 +34,20 @@ def test_a_run_goes_on_where_its_terminal_is_gone(monkeypatch):
 def test_names_of_files_move_no_cursor(capsys):
     ProgressLine(1)(Remarked("1 file was left out: \x1b]0;title\x07\x1b[2J.jpg is empty."))
     assert capsys.readouterr().err == "1 file was left out:  ]0;title  [2J.jpg is empty.\n"
+
+
+@pytest.mark.parametrize(
+    ("problems", "more", "said"),
+    [
+        ([("a.png", "is empty")], 0, "1 row was left out: a.png is empty."),
+        ([("split a", "has 7 rows")], 6, "7 rows were left out: split a has 7 rows."),
+        ([("x", "is 1"), ("y", "is 2")], 0, "2 rows were left out: x is 1, and 1 more; the run's report names them."),
+        ([("x", "is 4"), ("y", "is 1")], 3, "5 rows were left out: x is 4; the run's report names the others."),
+    ],
+)
+def test_what_is_left_out_is_one_sentence(problems, more, said):
+    left_out = SimpleNamespace(problems=problems, unit="row", left_out=len(problems) + more)
+    assert launch.data_in_words(SimpleNamespace(notes=[], images=left_out)) == [said]
 
 
 def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):

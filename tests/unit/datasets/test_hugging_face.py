@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow
@@ -11,6 +12,7 @@ from PIL import Image
 from pyarrow import parquet
 
 from workbench.control import Cancelled
+from workbench.datasets.images import BadImage
 from workbench.datasets.pixels import decoded
 from workbench.files import packages
 from workbench.problem import Problem
@@ -125,6 +127,50 @@ def test_rows_without_label_or_image_are_left_out_and_told(build, tmp_path):
         "train/1.png": "is not stored in the file, only its path is", "train/2.png": "is empty (0 bytes)",
         "train/3.png": "is not an image of a known format",
     }  # fmt: skip
+
+
+def test_rows_without_a_class_are_counted_one_by_one(build, tmp_path):
+    root = tmp_path / "birds"
+    save_split(root / "train", table([0, 1, None, -1, -1, 2, 7]))
+    save_split(root / "test", table([-1, -1, None]), "test", files=1)
+    (root / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    birds = build("huggingface", folder=str(root))
+    assert birds.problems == [
+        ("split train", "has 3 rows without a label"),
+        ("split train", "has 1 row with a number outside the named classes"),
+        ("split test", "has 3 rows without a label"),
+    ]
+    assert (birds.left_out, birds.unit, birds.paths[-1]) == (7, "row", "train/000000005")
+    kept, _, _ = decoded(replace(birds, read=bad_first(birds.read)), tmp_path / "cache", silent)
+    assert (kept.left_out, len(kept.problems)) == (8, 4)
+    with pytest.raises(Problem, match="3 were left out: split test has 3 rows without a label"):
+        build("huggingface", folder=str(root), split="test")
+
+
+def bad_first(read):
+    def image(row):
+        if row == 0:
+            raise BadImage("is empty (0 bytes)")
+        return read(row)
+
+    return image
+
+
+def test_a_class_without_letters_is_no_label(build, tmp_path):
+    save_split(tmp_path / "birds", table(["wren", " ", "", None, "tit"], features={}), split=None)
+    birds = build("huggingface", folder=str(tmp_path / "birds"))
+    assert birds.class_names == ["tit", "wren"]
+    assert birds.problems == [("the data set", "has 3 rows without a label")]
+
+
+def test_an_image_that_is_missing_is_told_from_one_that_is_elsewhere(build, tmp_path):
+    rows = [{"bytes": picture(1), "path": "1.png"}, None, {"bytes": None, "path": "/elsewhere/3.png"}]
+    kind = pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])
+    save_split(tmp_path / "birds", pyarrow.table({"image": pyarrow.array(rows, kind), "label": ["a", "b", "c"]}))
+    kept, _, _ = decoded(build("huggingface", folder=str(tmp_path / "birds")), tmp_path / "cache", silent)
+    assert [reason for _, reason in kept.problems] == [
+        "has no image in its row", "is not stored in the file, only its path is"
+    ]  # fmt: skip
 
 
 def test_columns_are_found_or_named(build, tmp_path):

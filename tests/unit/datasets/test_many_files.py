@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from listeners import silent
 
-from workbench.datasets.inspection import copies
+from workbench.datasets.inspection import copies, shared_images
+from workbench.datasets.split import Split
 
 FILES = 4000
 MOST = 200  # bytes of each file: ten million fit in a window of 2 GB
+FOUND = 120  # of these, what is kept of a file that was found
 
 
 @pytest.fixture
@@ -36,6 +38,17 @@ def test_a_file_that_is_found_takes_little_memory(build, birds):
     images, peak = peak_of(lambda: build("folder", folder=str(birds)))
     assert len(images.paths) == FILES
     assert peak / FILES < MOST
+
+
+def test_the_search_for_images_of_both_halves_takes_little_memory():
+    squares = np.arange(FILES, dtype=np.uint64).byteswap().view(np.uint8).reshape(FILES, 2, 4, 1)
+    squares[FILES - 1] = squares[5]
+    rows = np.arange(FILES)
+    queries = np.arange(FILES // 2) % 2 == 0
+    split = Split(rows[: FILES // 2], rows[FILES // 2 :], "", is_query=queries)
+    shared, peak = peak_of(lambda: shared_images(squares, split, silent))
+    assert shared == (1, 0)
+    assert peak / FILES < MOST - FOUND
 
 
 def test_the_search_for_copies_takes_little_memory():

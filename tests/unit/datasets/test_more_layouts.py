@@ -46,6 +46,9 @@ def vehicleid(tmp_path, draw):
     write(lists / "train_list.txt", *(f"{image_of[at]} {5 + at // 2}" for at in range(4)))
     write(lists / "test_list_800.txt", *(f"{image_of[at]} 9" for at in (4, 5)))
     write(lists / "test_list_1600.txt", *(f"{image_of[at]} {9 if at < 6 else 8}" for at in range(4, 8)))
+    write(
+        lists / "test_list_2400.txt", *(f"{image_of[at]} {vehicle}" for at, vehicle in ((4, 9), (5, 9), (6, 7), (7, 8)))
+    )
     return root
 
 
@@ -122,7 +125,14 @@ def test_wrong_annotations_of_inaturalist_are_named(build, inaturalist, content,
         build("inaturalist2018", folder=str(inaturalist))
 
 
-@pytest.mark.parametrize(("test", "searched"), [("small", ["00009"] * 2), ("medium", ["00009"] * 2 + ["00008"] * 2)])
+@pytest.mark.parametrize(
+    ("test", "searched"),
+    [
+        ("small", ["00009"] * 2),
+        ("medium", ["00009"] * 2 + ["00008"] * 2),
+        ("large", ["00009"] * 2 + ["00007", "00008"]),
+    ],
+)
 def test_vehicleid_is_halved_by_the_chosen_list(build, vehicleid, test, searched):
     vehicles = build("vehicleid", folder=str(vehicleid.parent), test=test)
     split = halves(vehicles)
@@ -132,6 +142,16 @@ def test_vehicleid_is_halved_by_the_chosen_list(build, vehicleid, test, searched
     assert vehicles.paths[0] == "image/0000000.jpg"
     assert vehicles.paths == build("vehicleid", folder=str(vehicleid / "train_test_split"), test=test).paths
     assert split.is_query is None, "each image searches the others of its list"
+
+
+@pytest.mark.parametrize(
+    ("test", "classes", "images"), [("small", 13_964, 120_678), ("medium", 14_764, 126_341), ("large", 15_564, 133_384)]
+)
+def test_each_list_of_vehicleid_is_compared_with_its_published_counts(build, vehicleid, test, classes, images):
+    """113,346 images of 13,164 vehicles, and 7,332, 12,995 or 20,038 of the list (Liu et al. 2016, Table 1)."""
+    told = [reason for _, reason in build("vehicleid", folder=str(vehicleid), test=test).unlike_published]
+    assert f"was published with {classes:,} classes" in told[0]
+    assert f"was published with {images:,} images" in told[1]
 
 
 def test_the_images_of_vehicleid_have_seven_digits(build, vehicleid):

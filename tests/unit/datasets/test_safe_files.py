@@ -232,6 +232,16 @@ def test_a_damaged_tar_is_refused_and_leaves_nothing(tmp_path, ending, harm):
     assert os.listdir(tmp_path) == [f"a.{ending}"]
 
 
+def test_a_damaged_header_is_not_the_end_of_a_tar(tmp_path):
+    place = tarred(tmp_path / "a.tar", (entry("b.txt"), b"b"), mode="w")
+    data = bytearray(place.read_bytes())
+    data[1024:1536] = b"?" * 512  # the header of b.txt, behind that of good.txt and its block
+    place.write_bytes(data)
+    with pytest.raises(Problem, match="it is damaged at byte 1,024"):
+        archives.unpack(place, tmp_path / "out", silent)
+    assert os.listdir(tmp_path) == ["a.tar"]
+
+
 def test_one_large_file_can_be_given_up_in_its_middle(tmp_path):
     place = tarred(tmp_path / "a.tar", (entry("b.bin"), bytes(5 * archives.BLOCK)), mode="w")
     told = []

@@ -160,6 +160,20 @@ def test_shards_that_cannot_be_read_are_refused_in_a_sentence(build, tmp_path):
         build("webdataset", folder=str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [(b"\xff" * 512, "it is damaged at byte"), (bytes(512), "there are data behind its end at byte")],
+)
+def test_a_damaged_header_hides_no_samples(build, tmp_path, harm, said):
+    tar = shard(tmp_path / "0.tar", *(file for number in range(6) for file in sample(str(number), number, number)))
+    with tarfile.open(tar) as whole:
+        start = whole.getmembers()[6].offset
+    content = tar.read_bytes()
+    tar.write_bytes(content[:start] + harm + content[start + 512 :])
+    with pytest.raises(Problem, match=said):
+        build("webdataset", folder=str(tmp_path))
+
+
 def test_looking_through_a_shard_can_be_given_up(build, shards, cache):
     with pytest.raises(Cancelled):
         build("webdataset", give_up, folder=str(shards))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from workbench.backbones.model import build_model
+from workbench.backbones.model import EmbeddingModel, build_model
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.exchange.formats import export_run
@@ -47,6 +47,18 @@ def test_a_resumed_run_ends_as_the_whole_one(tmp_path, chunk):
         whole.parts.model.state_dict().items(), second.parts.model.state_dict().values(), strict=True
     ):
         assert torch.equal(value, other), name
+
+
+def test_a_backbone_that_compares_images_is_refused_before_the_first_step(tmp_path, monkeypatch):
+    alone = EmbeddingModel.features
+
+    def compared(model, images):
+        return alone(model, images) - alone(model, images).mean(0)
+
+    monkeypatch.setattr(EmbeddingModel, "features", compared)
+    engine(tmp_path / "whole")
+    with pytest.raises(Problem, match="cannot be trained in chunks: the features of an image depend on the others"):
+        engine(tmp_path / "chunks", chunk=100)
 
 
 def test_preflight_says_how_much_is_trained(tmp_path):

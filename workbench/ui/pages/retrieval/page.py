@@ -219,7 +219,7 @@ class RetrievalPage(QStackedWidget):
         browsing = self.browsing
         answer, result = browsing.answer, browsing.result
         if isinstance(answer, TextAnswer):
-            self.result.show_words(answer.name, answer.neighbours, KINDS[answer.evaluation.distance])
+            self.result.show_words(answer.name, answer.neighbours, KINDS[answer.evaluation.distance], answer.tower)
         elif answer is not None:
             kind = KINDS[answer.evaluation.distance]
             self.result.show_own(answer.picture, answer.name, answer.neighbours, kind, answer.evaluation.epoch)

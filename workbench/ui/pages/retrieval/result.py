@@ -157,9 +157,9 @@ class Result(QWidget):
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
 
-    def show_words(self, words: str, neighbours: list[Neighbour], kind: str) -> None:
+    def show_words(self, words: str, neighbours: list[Neighbour], kind: str, tower: str) -> None:
         """Show the test images that are nearest to some words."""
-        self._show_asked(self.words, words, f"Compared with the tower for words, by {kind}", neighbours)
+        self._show_asked(self.words, words, f"Compared with the words' embedding by {tower}, by {kind}", neighbours)
         self.picture.hide()
 
     def show_nothing(self, words: str) -> None:

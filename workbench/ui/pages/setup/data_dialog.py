@@ -24,6 +24,7 @@ from workbench.ui.pages.setup.preflight_card import pixmap
 from workbench.ui.widgets.chart_view import ChartView
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
+from workbench.ui.words import counted
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -45,7 +46,7 @@ class DataDialog(QDialog):
         self.tabs.addTab(self._sheet(inspection), "Images")
         self.tabs.addTab(self._classes(inspection), f"Classes ({len(inspection.class_names):,})")
         self.tabs.addTab(self._files(inspection), "Files")
-        self.tabs.addTab(self._left_out(inspection), f"Left out ({len(inspection.problems):,})")
+        self.tabs.addTab(self._left_out(inspection), f"Left out ({inspection.left_out:,})")
         if inspection.unlike_published:
             table = _table_of(["What", "Differs"], inspection.unlike_published)
             self.tabs.addTab(_page(table), f"Differs from the published counts ({len(inspection.unlike_published):,})")
@@ -104,7 +105,7 @@ class DataDialog(QDialog):
 
     def _files(self, inspection: "Inspection") -> QWidget:
         if not len(inspection.sizes):
-            return _page(label("The images lie in one file or in the program: they have one size.", "muted"))
+            return _page(label("Sizes are read only where each image is a file of its own.", "muted"))
         chart = ChartView("Sizes of the original files")
         marks = []
         for title, sides in (("width", inspection.sizes[:, 0]), ("height", inspection.sizes[:, 1])):
@@ -120,7 +121,11 @@ class DataDialog(QDialog):
     def _left_out(self, inspection: "Inspection") -> QWidget:
         if not inspection.problems:
             return _page(label("Every image could be read, and nothing is missing.", "muted"))
-        return _page(_table_of(["What", "Why"], inspection.problems))
+        table = _table_of(["What", "Why"], inspection.problems)
+        if inspection.left_out == len(inspection.problems):
+            return _page(table)
+        said = f"{counted(inspection.left_out, inspection.unit)} left out. A line of the table may stand for many."
+        return _page(label(said, "muted"), table)
 
     def _copies(self, inspection: "Inspection") -> QWidget:
         if not inspection.copies:

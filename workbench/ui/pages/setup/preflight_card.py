@@ -41,7 +41,7 @@ class PreflightCard(Card):
         self.check = button("Check now")
         self.check.clicked.connect(self.check_asked)
         self.look = button(LOOK, "image", kind="quiet")
-        self.look.setToolTip("Images, classes, sizes, files left out, copies")
+        self.look.setToolTip("Images, classes, sizes, what was left out, copies")
         self.look.clicked.connect(self.data_asked)
         self.samples = [QLabel() for _ in range(SAMPLES)]
         self.augmented = [QLabel() for _ in range(AUGMENTED)]
@@ -51,7 +51,7 @@ class PreflightCard(Card):
         self.unfold = button("", "caret-right", kind="quiet")
         self.unfold.setCheckable(True)
         self.left_out = QListWidget()
-        self.left_out.setAccessibleName("Files left out, and why")
+        self.left_out.setAccessibleName("What was left out, and why")
         self.left_out.setMaximumHeight(120)
         self.unlike = label("", "muted", wrap=True)
         self.worth_knowing = label("", "muted", wrap=True)
@@ -98,7 +98,7 @@ class PreflightCard(Card):
         self._show_pictures(self.samples, [])
         self._show_pictures(self.augmented, [])
         self.augmented_words.setVisible(False)
-        self._show_left_out([])
+        self._show_left_out([], "")
         self._list(self.unlike, UNLIKE, [])
         self._list(self.worth_knowing, NOTES, [])
         self.note.setVisible(False)
@@ -143,7 +143,7 @@ class PreflightCard(Card):
         self.note.setText(result.note)
         self.note.setVisible(bool(result.note))
         self.look.setVisible(True)
-        self._show_left_out(result.problems)
+        self._show_left_out(result.problems, counted(result.left_out, result.unit))
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, result.notes)
 
@@ -163,12 +163,12 @@ class PreflightCard(Card):
         self.unfold.setIcon(icon("caret-down" if on else "caret-right"))
         self.left_out.setVisible(on)
 
-    def _show_left_out(self, problems: list[tuple[str, str]]) -> None:
+    def _show_left_out(self, problems: list[tuple[str, str]], many: str) -> None:
         self.left_out.clear()
         self.left_out.addItems([f"{path}: {reason}" for path, reason in problems[:LISTED]])
         if len(problems) > LISTED:
             self.left_out.addItem(f"and {len(problems) - LISTED:,} more")
-        self.unfold.setText(f"{counted(len(problems), 'file')} left out")
+        self.unfold.setText(f"{many} left out")
         self.unfold.setVisible(bool(problems))
         self.left_out.setVisible(bool(problems) and self.unfold.isChecked())
 
