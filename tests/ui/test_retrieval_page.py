@@ -30,7 +30,7 @@ def test_sorting(page, session):
 def test_a_class_name_is_whole_in_the_list_where_the_text_is_large(qtbot, large, page):
     at_rest(qtbot, page)
     table, header = page.queries.table, page.queries.table.horizontalHeader()
-    assert table.columnWidth(1) >= table.fontMetrics().horizontalAdvance("sunflower") + 8
+    assert table.columnWidth(1) >= table.fontMetrics().horizontalAdvance("sunflower") + 24
     assert all(header.sectionSize(column) >= head_width(header, column) for column in (2, 3))
 
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.numerals import minus
+from workbench.ui import theme
 
 HEAD_SIDE = 9  # px beside the title of a column
 
@@ -38,7 +39,7 @@ def select_rows(table: QTableView, name: str) -> None:
 
 def head_width(header: QHeaderView, column: int) -> int:
     """Px that the title of a column needs, in bold. Qt's own hint adds room for the arrow that stands above it."""
-    font = QFont(header.font())
+    font = theme.caption_font(QFont(header.font()))
     font.setBold(True)
     title = str(header.model().headerData(column, Qt.Orientation.Horizontal))
     return QFontMetrics(font).horizontalAdvance(title) + 2 * HEAD_SIDE

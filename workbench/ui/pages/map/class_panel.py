@@ -11,9 +11,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.row_table import head_width, select_rows
 
 MARGIN = "Margin"
-NEAREST = "Nearest class"
-SHOWN = ("Class", MARGIN, NEAREST)
-HEADS = tuple("Nearest" if title == NEAREST else title for title in TITLES)  # the column is narrow
+SHOWN = ("Class", MARGIN, "Nearest class")
 SIDE = 12  # px beside the words
 
 

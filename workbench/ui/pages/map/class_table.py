@@ -14,7 +14,7 @@ from workbench import files
 from workbench.progress import Progress
 from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, measure_classes
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.map.class_panel import HEADS, ClassPanel
+from workbench.ui.pages.map.class_panel import ClassPanel
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_column
@@ -41,14 +41,10 @@ HINT = "A click (or Enter) selects a class and shows it on the map."
 
 
 class ClassRows(SortedRows):
-    """Rows and columns of the class table; a missing number sorts below every other.
+    """Rows and columns of the class table; a missing number sorts below every other."""
 
-    Args:
-        heads: the title of each column, in the order of TITLES.
-    """
-
-    def __init__(self, heads: Sequence[str] = TITLES, parent: QObject | None = None) -> None:
-        super().__init__(heads, _cells, _written, parent)
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(TITLES, _cells, _written, parent)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.ToolTipRole:
@@ -67,7 +63,7 @@ class ClassTableDialog(QDialog):
         self.setWindowTitle("Classes of the map")
         self.resize(980, 520)
         self.table: ClassTable | None = None
-        self.model = ClassRows(parent=self)
+        self.model = ClassRows(self)
         self.view = QTableView()
         self.view.setModel(self.model)
         select_rows(self.view, "Classes with radius, margin and similarities")
@@ -132,7 +128,7 @@ class ClassTableOpener(QObject):
         self.button = button("Full table", "table", "quiet")
         self.button.setToolTip("Radius, margin and similarities of every class, measured in the original space")
         self.button.clicked.connect(self.open)
-        self.rows = ClassRows(HEADS, self)
+        self.rows = ClassRows(self)
         self.panel = ClassPanel(self.rows, self.button)
         self.panel.class_chosen.connect(self.class_chosen)
         self.panel.looked_at.connect(self._follow)
