@@ -12,6 +12,7 @@ from small_run import store_run
 from workbench.results.class_geometry import ClassRow, ClassTable, class_shapes, measure_classes
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.class_table import ClassTableDialog
+from workbench.ui.widgets.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "raise")
 LABELS = np.repeat(np.arange(4), 15)
@@ -42,6 +43,16 @@ def dialog(qtbot, page):
     page.class_table.button.click()
     qtbot.waitUntil(lambda: page.class_table.dialog.table is not None)
     return page.class_table.dialog
+
+
+def test_every_head_beside_the_map_is_whole_where_the_text_is_large(qtbot, large, page):
+    page.side.tabs.setCurrentWidget(page.class_table.panel)
+    view = page.class_table.panel.view
+    qtbot.waitUntil(lambda: page.class_table.table is not None)
+    header = view.horizontalHeader()
+    shown = [column for column in range(header.count()) if not view.isColumnHidden(column)]
+    assert all(header.sectionSize(column) >= head_width(header, column) for column in shown)
+    assert sum(header.sectionSize(column) for column in shown) <= view.viewport().width()
 
 
 def test_the_table_says_what_is_measured(workspace, run, dialog):
@@ -95,7 +106,7 @@ def test_the_tab_of_classes_lists_them_once_it_is_looked_at_and_a_click_selects_
     panel.resize(260, 400)
     qtbot.deliver()
     header = panel.view.horizontalHeader()
-    assert all(header.sectionSize(column) >= header.sectionSizeHint(column) for column in shown), "no heading is cut"
+    assert all(header.sectionSize(column) >= head_width(header, column) for column in shown), "no heading is cut"
     place = panel.view.visualRect(rows.index(2, 0)).center()
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     label = rows.row(2).label

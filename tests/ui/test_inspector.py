@@ -1,11 +1,15 @@
 """The Inspector shows what was chosen last: one sample with its neighbours, or what many have in common."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from small_run import store_run
 
 from workbench.ui.pages.map.inspector import SHEET, InspectorPanel, Spot
+from workbench.ui.pages.map.side_column import SideColumn
 from workbench.workspace import Workspace
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -32,6 +36,14 @@ def after(qtbot, panel, change, *values):
     """Make a change and wait until the panel has taken it."""
     with qtbot.waitSignal(panel.shown):
         change(*values)
+
+
+def test_the_column_of_the_map_says_how_clusters_get_names(qtbot, session):
+    column = SideColumn(session, SimpleNamespace(panel=QWidget()))
+    qtbot.addWidget(column)
+    said = column.inspector.hint.sentence.text()
+    assert "lasso (S)" in said
+    assert "most frequent class" in said
 
 
 def test_nothing_is_selected_at_first(qtbot, panel):

@@ -14,6 +14,7 @@ from tests.ui.pointing import choose as pick
 from workbench import files
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.map.colours import legend_row
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.session import Session
@@ -427,6 +428,26 @@ def test_ten_thousand_classes_do_not_hold_up_the_legend(qtbot):
     legend.grab()
     assert len(looked) < 2_000, "only rows on screen are looked at"
     assert legend.count.text() == "10,000 groups"
+
+
+def test_a_bar_of_the_legend_gives_way_to_the_names(qtbot, monkeypatch):
+    legend, widths = Legend(), {}
+    qtbot.addWidget(legend)
+    legend.resize(270, 500)
+    whole = legend_row.shortened
+    monkeypatch.setattr(
+        legend_row,
+        "shortened",
+        lambda words, near, metrics, width: (
+            widths.update({words: width - metrics.horizontalAdvance(words)}) or whole(words, near, metrics, width)
+        ),
+    )
+    legend.show()
+    for names in (["elephant", "sunflower"], ["a class with a long", "name of its own"]):
+        groups = Groups(np.array([0, 1]), names, np.full(2, 0xFF112233, np.uint32))
+        legend.show_groups(groups, frozenset(), np.array([0.7, 1.0]))
+        legend.grab()
+        assert all(widths[name] >= 0 for name in names), widths
 
 
 def test_the_legend_keeps_qts_rules(qtmodeltester):

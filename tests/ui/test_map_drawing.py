@@ -472,6 +472,25 @@ def test_names_that_have_no_room_are_left_out():
     assert free_boxes(np.array([[-5.0, 20.0]]), [30.0], QRectF(0, 0, 100, 100)) == [None], "its points are out of view"
 
 
+def test_no_name_stands_under_the_line_that_counts_the_points(qtbot):
+    places = [(column, row) for column in range(9) for row in range(7)]
+    points = np.repeat(np.array(places, float), 2, 0)
+    data = data_of(points, np.repeat(np.arange(len(places)), 2) % 20)
+    canvas = canvas_of(qtbot, data_of([[0.0, 0.0], [8.0, 6.0], [7.9, 5.9]], [0, 1, 1]))
+    canvas.show_look(Look())
+    canvas.look()
+    assert not canvas.note.geometry().contains(canvas.place_of(1).toPoint()), "it stands in an empty corner"
+    canvas.show_data(data, grouped(data, "class", theme.LIGHT))
+    canvas.fit()
+    canvas.look()
+    canvas.grab()
+    assert canvas.names.drawn
+    assert not [name for name in canvas.names.drawn if name.box.intersects(QRectF(canvas.note.geometry()))]
+    box, clear = QRectF(0, 0, 100, 60), QRectF(0, 0, 100, 40)
+    (beside,) = free_boxes(np.array([[50.0, 45.0]]), [30.0], box, None, clear)
+    assert beside is None or not beside.intersects(clear)
+
+
 def test_a_name_stands_beside_a_small_cluster_and_on_a_large_one():
     random = np.random.default_rng(0)
     small, large = random.normal((150, 100), 5, (30, 2)), random.normal((400, 100), 30, (900, 2))

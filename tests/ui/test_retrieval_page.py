@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.browsed import at_rest, open_trained
 from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -24,6 +25,13 @@ def test_sorting(page, session):
     assert int(top) == queries.first_hit.max()
     page.queries.table.sortByColumn(1, Qt.SortOrder.AscendingOrder)
     assert page.queries.table.model().index(0, 1).data() == "ant"
+
+
+def test_a_class_name_is_whole_in_the_list_where_the_text_is_large(qtbot, large, page):
+    at_rest(qtbot, page)
+    table, header = page.queries.table, page.queries.table.horizontalHeader()
+    assert table.columnWidth(1) >= table.fontMetrics().horizontalAdvance("sunflower") + 24
+    assert all(header.sectionSize(column) >= head_width(header, column) for column in (2, 3))
 
 
 def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):

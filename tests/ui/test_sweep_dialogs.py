@@ -66,6 +66,7 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     assert settled(qtbot, dialog) == "Enter values for each parameter."
     assert not dialog.start.isEnabled()
     assert dialog.rows[0].field.value().startswith("loss.")
+    assert dialog.rows[0].help.wordWrap(), "a long sentence is not cut"
     dialog.rows[0].field.set_value("training.lr")
     qtbot.keyClicks(dialog.rows[0].values, "0.1, 0.2, 0.3")
     dialog.seeds.set_value(2)

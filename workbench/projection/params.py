@@ -1,5 +1,6 @@
 """Parameters of maps; the forms of the map page and the analysis process read the same classes."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -38,6 +39,27 @@ IN_SPACE = "-3d"  # ends the name of a method that makes a map of three dimensio
 METHODS: dict[str, type[Params]] = {
     "pca": PcaParams, "umap": UmapParams, "tsne": TsneParams, f"pca{IN_SPACE}": PcaParams, f"umap{IN_SPACE}": UmapParams
 }  # fmt: skip
+
+
+_WORDS = {  # of stored parameters that a reader needs; no other is said
+    "n_neighbors": "{} neighbours",
+    "min_dist": "minimum distance {}",
+    "perplexity": "perplexity {}",
+    "metric": "{}",
+    "target_weight": "supervised by class with weight {}",
+}
+
+
+def in_words(params: Mapping[str, Any]) -> str:
+    """The stored parameters of a map for a reader, such as "15 neighbours, minimum distance 0.1, cosine".
+
+    A weight of classes that were not used (0) is left out, and so is what says which samples are mapped.
+    """
+    return ", ".join(
+        _WORDS[name].format("Euclidean" if value == "l2" else value)
+        for name, value in params.items()
+        if name in _WORDS and (name != "target_weight" or value)
+    )
 
 
 def dimensions_of(method: str) -> int:

@@ -52,7 +52,8 @@ class Map:
     labels: np.ndarray  # [n]
     proxies: np.ndarray | None  # [p, 2]
     class_names: tuple[str, ...]
-    caption: str
+    caption: str  # how it was made, below the figure
+    title: str  # method and epoch, above it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

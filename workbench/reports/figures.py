@@ -1,7 +1,6 @@
 """What a report of one run draws: for print, white, column width, 8 pt, colours for the colour-blind."""
 
 from functools import partial
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
 NAMED = 20  # classes in a legend; more can be distinguished on screen
 LEGEND_MARK = 14.0  # square points: the map's own are too small to tell their colours
-TITLE_LETTERS = 68  # of a line above the map: as many as fit over its axes beside a legend
 COLOURS = (*OKABE_ITO[:6], "#000000", "#999933")  # yellow cannot be seen on paper
 SERIES = {
     "probe/ce": ("CE", COLOURS[0], "-"),
@@ -173,7 +171,7 @@ def draw_map(data: Map, host: Figure) -> None:
             linewidths=0.8,
             label="class proxies",
         )
-    axes.set(xticks=[], yticks=[], title=fill(data.caption, TITLE_LETTERS))
+    axes.set(xticks=[], yticks=[], title=data.title)
     axes.set_aspect("equal", adjustable="datalim")
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)  # the directions of a map mean nothing

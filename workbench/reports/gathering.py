@@ -14,8 +14,9 @@ from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.progress import duration
+from workbench.projection.params import in_words
 from workbench.projection.pca import fit_pca
-from workbench.projection.subset import AT_MOST, said_of
+from workbench.projection.subset import said_of
 from workbench.reports.content import Beside, ClassRow, Content, Curve, Map, MetricRow, QueryCard, Setting, percent
 from workbench.reports.entry_titles import in_sentence, moment
 from workbench.reports.provenance import command_of, facts_of
@@ -206,11 +207,11 @@ def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
         newest = stored[-1]
         points, proxies = workspace.coordinates(newest.id)
         trust = "" if newest.trustworthiness is None else f", trustworthiness {newest.trustworthiness:.4f}"
-        params = ", ".join(f"{name} {value}" for name, value in newest.params.items() if name != AT_MOST)
         placed = np.isfinite(points).all(1)
         of_some = f"{said_of(newest.params, ids, placed)}, epoch {best.epoch}"
-        said = f"UMAP ({params}), seed {newest.seed}{trust}; {of_some}"
-        return Map(points[placed], labels[placed], proxies, names, said)
+        params = f" ({words})" if (words := in_words(newest.params)) else ""
+        said = f"UMAP{params}, seed {newest.seed}{trust}; {of_some}"
+        return Map(points[placed], labels[placed], proxies, names, said, f"UMAP, epoch {best.epoch}")
     stored_proxies = workspace.proxies(best.id)
     vectors, stars = np.asarray(embeddings), None if stored_proxies is None else stored_proxies[0]
     if best.distance == "cosine":  # what is compared by angle is drawn by angle
@@ -218,7 +219,8 @@ def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
     fitted = fit_pca(vectors)
     proxies = None if stars is None else fitted.transform(stars)
     share = sum(fitted.share)
-    return Map(fitted.transform(vectors), labels, proxies, names, f"PCA, {share:.0%} of the variance; {of_all}")
+    said = f"PCA, {share:.0%} of the variance; {of_all}"
+    return Map(fitted.transform(vectors), labels, proxies, names, said, f"PCA, epoch {best.epoch}")
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.projection.chain import Wanted
 from workbench.projection.maps import make_map
-from workbench.projection.params import UmapParams
+from workbench.projection.params import UmapParams, in_words
 from workbench.projection.server import project, project_epochs
 from workbench.projection.subset import among, mark, rows_of, said_of, sample_by_class
 from workbench.reports.gathering import map_of
@@ -147,3 +147,10 @@ def test_a_map_stored_before_there_were_samples_still_fits(tmp_path):
 def test_a_limit_out_of_range_is_told(most):
     with pytest.raises(Problem, match="1 to 200,000 points"):
         project({"workspace": "", "evaluation": 1, "method": "umap", "most": most}, quiet)
+
+
+def test_the_parameters_of_a_map_are_words_for_a_reader():
+    params = {"n_neighbors": 15, "min_dist": 0.1, "metric": "l2", "target_weight": 0.0, "points_at_most": 20_000}
+    assert in_words(params) == "15 neighbours, minimum distance 0.1, Euclidean"
+    assert in_words({"perplexity": 30.0, "metric": "cosine", "only": "a1"}) == "perplexity 30.0, cosine"
+    assert in_words({"target_weight": 0.5}) == "supervised by class with weight 0.5"

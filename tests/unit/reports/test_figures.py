@@ -12,16 +12,17 @@ from workbench.reports.drawing import FULL, Drawing
 from workbench.reports.figures import draw, draw_map
 from workbench.reports.group_figures import apart
 
-LONG = "UMAP of 899 test images, cosine, n_neighbors 15, min_dist 0.1, seed 0, epoch 5; trustworthiness 0.98 of 15"
+CAPTION = "UMAP (15 neighbours, minimum distance 0.1, cosine), seed 0; 899 of 899 test images, epoch 5"
 
 
-def test_the_title_of_the_map_is_not_cut():
+def test_the_title_of_the_map_is_whole_and_not_its_caption():
     labels = np.arange(30) % 3
     names = ("a class with a name", "another class with one", "the third of the classes")
-    shown = Map(np.random.default_rng(0).normal(size=(30, 2)), labels, None, names, LONG)
+    shown = Map(np.random.default_rng(0).normal(size=(30, 2)), labels, None, names, CAPTION, "UMAP, epoch 5")
     figure = Drawing(partial(draw_map, shown), FULL, 4.6, ([], [])).figure()
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
+    assert figure.axes[0].title.get_text() == "UMAP, epoch 5"
     box = figure.axes[0].title.get_window_extent(canvas.get_renderer())
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
@@ -49,7 +50,7 @@ def test_titles_apart_end_without_a_lone_bracket():
 def test_a_map_of_many_classes_is_drawn_at_once():
     labels = np.arange(300) % 100
     points = np.random.default_rng(0).normal(size=(300, 2))
-    figure = Drawing(partial(draw_map, Map(points, labels, None, (), "")), FULL, 4.6, ([], [])).figure()
+    figure = Drawing(partial(draw_map, Map(points, labels, None, (), "", "")), FULL, 4.6, ([], [])).figure()
     (dots,) = figure.axes[0].collections
     order = np.argsort(labels, kind="stable")
     assert np.array_equal(dots.get_offsets(), points[order])

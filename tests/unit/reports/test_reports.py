@@ -22,6 +22,7 @@ from workbench.workspace.recorder import Recorder
 from workbench.workspace.stored_maps import Measured, store_map
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)> =1+1 \\input{/etc/passwd} & 100% $x_1$ #"
+SUPERVISED_BY_NONE = {"n_neighbors": 15, "min_dist": 0.1, "metric": "cosine", "target_weight": 0.0}
 
 
 @pytest.fixture
@@ -75,9 +76,11 @@ def test_html_says_the_numbers_with_their_intervals(workspace, run_id, tmp_path)
 def test_a_stored_umap_is_the_map_of_the_report(workspace, run_id, tmp_path):
     best = max(workspace.evaluations(run_id), key=lambda each: each.metrics["MAP@R"])
     points = np.random.default_rng(0).normal(size=(40, 2))
-    store_map(workspace, best.id, "umap", {"n_neighbors": 15}, 7, points, points[:4], {}, Measured(0.98))
+    store_map(workspace, best.id, "umap", SUPERVISED_BY_NONE, 7, points, points[:4], {}, Measured(0.98))
     [path] = reports.write_report(workspace, run_id, tmp_path / "out")
-    assert "UMAP (n_neighbors 15), seed 7, trustworthiness 0.9800" in path.read_text("utf-8")
+    text = path.read_text("utf-8")
+    assert "UMAP (15 neighbours, minimum distance 0.1, cosine), seed 7, trustworthiness 0.9800" in text
+    assert "target_weight" not in text
 
 
 def test_pdf_is_whole_and_has_pages(workspace, run_id, tmp_path):

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
 from workbench.ui.field_words import range_of, title_of
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.editors import ChoiceEditor
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import label
 
 HINT = "16, 32, 64 or 1e-4..1e-2:log:5"
 
@@ -28,7 +28,7 @@ class ParameterRow(QWidget):
         self.values = QLineEdit(placeholderText=HINT)
         self.values.setAccessibleName("Values or range of the parameter")
         self.cross = icon_button("x", "Remove this parameter")
-        self.help = ElidedLabel("", "muted")
+        self.help = label("", "muted", wrap=True)
         self.problem = label("", "error", wrap=True)
         self.problem.hide()
         grid = QGridLayout(self)

@@ -3,9 +3,13 @@
 from typing import Any
 
 from PySide6.QtCore import QLocale, Qt
-from PySide6.QtWidgets import QStyledItemDelegate, QTableView
+from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QTableView
 
 from workbench.numerals import minus
+from workbench.ui import theme
+
+HEAD_SIDE = 9  # px beside the title of a column
 
 
 class NumberDelegate(QStyledItemDelegate):
@@ -31,3 +35,11 @@ def select_rows(table: QTableView, name: str) -> None:
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
     table.setShowGrid(False)
     table.verticalHeader().hide()
+
+
+def head_width(header: QHeaderView, column: int) -> int:
+    """Px that the title of a column needs, in bold. Qt's own hint adds room for the arrow that stands above it."""
+    font = theme.caption_font(QFont(header.font()))
+    font.setBold(True)
+    title = str(header.model().headerData(column, Qt.Orientation.Horizontal))
+    return QFontMetrics(font).horizontalAdvance(title) + 2 * HEAD_SIDE

@@ -8,10 +8,11 @@ from workbench.results.class_geometry import TITLES, ClassRow
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.row_table import head_width, select_rows
 
 MARGIN = "Margin"
 SHOWN = ("Class", MARGIN, "Nearest class")
+SIDE = 12  # px beside the words
 
 
 class ClassPanel(QWidget):
@@ -34,6 +35,7 @@ class ClassPanel(QWidget):
         for number, title in enumerate(TITLES):
             self.view.setColumnHidden(number, title not in SHOWN)
         self.words = label("", "caption", wrap=True)
+        self.words.setContentsMargins(SIDE, 0, SIDE, 0)
         in_column((self.view, 1), self.words, button, on=self, margins=(0, 0, 0, 8), spacing=8)
         self.view.clicked.connect(self._choose)
         self.view.activated.connect(self._choose)
@@ -50,7 +52,7 @@ class ClassPanel(QWidget):
     def _fit(self) -> None:
         """Show every heading in full; the names share the remaining width."""
         header = self.view.horizontalHeader()
-        least = {title: header.sectionSizeHint(TITLES.index(title)) for title in SHOWN}
+        least = {title: head_width(header, TITLES.index(title)) for title in SHOWN}
         spare = max(0, self.view.viewport().width() - sum(least.values()))
         names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():

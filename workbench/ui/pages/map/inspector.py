@@ -83,14 +83,21 @@ class Spot(QAbstractButton):
             painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom), self.sign)
 
 
+HINT = "Click a point of the map or a query to see it here."
+
+
 class InspectorPanel(QStackedWidget):
-    """Shows what the user chose last: the selection or the query."""
+    """Shows what the user chose last: the selection or the query.
+
+    Args:
+        hint: said while nothing is selected.
+    """
 
     shown = Signal()  # after every change, once it is shown
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, hint: str = HINT, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.session = session
+        self.session, self._said_of_nothing = session, hint
         self.loader = shared_loader(session)
         self.sample: int | None = None
         self.spots: list[Spot] = []  # in use, the first of the pool
@@ -105,7 +112,7 @@ class InspectorPanel(QStackedWidget):
         self._connect()
 
     def _build(self) -> None:
-        self.hint = EmptyHint("Nothing selected", "Click a point of the map or a query to see it here.")
+        self.hint = EmptyHint("Nothing selected", self._said_of_nothing)
         self.picture = label("", "caption", wrap=True)
         self.picture.setFixedSize(BIG, BIG)
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -14,6 +14,10 @@ from workbench.ui.widgets.capped_text import CappedText
 WIDTH = 272  # px at 100% text
 NARROW = 0.75  # of the width, at least
 CLUSTER_LINES = 9
+HINT = (
+    "Click a point of the map or a query to see it here. Draw a lasso (S) or a rectangle (R) around several: each "
+    "cluster among them is then named after its most frequent class."
+)
 TABS = ("Legend", "Classes", "Selection")
 SELECTION = 2
 
@@ -27,7 +31,7 @@ class SideColumn(QFrame):
         self._selected = self._width = 0
         self.setProperty("card", "true")
         self.legend = Legend()
-        self.inspector = InspectorPanel(session)
+        self.inspector = InspectorPanel(session, HINT)
         self.selections = button("Named selections", "bookmarks-simple", "quiet")
         self.selections.setToolTip("Selections with a name, kept across epochs and runs (N)")
         self.clusters = CappedText("caption", CLUSTER_LINES)

@@ -20,10 +20,11 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.row_table import head_width, select_rows
 
-WIDTH = 300  # px at 100% text, as the columns:
-NUMBERS = ((2, 64), (3, 76))
+WIDTH = 300  # px at 100% text
+WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # by column
+NUMBER_SIDE = 8  # px beside a number
 EVERY_CLASS = "All classes"
 
 
@@ -72,8 +73,14 @@ class QueryList(QWidget):
         """Take the width that the words need at this size of text."""
         self.setFixedWidth(theme.side(WIDTH))
         self.similarity.fit_text(theme)
-        for column, width in NUMBERS:
-            self.table.setColumnWidth(column, theme.px(width))
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Numbers and their heads take what they need, so that the class names have the rest."""
+        header, letters = self.table.horizontalHeader(), self.table.fontMetrics()
+        for column, widest in WIDEST_NUMBERS:
+            number = letters.horizontalAdvance(widest) + 2 * NUMBER_SIDE
+            self.table.setColumnWidth(column, max(number, head_width(header, column)))
 
     def show_above(self, part: QWidget) -> None:
         """Put a part between the filters and the list; both share the height."""
@@ -112,7 +119,7 @@ class QueryList(QWidget):
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        table.setColumnWidth(0, THUMBNAIL + 14)
+        table.setColumnWidth(0, THUMBNAIL + 6)
         header.setSortIndicator(2, Qt.SortOrder.AscendingOrder)
         return table
 

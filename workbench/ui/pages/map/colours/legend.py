@@ -21,6 +21,7 @@ from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend_row import (
     COLOUR_ROLE,
     COUNT_ROLE,
+    GAP,
     HIDDEN_ROLE,
     NAME_ROLE,
     SCORE_ROLE,
@@ -31,7 +32,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-MEASURED, SHORT = 200, 80  # names that are measured; px of one beside which a bar has room
+MEASURED = 200  # names, of which the longest decides whether bars have room
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -143,7 +144,9 @@ class Legend(QWidget):
         """Other groups, some of them hidden; `scores` [g] are mean average precisions in 0..1, or NaN."""
         self.model.show(groups, hidden, scores)
         names = [] if groups is None else groups.names[:MEASURED]
-        self.rows.bars = max(map(self.fontMetrics().horizontalAdvance, names), default=0) <= SHORT
+        counts = [] if groups is None else [f"{max(groups.counts, default=0):,}"]
+        longest = [max(map(self.fontMetrics().horizontalAdvance, words), default=0) for words in (names, counts)]
+        self.rows.beside = sum(longest) + GAP
         self.head.setText("Images, MAP@R %" if scores is not None else "Images")
         self._show_kind(groups)
         self._tell_count()

@@ -8,7 +8,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.labels import names_near, shortened
 
 TALL, DOT, SIDE, GAP = 30, 10, 10, 8  # px: row, dot, left and right of a row, between its parts
-BAR, THICK = 72, 6  # px
+BAR, SHORT_BAR, THICK = 72, 28, 6  # px; a bar is as long as the names leave room, or not there
 COUNT_ROLE, SCORE_ROLE, COLOUR_ROLE, HIDDEN_ROLE, NAME_ROLE = (Qt.ItemDataRole.UserRole + number for number in range(5))
 TRANSPARENT = 90  # of 255: a hidden group
 
@@ -16,7 +16,7 @@ TRANSPARENT = 90  # of 255: a hidden group
 class LegendRow(QStyledItemDelegate):
     """Draws the roles of GroupModel; a score is in 0..1, None or NaN."""
 
-    bars = True  # else long names have the room of the bars
+    beside = 0  # px of the longest name and the widest count: all bars are of one length
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, max(TALL, option.fontMetrics.height() + GAP))
@@ -39,9 +39,10 @@ class LegendRow(QStyledItemDelegate):
         text, muted = QColor(tokens.text), QColor(tokens.muted)
         if hidden:
             text.setAlpha(TRANSPARENT)
-        right = self._score(painter, area, index.data(SCORE_ROLE), colour, muted)
         count = f"{index.data(COUNT_ROLE):,}"
         wide = painter.fontMetrics().horizontalAdvance(count)
+        room = area.width() - DOT - self.beside - 3 * GAP
+        right = self._score(painter, area, index.data(SCORE_ROLE), colour, muted, room)
         painter.setPen(muted)
         middle = int(Qt.AlignmentFlag.AlignVCenter)
         painter.drawText(QRect(right - wide, area.top(), wide, area.height()), middle, count)
@@ -61,8 +62,10 @@ class LegendRow(QStyledItemDelegate):
             style = widget.style()
             style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
 
-    def _score(self, painter: QPainter, area: QRect, score: float | None, colour: QColor, ink: QColor) -> int:
-        """The bar with its number at the right end; where they begin."""
+    def _score(
+        self, painter: QPainter, area: QRect, score: float | None, colour: QColor, ink: QColor, room: int
+    ) -> int:
+        """A bar, if `room` (px, with its number) has one, and the number at the right end; where they begin."""
         if score is None or score != score:
             return area.right()
         number = f"{100 * score:.1f}"
@@ -70,13 +73,14 @@ class LegendRow(QStyledItemDelegate):
         painter.setPen(ink)
         figure = QRect(area.right() - wide, area.top(), wide, area.height())
         painter.drawText(figure, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), number)
-        if not self.bars:
+        long = min(BAR, room - wide - GAP)
+        if long < SHORT_BAR:
             return figure.left() - GAP
-        left = figure.left() - GAP - BAR
-        track = QRectF(left, area.center().y() - THICK / 2 + 0.5, BAR, THICK)
+        left = figure.left() - GAP - long
+        track = QRectF(left, area.center().y() - THICK / 2 + 0.5, long, THICK)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(theme.current().divider))
         painter.drawRoundedRect(track, THICK / 2, THICK / 2)
         painter.setBrush(colour)
-        painter.drawRoundedRect(QRectF(left, track.top(), max(THICK, BAR * score), THICK), THICK / 2, THICK / 2)
+        painter.drawRoundedRect(QRectF(left, track.top(), max(THICK, long * score), THICK), THICK / 2, THICK / 2)
         return left - GAP

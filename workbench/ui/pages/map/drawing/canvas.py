@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
 from PySide6.QtWidgets import QWidget
 
@@ -49,12 +49,11 @@ class MapCanvas(pg.GraphicsView):
         self.cloud, self.marks, self.names = Cloud(), Marks(), ClassNames()
         self.contours = Contours()
         self.thumbnails = Thumbnails(self.cloud)
-        self.note = LevelNote(self)
+        self.note = LevelNote(self, self._points_in)
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.look)
         self.box.sigRangeChanged.connect(self._rest.start)
         self.resized.connect(self._rest.start)
-        self.resized.connect(self.note.place)
         self.box.addItem(self.cloud)
         self.box.addItem(self.thumbnails, ignoreBounds=True)
         self.box.addItem(self.contours, ignoreBounds=True)
@@ -88,6 +87,7 @@ class MapCanvas(pg.GraphicsView):
         self.cloud.clear()
         self.thumbnails.show(None, None)
         self.note.say("")
+        self.names.keep_clear(QRectF())
         self.marks.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
         self.names.show(None, None, frozenset(), QRectF(0, 0, 1, 1))
 
@@ -245,6 +245,13 @@ class MapCanvas(pg.GraphicsView):
         self.thumbnails.ask()
         cloud, pictures, crowded = self.cloud, self.thumbnails.drawn, in_view > CROWD
         self.note.say(words_of(cloud.placed, cloud.drawn, in_view, pictures, crowded, cloud.away))
+        self.names.keep_clear(QRectF(self.note.geometry()))  # of the widget, which is as large as its viewport
+
+    def _points_in(self, area: QRect) -> int:
+        """Drawn points in a rectangle of this widget."""
+        corners = self.box.mapSceneToView(area.topLeft()), self.box.mapSceneToView(area.bottomRight())
+        (left, right), (low, high) = (sorted(ends) for ends in zip(*((at.x(), at.y()) for at in corners), strict=True))
+        return len(self.cloud.rows_in((left, low, right, high)))
 
     def _unhover(self) -> None:
         self.marks.hover(None)

@@ -56,6 +56,7 @@ class ClassNames(pg.GraphicsObject):
         self._texts: list[str] = []
         self._colours: list[int] = []
         self._placed: tuple[float, ...] | None = None  # the view, its size and that of the letters of `drawn`
+        self._clear = QRectF()  # px on the widget, where no name stands
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(11)  # over the proxies: a star may stand on a name's box, not on its letters
 
@@ -76,6 +77,12 @@ class ClassNames(pg.GraphicsObject):
             self._points, self._group = data.points[seen], groups.of[seen]
         self.update()
 
+    def keep_clear(self, area: QRectF) -> None:
+        """Place no name over this rectangle (px on the widget); a picture for a file has nothing there."""
+        if area != self._clear:
+            self._clear, self._placed = area, None
+            self.update()
+
     def boundingRect(self) -> QRectF:
         return self._bounds
 
@@ -95,7 +102,7 @@ class ClassNames(pg.GraphicsObject):
         area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
         font = theme.caption_font(QFont())
         font.setBold(True)
-        self._place(painter.worldTransform(), area, font)
+        self._place(painter.worldTransform(), area, font, self._clear if isinstance(device, QWidget) else QRectF())
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -104,9 +111,10 @@ class ClassNames(pg.GraphicsObject):
             self._draw(painter, name)
         painter.restore()
 
-    def _place(self, transform: QTransform, area: QRectF, font: QFont) -> None:
+    def _place(self, transform: QTransform, area: QRectF, font: QFont, clear: QRectF) -> None:
         """Fill `drawn`; it stays until the points, the view or the size of the letters change."""
-        placed = (*values_of(transform), area.width(), area.height(), font.pixelSize())
+        kept = (clear.left(), clear.top(), clear.right(), clear.bottom())
+        placed = (*values_of(transform), area.width(), area.height(), font.pixelSize(), *kept)
         if placed == self._placed:
             return
         self._placed, self.drawn = placed, []
@@ -116,7 +124,7 @@ class ClassNames(pg.GraphicsObject):
         widths = [max(TALL, metrics.horizontalAdvance(text) + 2 * PADDED) for text in texts]
         cover = Cover(on_screen(transform, self._points), self._group, (area.width(), area.height()))
         centres = on_screen(transform, self._centres)
-        boxes = free_boxes(centres, widths, area, cover)
+        boxes = free_boxes(centres, widths, area, cover, clear)
         for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
             if box is not None:
                 self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
@@ -144,17 +152,21 @@ def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.nd
 
 
 def free_boxes(
-    centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None
+    centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None, clear: QRectF = QRectF()
 ) -> list[QRectF | None]:
     """A box for each name, at its centre or near it, within `area` and over none before it; None if none is free.
 
     Of the free ones it is the nearest that hides next to nothing, else the one that hides the least.
 
     Args:
-        centres: [g, 2] px. widths: [g] px. cover: what boxes hide; None: nothing.
+        centres: [g, 2] px. widths: [g] px. cover: what boxes hide; None: nothing. clear: where no box may be.
     """
     boxes: list[QRectF | None] = []
-    taken, count = np.empty((len(widths), 4)), 0  # left, top, right and bottom of each box with its distance to others
+    taken, count = (
+        np.empty((len(widths) + 1, 4)),
+        1,
+    )  # left, top, right and bottom of each box with its distance to others
+    taken[0] = clear.left(), clear.top(), clear.right(), clear.bottom()
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
         box, least = None, np.inf
         if area.contains(x, y):

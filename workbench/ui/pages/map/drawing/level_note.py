@@ -1,6 +1,8 @@
-"""The line in the map's upper right corner: how many points are drawn, and whether as points, density or pictures."""
+"""The line in a corner of the map that states what is drawn: how many points, and as what."""
 
-from PySide6.QtCore import Qt
+from collections.abc import Callable
+
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from workbench.ui.widgets.labels import label
@@ -9,10 +11,15 @@ GAP = 12  # px from the map's edges
 
 
 class LevelNote(QFrame):
-    """Lets the mouse through to the map."""
+    """Lets the mouse through to the map, and stands in the corner where it hides the fewest points.
 
-    def __init__(self, parent: QWidget) -> None:
+    Args:
+        hidden: how many points are in a rectangle of the parent.
+    """
+
+    def __init__(self, parent: QWidget, hidden: Callable[[QRect], int]) -> None:
         super().__init__(parent)
+        self._hidden = hidden
         self.setProperty("card", "raised")
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.words = label("", "caption")
@@ -25,14 +32,19 @@ class LevelNote(QFrame):
         """Show these words; hide the line if they are empty."""
         self.words.setText(words)
         self.setVisible(bool(words))
-        self.adjustSize()
-        self.place()
+        if words:
+            self.adjustSize()
+            self.place()
 
     def place(self) -> None:
-        """Move to the parent's upper right corner, clear of the progress strip."""
+        """Move to the emptiest of three corners, the upper right one first; the breadcrumb has the fourth."""
         parent = self.parentWidget()
         assert parent is not None
-        self.move(parent.width() - self.width() - GAP, GAP)
+        right, low = parent.width() - self.width() - GAP, parent.height() - self.height() - GAP
+        corners = (
+            QRect(left, top, self.width(), self.height()) for left, top in ((right, GAP), (right, low), (GAP, low))
+        )
+        self.setGeometry(min(corners, key=self._hidden))
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:
