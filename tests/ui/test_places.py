@@ -1,6 +1,7 @@
 """Places in the window: described and checked in the dialog, chosen in Set up, followed and asked to end."""
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
@@ -10,6 +11,7 @@ from workbench.places.contract import Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
 from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
+from workbench.ui.main_window import MainWindow
 from workbench.ui.places import dialog as dialogs
 from workbench.ui.places.choice import HERE, PlaceChoice
 from workbench.ui.places.dialog import PlacesDialog
@@ -57,6 +59,21 @@ def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
     with qtbot.waitSignal(session.places_changed):
         dialog.store()
     qtbot.waitUntil(lambda: [place.name for place in session.places] == ["Lab 2", "box"])
+
+
+def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qtbot, session, played):
+    window = MainWindow(session)
+    qtbot.addWidget(window)
+    window.show()
+    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box"], timeout=30_000)
+    terminal = QWidget()
+    qtbot.addWidget(terminal)
+    terminal.show()
+    terminal.activateWindow()
+    qtbot.waitUntil(terminal.isActiveWindow, timeout=30_000)
+    records.store(SshPlace(name="lab1", host="lab1"))
+    window.activateWindow()
+    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"], timeout=30_000)
 
 
 def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):

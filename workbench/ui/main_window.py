@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QWidget
 
@@ -303,6 +303,11 @@ class MainWindow(QMainWindow):
         if not self._first_paint_seen:
             self._first_paint_seen = True
             self._after_paint.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow() and self._first_paint_seen:
+            self.session.read_places()  # the command line may have changed them meanwhile
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closing.may_close():
