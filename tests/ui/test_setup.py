@@ -399,6 +399,17 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert not page.card.worth_knowing.isVisible()
 
 
+def test_the_numbers_of_other_data_go_at_once_and_those_of_the_same_stay(page, looked, qtbot, tmp_path, monkeypatch):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    monkeypatch.setattr(preflights, "SETTLES_AFTER", 100_000)
+    typed(page, "training.epochs", "4")
+    assert page.card.facts["Images"].text().startswith("1,797")
+    page.take_config(RunConfig(dataset=Choice(name="folder", params={"folder": str(tmp_path)})))
+    assert page.card.facts["Images"].text() == "–"
+    assert not page.card.samples[0].isVisible()
+    assert page.card.state.isVisible()
+
+
 def test_nothing_of_preflight_is_cut_where_its_column_is_narrow(page, looked, qtbot):
     qtbot.waitUntil(lambda: page.card.augmented[-1].isVisible())
     page.resize(800, 400)  # the card scrolls, which takes room, too

@@ -53,4 +53,4 @@ def test_images_in_both_halves_are_told(folder, tmp_path):
     (folder / "d" / "copy.png").write_bytes((folder / "a" / "1.png").read_bytes())
     with Workspace(tmp_path / "space", create=True) as workspace:
         run = train(workspace, prepare_run(config(folder), workspace))
-        assert run.environment["data"]["shared"] == "1 test images have an exact copy in the training half"
+        assert run.environment["data"]["shared"] == "1 test image has an exact copy in the training half"

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from workbench.problem import Problem
 Request = dict[str, Any]
 HEAD = struct.Struct("<?q")  # whether the request failed, and the number of bytes that follow
 MOST_WORDS = 1 << 16  # bytes of an error
+ROOM = 1 << 20  # bytes that may be under way
 
 
 class ByteProcess:
@@ -30,13 +32,23 @@ class ByteProcess:
     """
 
     def __init__(self, module: str, words: list[str]) -> None:
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
-                process_group=0 if os.name == "posix" else None,
-            )  # fmt: skip
-        except OSError as error:
-            raise Problem(f"A process that reads images cannot be started ({error.strerror}).") from None
+        self._answers: socket.socket | None = None  # on Windows a socket cannot be a process's output: a pipe there
+        out = subprocess.PIPE
+        with contextlib.ExitStack() as theirs:
+            if os.name == "posix":
+                self._answers, end = socket.socketpair()
+                theirs.enter_context(end)
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
+                out = end.fileno()
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=out, bufsize=0,
+                    process_group=0 if os.name == "posix" else None,
+                )  # fmt: skip
+            except OSError as error:
+                if self._answers is not None:
+                    self._answers.close()
+                raise Problem(f"A process that reads images cannot be started ({error.strerror}).") from None
 
     def fill(self, request: Request, into: memoryview) -> None:
         """Fill `into` (bytes, contiguous) with the answer; the interpreter lock is free while this waits.
@@ -60,10 +72,10 @@ class ByteProcess:
         """End it at once."""
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):
-                pipe.close()
+        for end in (self._process.stdin, self._process.stdout, self._answers):
+            if end is not None:
+                with contextlib.suppress(OSError):
+                    end.close()
 
     def _ask(self, request: Request) -> int:
         """Send a request; returns the length of the answer that follows."""
@@ -81,15 +93,27 @@ class ByteProcess:
 
     def _read(self, into: memoryview) -> None:
         """Fill `into` from its output. Raises Problem if that ends before."""
-        assert self._process.stdout is not None
         done = 0
         while done < len(into):
-            count = self._process.stdout.readinto(into[done:])  # type: ignore[attr-defined]  # bufsize=0: a FileIO
+            count = self._some(into[done:])
             if not count:
                 status = self._process.wait()
                 why = f"signal {-status}" if status < 0 else f"status {status}"
                 raise Problem(f"A process that reads images ended ({why}).", todo="See the log; try again.")
             done += count
+
+    def _some(self, into: memoryview) -> int:
+        """Read into the buffer, in one call where that can be asked for; returns the bytes read, 0 at the end.
+
+        Each return from a call waits for the interpreter lock: 5 ms where another thread works in Python without end.
+        """
+        if self._answers is None:
+            assert self._process.stdout is not None
+            return int(self._process.stdout.readinto(into) or 0)  # type: ignore[attr-defined]  # a FileIO
+        try:
+            return self._answers.recv_into(into, len(into), socket.MSG_WAITALL)
+        except ConnectionError:
+            return 0
 
 
 class BytePool:

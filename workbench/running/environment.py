@@ -93,6 +93,10 @@ def shared_images(data: "Data", progress: Progress) -> str:
     from workbench.datasets import inspection
 
     in_both, themselves = inspection.shared_images(data.pixels, data.split, progress)
-    sentences = [f"{in_both:,} test images have an exact copy in the training half"] if in_both else []
-    sentences += [f"{themselves:,} queries have an exact copy in the gallery"] if themselves else []
+    sentences = [f"{_those(in_both, 'test image', 'test images')} in the training half"] if in_both else []
+    sentences += [f"{_those(themselves, 'query', 'queries')} in the gallery"] if themselves else []
     return "; ".join(sentences)
+
+
+def _those(count: int, one: str, many: str) -> str:
+    return f"1 {one} has an exact copy" if count == 1 else f"{count:,} {many} have an exact copy"

@@ -104,7 +104,7 @@ class SetupPage(QWidget):
         self.beside.copy.clicked.connect(self.copy_command)
         self.card.check_asked.connect(self._check_now)
         self.card.data_asked.connect(self.look_at_data)
-        self.runner.waits.connect(partial(self.card.show_working, "Starts when you stop editing"))
+        self.runner.waits.connect(self._preflight_waits)
         self.runner.began.connect(self.card.show_working)
         self.runner.doing.connect(self.card.show_working)
         self.runner.done.connect(self._take_preflight)
@@ -307,6 +307,14 @@ class SetupPage(QWidget):
         place = self._place()
         here = "Add to queue" if self.session.busy else "Start"
         self.start.setText(f"Start at {place.name}" if place is not None else here)
+
+    def _preflight_waits(self) -> None:
+        """The numbers of the last check stay until the next is done, unless they are of other data."""
+        last, now = self._looked_at, self.config
+        if last is not None and now is not None and last[0].dataset != now.dataset:
+            self._looked_at = None
+            self.card.show_idle("")
+        self.card.show_working("Starts when you stop editing")
 
     def _take_preflight(self, result: "Preflight") -> None:
         sets = {key: entry for key, entry in self.session.catalog.items() if key.startswith("dataset/")}
