@@ -65,15 +65,15 @@ def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qt
     window = MainWindow(session)
     qtbot.addWidget(window)
     window.show()
-    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box"], timeout=30_000)
+    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box"])
     terminal = QWidget()
     qtbot.addWidget(terminal)
     terminal.show()
     terminal.activateWindow()
-    qtbot.waitUntil(terminal.isActiveWindow, timeout=30_000)
+    qtbot.waitUntil(terminal.isActiveWindow)
     records.store(SshPlace(name="lab1", host="lab1"))
     window.activateWindow()
-    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"], timeout=30_000)
+    qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"])
 
 
 def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):

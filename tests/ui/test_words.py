@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QTableView
+from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QLineEdit, QTableView, QToolButton, QWidget
 
 from workbench.ui import theme
 from workbench.ui.models.sorted_rows import SortedRows
@@ -14,6 +14,7 @@ from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.page import RetrievalPage
 from workbench.ui.pages.retrieval.query_table import QueryTable
 from workbench.ui.pages.train.epochs import EpochTable
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import IconLabel
 from workbench.ui.widgets.pictures import PictureLoader
@@ -111,9 +112,21 @@ def test_columns_beside_the_main_thing_grow_with_the_text_up_to_a_limit(session,
     assert page.queries.minimumWidth() == 330
     session.theme.set_text_size(150)
     assert page.queries.minimumWidth() == 345
-    assert page.queries.table.columnWidth(2) == 96, "numbers have the room that they need"
+    table = page.queries.table
+    assert table.columnWidth(2) >= table.fontMetrics().horizontalAdvance("100.0") + 16, "numbers have room"
     session.theme.set_text_size(100)
     assert page.queries.minimumWidth() == 300
+
+
+def test_a_field_beside_a_small_button_is_as_high_as_large_text_needs(session, qtbot):
+    row, field = QWidget(), QLineEdit("tag")
+    qtbot.addWidget(row)
+    in_row(field, QToolButton(), on=row)
+    session.theme.set_text_size(150)
+    row.show()
+    qtbot.waitUntil(lambda: field.height() >= field.sizeHint().height())
+    assert field.height() >= field.fontMetrics().height() + 8, "its frame and space are 4 px above and below"
+    session.theme.set_text_size(100)
 
 
 def test_a_place_below_the_home_folder_is_told_short(monkeypatch, tmp_path):

@@ -13,6 +13,7 @@ from workbench.ui.dressing import Dressing
 from workbench.ui.preferences import Preferences
 
 BODY_PX, CAPTION_PX, SECTION_PX, TITLE_PX = 13, 11, 15, 20
+LINE_PX, LINE = 20, 1.35  # least height of the text in a field or button: px, and as a multiple of its size
 SMALLEST_TEXT, LARGEST_TEXT = 90, 150  # %
 MOST_SIDE = 115  # % of its width up to which a side column grows with the text
 CHOICES = ("system", "light", "dark")
@@ -153,6 +154,7 @@ def style_sheet(percent: int) -> str:
     """The one style sheet, of both themes, with the sizes at `percent` of their normal."""
     sizes = {"body": BODY_PX, "caption": CAPTION_PX, "section": SECTION_PX, "title": TITLE_PX}
     scaled = {name: f"{round(px * percent / 100)}px" for name, px in sizes.items()}
+    scaled["line"] = f"{max(LINE_PX, round(LINE * BODY_PX * percent / 100))}px"
     colours = {name: f"palette({word})" for name, (_, word) in PLACES.items()}
     folder = resources() / "style"
     return Template((folder / "workbench.qss").read_text("utf-8")).substitute(

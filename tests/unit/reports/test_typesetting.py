@@ -54,7 +54,9 @@ def words_of(report, kind):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_is_shown_and_never_run(text, tmp_path):
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    drawing = Drawing(partial(draw_map, Map(np.eye(2), np.arange(2), None, (text, "b"), text)), FULL, 2.0, ([], []))
+    drawing = Drawing(
+        partial(draw_map, Map(np.eye(2), np.arange(2), None, (text, "b"), text, text)), FULL, 2.0, ([], [])
+    )
     blocks = (
         Par((Span(text), Span(text, "strong"), Span(text, "em"), Span(text, "code"), Span(text, link=text))),
         Table("t", text, (text, "b"), ((text, text),) * 9),

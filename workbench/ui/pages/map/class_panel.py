@@ -27,6 +27,8 @@ class ClassPanel(QWidget):
         self.view = QTableView()
         self.view.setModel(rows)
         select_rows(self.view, "Classes with margin and nearest class")
+        # Columns have room for their titles; Qt elides as if the arrow stood beside them, and it stands above.
+        self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
