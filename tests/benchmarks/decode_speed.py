@@ -8,7 +8,7 @@ images: the product on one core and on two (reading, decoding, resizing, hashing
 included), and one and two bare processes that read, decode and resize and keep nothing. What another program or the
 machine's host takes in a moment hits all four alike. Of a few hundred images the start and the last write, during which
 cores are idle, are a noticeable part: 3,030 are measured. --times N reads each file N times, as N files. Threads and
-processes are the product's two ways: it takes processes for 4,000 files and more on four cores and more. Prints
+processes are the product's two ways: it takes processes for 4,000 files and more on six cores and more. Prints
 medians of the ratios of a round, with their quartiles: two cores against one, the same of bare processes, which is the
 most that this machine gives, and the one by the other.
 """

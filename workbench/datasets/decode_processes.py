@@ -14,7 +14,7 @@ from workbench.datasets.unfinished import Facts, Rows
 from workbench.jobs import BytePool
 
 MODULE = "workbench.datasets.decode_server"
-LEAST_CORES = 4  # fewer threads share the interpreter without much waiting
+LEAST_CORES = 6  # fewer threads share the interpreter without much waiting; on two cores processes are slower
 MOST_PROCESSES = 16  # 60 MB each; hashing and writing, by one thread, does not keep up with more
 LEAST_FILES = 4000  # starting a process takes as long as decoding 200
 
