@@ -147,8 +147,7 @@ class BytePool:
     def close(self) -> None:
         """End all of them; a later request starts them again."""
         with self._lock:
-            while self._next() is not None:
-                pass
+            self._free = SimpleQueue()
             _end(self._alive)
 
     @contextlib.contextmanager
