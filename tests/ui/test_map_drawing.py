@@ -56,6 +56,19 @@ def test_each_point_is_stamped_at_its_place_and_nowhere_else():
     assert all(min(np.hypot(x - 10, y - 20), np.hypot(x - 40, y - 5)) <= 3 for x, y in marked)
 
 
+@pytest.mark.parametrize("crossed", [False, True])
+@pytest.mark.parametrize("wide", [3.0, 7.4, 12.0])
+def test_a_smooth_point_has_its_centre_within_a_quarter_of_a_pixel(crossed, wide):
+    for x, y in ([20.0, 25.0], [20.5, 25.0], [20.2, 25.7], [20.75, 25.49]):
+        ink = stamps.Ink(np.array([x]), np.array([y]), rgb("#FF0000"), np.array([crossed]))
+        image = stamps.painted(ink, (60, 50), wide)
+        cover = np.array([[pixel(image, column, row) >> 24 for column in range(60)] for row in range(50)], float)
+        middle_x = (cover.sum(0) * (np.arange(60) + 0.5)).sum() / cover.sum()
+        middle_y = (cover.sum(1) * (np.arange(50) + 0.5)).sum() / cover.sum()
+        assert abs(middle_x - x) < 0.3
+        assert abs(middle_y - y) < 0.3
+
+
 def test_later_points_lie_on_top_and_points_outside_do_not_wrap_around():
     places = np.array([[30, 30], [30, 30], [-40, 10], [100, 10], [30, -500]], float)
     inks = rgb("#FF0000", "#00FF00", "#0000FF", "#0000FF", "#0000FF")

@@ -1,5 +1,7 @@
 """The stack of pages: a page that is not shown costs nothing when another one is."""
 
+from threading import Event
+
 import pytest
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
@@ -70,3 +72,31 @@ def test_the_stack_is_no_smaller_than_a_page_that_was_shown_needs(stack, qtbot):
     stack.show_page("setup")
     qtbot.waitUntil(stack.updatesEnabled)
     assert stack.minimumSizeHint().height() >= 300, "a turn of pages changes the least size of the window no more"
+
+
+def test_a_page_is_painted_once_what_it_reads_has_come(stack, qtbot, session, monkeypatch):
+    monkeypatch.setattr("workbench.ui.page_stack.LONGEST", 600.0)
+    stack.show_page("setup")
+    stack.window().show()
+    qtbot.waitUntil(stack.updatesEnabled)
+    may_end = Event()
+    task = session.read(may_end.wait, lambda answer: None)
+    stack.show_page("train")
+    qtbot.wait(100)  # many looks
+    assert session.reading
+    assert not stack.updatesEnabled()
+    may_end.set()
+    qtbot.waitUntil(stack.updatesEnabled)
+    assert not session.reading
+    task.join(30)
+
+
+def test_a_page_that_reads_for_long_is_painted_before_its_answer(stack, qtbot, session):
+    may_end = Event()
+    task = session.read(may_end.wait, lambda answer: None)
+    stack.show_page("train")
+    stack.window().show()
+    qtbot.waitUntil(stack.updatesEnabled)
+    assert session.reading
+    may_end.set()
+    task.join(30)

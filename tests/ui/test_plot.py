@@ -155,6 +155,25 @@ def test_points_are_drawn_within_a_moment_and_at_most_ten_times_a_second(plot, q
     assert len(drawings) == 1
 
 
+def test_a_curve_without_news_is_not_given_to_pyqtgraph_again(plot, monkeypatch):
+    given = []
+    line = plot.canvas.lines["probe/ce"].raw
+    real = line.setData
+    monkeypatch.setattr(line, "setData", lambda *points, **look: (given.append(len(points[0])), real(*points, **look)))
+    plot.append("probe/ce", [10, 20], [3.0, NAN])
+    for _ in range(3):
+        plot.redraw()
+    assert given == [2]
+    plot.append("probe/ce", [30], [1.0])
+    plot.redraw()
+    plot.replace("probe/ce", [10, 20, 30], [3.0, 2.0, 1.0])
+    plot.redraw()
+    plot.set_smoothing(0.6)
+    plot.redraw()
+    assert given == [2, 3, 3, 3], "other points, other values, another width"
+    assert drawn(plot, "probe/ce")[1].tolist() == [3.0, 2.0, 1.0]
+
+
 def test_the_crosshair_reads_the_nearest_values(plot):
     plot.append("probe/ce", [10, 20, 30], [3.0, 2.0, 1.23456])
     plot.append("probe/spce", [10, 20, 30], [2.5, NAN, 1.0])

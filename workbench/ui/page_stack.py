@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from importlib import import_module
+from time import monotonic
 
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -9,7 +10,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from workbench.ui.session import Session
 
 NARROWEST = 640  # px
-BETWEEN = 8  # ms between laying a page out and painting it, in which the window answers
+LOOK_EVERY = 8  # ms between laying a page out and painting it, in which the window answers
+LONGEST = 0.16  # seconds for which a page that reads is not painted; it is painted once instead of part by part
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class PageStack(QStackedWidget):
         self._pages: dict[str, QWidget] = {}
         self._unpainted: list[QWidget] = []
         self._least: dict[QWidget, int] = {}  # px, the least height of a page
+        self._until = 0.0
+        self._read = False  # whether nothing was left to read at the last look
+        self._look = QTimer(self, interval=LOOK_EVERY)
+        self._look.timeout.connect(self._draw_if_read)
 
     def page(self, name: str) -> QWidget:
         """The page of that name, made now if it does not exist yet."""
@@ -70,14 +76,24 @@ class PageStack(QStackedWidget):
     def show_page(self, name: str) -> None:
         """Bring a page to the front.
 
-        Drawn once the layouts are settled: a plot that hides has Qt draw the whole window before, and then again.
+        Drawn once the layouts are settled: a plot that hides has Qt draw the whole window before, and then again. A
+        page that reads what it shows is drawn when it has that, or after LONGEST.
         """
         page = self.page(name)
         self._session.theme.dress_now(page)
         self.setUpdatesEnabled(False)
         self.setCurrentWidget(page)
-        QTimer.singleShot(BETWEEN, self, self._draw)
+        self._until = monotonic() + LONGEST
+        self._read = False
+        self._look.start()
         self.shown.emit(name)
+
+    def _draw_if_read(self) -> None:
+        """Draw at the second look without anything to read: between the two, what was read is laid out."""
+        read, self._read = self._read, not self._session.reading
+        if (read and self._read) or monotonic() > self._until:
+            self._look.stop()
+            self._draw()
 
     def _draw(self) -> None:
         self.setUpdatesEnabled(True)

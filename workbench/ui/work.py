@@ -29,6 +29,7 @@ class Work(QObject):
         super().__init__(parent)
         self.activity = Activity(self)
         self._tasks: set[Task] = set()
+        self._awaited: set[QObject] = set()  # quiet tasks whose answers are still to come
         self._closed = False
 
     def run_in_thread(
@@ -58,6 +59,9 @@ class Work(QObject):
             return task
         self._tasks.add(task)
         task.over.connect(self._task_over)
+        if quiet:
+            self._awaited.add(task)
+            task.ended.connect(self._awaited.discard)
         return task.start()
 
     def read(
@@ -93,6 +97,11 @@ class Work(QObject):
         log.info("notice: %s", what)
         self.noticed.emit(what)
         self.said.emit(what, concern or self.here())
+
+    @property
+    def reading(self) -> bool:
+        """Whether the answer of quiet work is still to come."""
+        return bool(self._awaited)
 
     @property
     def closed(self) -> bool:

@@ -43,6 +43,7 @@ class Line:
         self.raw, self.smooth = (pg.PlotDataItem(connect="finite", antialias=False, symbol=None) for _ in range(2))
         self.smooth.setZValue(1)
         self._shown = True
+        self._drawn: dict[pg.PlotDataItem, tuple[tuple[object, ...], np.ndarray, np.ndarray]] = {}
 
     def set_shown(self, on: bool) -> None:
         """Show or hide the line from the next `draw` on."""
@@ -58,17 +59,25 @@ class Line:
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
             points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), log=log)
-            self.smooth.setData(*points, pen=pg.mkPen(colour, width=BOLD, style=style))
+            if self._differs(self.smooth, *points, colour.rgba(), BOLD):
+                self.smooth.setData(*points, pen=pg.mkPen(colour, width=BOLD, style=style))
             colour = blended(colour, QColor(theme.current().plot_background))
         steps, values = drawable(*thinned(steps, values, columns), log=log)
-        dotted = lone_points(values) | self.series.dots
-        dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
-        self.raw.setData(
-            steps,
-            values,
-            pen=pg.mkPen(colour, width=BOLD if smoothed is None else FAINT, style=style),
-            **(dots if dotted.any() else {"symbol": None}),
-        )
+        width = BOLD if smoothed is None else FAINT
+        if self._differs(self.raw, steps, values, colour.rgba(), width):
+            dotted = lone_points(values) | self.series.dots
+            dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
+            look = dots if dotted.any() else {"symbol": None}
+            self.raw.setData(steps, values, pen=pg.mkPen(colour, width=width, style=style), **look)
+
+    def _differs(self, item: pg.PlotDataItem, steps: np.ndarray, values: np.ndarray, *look: object) -> bool:
+        """Whether this item does not show these points yet, in that look: to set them takes longest of a redraw."""
+        last = self._drawn.get(item)
+        same = last is not None and last[0] == look and np.array_equal(last[1], steps)
+        if same and last is not None and np.array_equal(last[2], values, equal_nan=True):
+            return False
+        self._drawn[item] = (look, steps.copy(), values.copy())  # what was given may be part of a growing array
+        return True
 
 
 def blended(colour: QColor, background: QColor) -> QColor:

@@ -235,13 +235,12 @@ class Cloud(pg.GraphicsObject):
         return self.size * diameter(self.index.count * times * times)
 
     def _drawn(self, transform: QTransform, size: tuple[int, int], ratio: float, slots: np.ndarray) -> QImage:
-        """These points as a picture of `size` times `ratio` pixels, or twice as fine where they are few."""
-        fine = ratio * (2 if len(slots) <= SMOOTH_UP_TO else 1)
-        pixels = (round(size[0] * fine), round(size[1] * fine))
-        scaled = transform * QTransform.fromScale(fine, fine)
+        """These points as a picture of `size` times `ratio` pixels."""
+        pixels = (round(size[0] * ratio), round(size[1] * ratio))
+        scaled = transform * QTransform.fromScale(ratio, ratio)
         if len(slots) > CROWD:
             return self._density(scaled, slots, pixels)
-        make, wide = painted if len(slots) <= SMOOTH_UP_TO else splat, self.width_of(transform, size) * fine
+        make, wide = painted if len(slots) <= SMOOTH_UP_TO else splat, self.width_of(transform, size) * ratio
         picture = None
         for layer, larger, clear in self._layers(slots):
             ink = self._faded(self._ink(scaled, layer), layer, clear)

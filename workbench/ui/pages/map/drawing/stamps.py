@@ -50,27 +50,30 @@ def splat(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = No
 
 
 def painted(ink: Ink, size: tuple[int, int], wide: float, onto: QImage | None = None) -> QImage:
-    """As `splat`, with smooth edges and places between pixels: for few points, each is drawn separately."""
+    """As `splat`, with smooth edges and centres to half a pixel: for few points, each is drawn separately."""
     image = onto
     if image is None:
         image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
         image.fill(0)
     painter = QPainter(image)
     half = (int(wide) + 4) // 2
-    stamps: dict[tuple[int, bool], QImage] = {}
-    columns = (ink.x.tolist(), ink.y.tolist(), ink.colours.tolist(), ink.crosses.tolist())
+    stamps: dict[tuple[int, bool, int, int], QImage] = {}
+    twice_x, twice_y = (np.round(2 * column).astype(np.int64) for column in (ink.x, ink.y))
+    columns = (twice_x.tolist(), twice_y.tolist(), ink.colours.tolist(), ink.crosses.tolist())
     for x, y, colour, crossed in zip(*columns, strict=True):
-        stamp = stamps.get((colour, crossed))
+        key = (colour, crossed, x & 1, y & 1)
+        stamp = stamps.get(key)
         if stamp is None:
-            stamp = stamps[colour, crossed] = _smooth(colour, crossed, wide, half)
-        painter.drawImage(QPointF(x - half, y - half), stamp)
+            stamp = stamps[key] = _smooth(colour, crossed, wide, QPointF(half + (x & 1) / 2, half + (y & 1) / 2))
+        painter.drawImage((x >> 1) - half, (y >> 1) - half, stamp)
     painter.end()
     return image
 
 
-def _smooth(colour: int, crossed: bool, wide: float, half: int) -> QImage:
-    """A disc, or a diagonal cross, of `wide` pixels in the middle of a square picture of 2 `half` pixels."""
-    image = QImage(2 * half, 2 * half, QImage.Format.Format_ARGB32_Premultiplied)
+def _smooth(colour: int, crossed: bool, wide: float, centre: QPointF) -> QImage:
+    """A disc, or a diagonal cross, of `wide` pixels around a point of the smallest picture that holds it."""
+    side = 2 * int(centre.x()) + 1
+    image = QImage(side, side, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(0)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -78,12 +81,12 @@ def _smooth(colour: int, crossed: bool, wide: float, half: int) -> QImage:
     arm = wide * 0.45
     if crossed:
         painter.setPen(QPen(ink, max(1.5, wide / 4)))
-        painter.drawLine(QPointF(half - arm, half - arm), QPointF(half + arm, half + arm))
-        painter.drawLine(QPointF(half - arm, half + arm), QPointF(half + arm, half - arm))
+        painter.drawLine(centre - QPointF(arm, arm), centre + QPointF(arm, arm))
+        painter.drawLine(centre + QPointF(-arm, arm), centre + QPointF(arm, -arm))
     else:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(ink)
-        painter.drawEllipse(QPointF(half, half), wide / 2, wide / 2)
+        painter.drawEllipse(centre, wide / 2, wide / 2)
     painter.end()
     return image
 
