@@ -1,6 +1,7 @@
 """The one place that starts threads and processes."""
 
 from workbench.jobs.byte_process import BytePool, ByteProcess, Request, serve_bytes
+from workbench.jobs.interpreter import python
 from workbench.jobs.processes import (
     AnalysisProcess,
     Answer,
@@ -39,6 +40,7 @@ __all__ = [
     "let_the_window_go_first",
     "meanwhile",
     "printed_by",
+    "python",
     "repeating",
     "run_tool",
     "serve_bytes",

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from workbench.jobs.interpreter import python
 from workbench.problem import Problem
 
 Request = dict[str, Any]
-HEAD = struct.Struct("<?q")  # whether the request failed, and the number of bytes that follow
+HEAD = struct.Struct("<bq")  # how it ended (one of the next three), and the number of bytes that follow
+WELL, REFUSED, NO_MEMORY = range(3)
 MOST_WORDS = 1 << 16  # bytes of an error
 ROOM = 1 << 20  # bytes that may be under way
 
@@ -42,7 +44,7 @@ class ByteProcess:
                 out = end.fileno()
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", module, *words], stdin=subprocess.PIPE, stdout=out, bufsize=0,
+                    [*python(module), *words], stdin=subprocess.PIPE, stdout=out, bufsize=0,
                     process_group=0 if os.name == "posix" else None,
                 )  # fmt: skip
             except OSError as error:
@@ -55,6 +57,7 @@ class ByteProcess:
 
         Raises:
             ValueError: what is wrong with what was asked for, as the process says.
+            MemoryError: it has too little memory for this.
             Problem: the process has ended, or its answer has another length.
         """
         length = self._ask(request)
@@ -80,16 +83,18 @@ class ByteProcess:
     def _ask(self, request: Request) -> int:
         """Send a request; returns the length of the answer that follows."""
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: reading says so
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        rest = memoryview(json.dumps(request).encode() + b"\n")
+        with contextlib.suppress(OSError, ValueError):  # it has ended, or was closed: reading says so
+            while rest:  # a signal may cut a call short
+                rest = rest[self._process.stdin.write(rest) :]
         head = bytearray(HEAD.size)
         self._read(memoryview(head))
-        failed, length = HEAD.unpack(head)
-        if failed:
-            words = bytearray(min(length, MOST_WORDS))
-            self._read(memoryview(words))
-            raise ValueError(words.decode("utf-8", "replace"))
-        return int(length)
+        end, length = HEAD.unpack(head)
+        if end == WELL:
+            return int(length)
+        words = bytearray(min(length, MOST_WORDS))
+        self._read(memoryview(words))
+        raise (MemoryError if end == NO_MEMORY else ValueError)(words.decode("utf-8", "replace"))
 
     def _read(self, into: memoryview) -> None:
         """Fill `into` from its output. Raises Problem if that ends before."""
@@ -107,12 +112,15 @@ class ByteProcess:
 
         Each return from a call waits for the interpreter lock: 5 ms where another thread works in Python without end.
         """
-        if self._answers is None:
+        try:
+            if self._answers is not None:
+                return self._answers.recv_into(into, len(into), socket.MSG_WAITALL)
             assert self._process.stdout is not None
             return int(self._process.stdout.readinto(into) or 0)  # type: ignore[attr-defined]  # a FileIO
-        try:
-            return self._answers.recv_into(into, len(into), socket.MSG_WAITALL)
         except ConnectionError:
+            return 0
+        except (OSError, ValueError):  # another thread has closed this end, or the system has no memory for it
+            self._process.kill()
             return 0
 
 
@@ -158,7 +166,7 @@ class BytePool:
             try:
                 yield process
                 whole = True
-            except ValueError:  # of what was asked for: the process itself is well
+            except (ValueError, MemoryError):  # of what was asked for: the process itself is well
                 whole = True
                 raise
             finally:
@@ -202,19 +210,29 @@ def _end(processes: list[ByteProcess]) -> None:
 def serve_bytes(answer: Callable[[Request], bytes | memoryview]) -> None:
     """The main function of a ByteProcess module: answers each request until the input is closed.
 
-    A ValueError of `answer` is sent back. What libraries print goes to the standard error.
+    A ValueError and a MemoryError of `answer` are sent back. What libraries print goes to the standard error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGTTOU"):  # a warning of a library may be written to a terminal that is another group's
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         for line in sys.stdin.buffer:
+            content: bytes | memoryview
             try:
-                content, failed = answer(json.loads(line)), False
+                content, end = answer(json.loads(line)), WELL
             except ValueError as error:
-                content, failed = str(error).encode()[:MOST_WORDS], True
+                content, end = _words(error), REFUSED
+            except MemoryError as error:
+                content, end = _words(error), NO_MEMORY
             try:
-                out.write(HEAD.pack(failed, len(content)))
+                out.write(HEAD.pack(end, len(content)))
                 out.write(content)
                 out.flush()
             except OSError:  # whoever asked has ended
                 os._exit(0)
+
+
+def _words(error: Exception) -> bytes:
+    """What an error says, also of a name that is not UTF-8."""
+    return str(error).encode("utf-8", "backslashreplace")[:MOST_WORDS]

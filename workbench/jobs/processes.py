@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from workbench.jobs.interpreter import python
 from workbench.jobs.threads import start_daemon
 from workbench.problem import Problem
 
@@ -38,7 +39,7 @@ def start_detached(words: list[str], log: Path) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as out:
             process = subprocess.Popen(
-                [_lasting_program(), "-m", "workbench", *words],
+                [*python("workbench", _lasting_program()), *words],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -61,7 +62,7 @@ def printed_by(module: str, path: Path, seconds: float) -> str:
     Raises:
         ValueError: why there is no answer, in a few words.
     """
-    words = [sys.executable, "-m", module, str(path)]
+    words = [*python(module), str(path)]
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
@@ -99,7 +100,7 @@ class ToldProcess:
         try:
             with Path(log or os.devnull).open("ab") as errors:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", module, *words],
+                    [*python(module), *words],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **variables},
                     process_group=0 if os.name == "posix" else None,
                 )  # fmt: skip
@@ -228,7 +229,7 @@ class AnalysisProcess:
 
     def _start(self) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [sys.executable, "-m", self._module],
+            python(self._module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -288,7 +289,7 @@ class RankProcesses:
             count = str(len(orders) + 1)
             place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
             process = subprocess.Popen(
-                [sys.executable, "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
+                python(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                 env=os.environ | place,
             )  # fmt: skip
             self._processes.append(process)

@@ -1,0 +1,22 @@
+"""How Workbench starts Python again, for its processes."""
+
+import os
+import sys
+
+
+def python(module: str, program: str = "") -> list[str]:
+    """The command that runs a module by this Python, or by another program; the module's arguments follow.
+
+    `python -m` searches the current folder before Python's own modules: there a file named json.py would take their
+    place. It is searched only if this process does so, too. A bundle searches it never, and knows `-m` alone.
+    """
+    searched = getattr(sys, "frozen", False) or _searches_the_current_folder()
+    return [program or sys.executable, *(() if searched else ("-P",)), "-m", module]
+
+
+def _searches_the_current_folder() -> bool:
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it was removed
+        return False
+    return any(os.path.realpath(folder) == here for folder in sys.path)
