@@ -108,11 +108,31 @@ class Mixing(nn.Module):
         return features - features.mean(0)
 
 
-def test_any_layer_that_compares_images_is_refused():
+class Detached(nn.Module):
+    """It subtracts the mean of the batch, too, and lets no gradient pass through it."""
+
+    def forward(self, features):
+        return features - features.detach().mean(0)
+
+
+class Running(nn.Module):
+    """It divides by a running mean of norms, to which each batch adds a little."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("norm", torch.ones(()))
+
+    def forward(self, features):
+        self.norm.mul_(0.9).add_(0.1 * features.detach().norm(dim=1).mean())
+        return features / self.norm
+
+
+@pytest.mark.parametrize("layer", [Mixing, Detached, Running])
+def test_any_layer_that_compares_images_is_refused(layer):
     images = torch.randn(2, 3, 2, 2)
     model = Network(chance=0.5).train()
     refuse_coupling(model, images)
-    model.backbone.append(Mixing())
+    model.backbone.append(layer())
     refuse_batch_norm(model.backbone)
     with pytest.raises(Problem, match="depend on the others of its batch"):
         refuse_coupling(model, images)

@@ -144,6 +144,18 @@ def test_imported_embeddings_are_mapped_and_browsed(qtbot, session, window, arra
     session.analysis.close()
 
 
+def test_one_file_of_named_arrays_needs_no_file_of_labels(qtbot, session, window, arrays):
+    np.savez(arrays / "all.npz", embeddings=np.load(arrays / "vectors.npy"), labels=np.load(arrays / "labels.npy"))
+    dialog = window.run_actions.exchange.ask_import()
+    dialog.places["embeddings"].take(str(arrays / "all.npz"))
+    qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: session.run_id is not None)
+    maps = window.pages.page("map")
+    qtbot.waitUntil(lambda: maps.canvas.data is not None)
+    assert len(maps.canvas.data.points) == 30
+    session.analysis.close()
+
+
 def test_embeddings_that_are_only_searched_open_on_their_own_page(qtbot, session, window, arrays):
     dialog = window.run_actions.exchange.ask_import()
     dialog.places["embeddings"].take(str(arrays / "vectors.npy"))
@@ -187,7 +199,7 @@ def test_a_file_of_another_kind_is_said_beside_its_field_at_once(window, arrays)
     (arrays / "notes.txt").write_text("no numbers")
     dialog.places["embeddings"].take(str(arrays / "notes.txt"))
     said = dialog.said["embeddings"]
-    assert said.text() == "notes.txt is not one of .npy, .csv, .tsv, .parquet."
+    assert said.text() == "notes.txt is not one of .npy, .npz, .csv, .tsv, .parquet."
     assert said.property("role") == "error"
     assert not dialog.start.isEnabled()
     dialog.places["embeddings"].take(str(arrays / "gone.npy"))

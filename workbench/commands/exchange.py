@@ -64,8 +64,8 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
     @workspace_option
     @click.option(
         "--labels", type=click.Path(path_type=Path), default=None,
-        help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; "
-        "not needed when the table of embeddings has a column label.",
+        help=".npy of whole numbers or text, or a table with a column label and, perhaps, path; not needed when the "
+        "file of embeddings has them: a table with a column label, or .npz with an array labels.",
     )  # fmt: skip
     @click.option(
         "--images", type=click.Path(path_type=Path), default=None,
@@ -86,8 +86,9 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
         embeddings: Path, folder: Path | None, labels: Path | None, images: Path | None, name: str,
         distance: Literal["cosine", "l2"], image_size: int, search_only: bool,
     ) -> None:  # fmt: skip
-        """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .csv, .tsv or .parquet, a row for each sample.
+        """Make a run of EMBEDDINGS of a model trained elsewhere: .npy, .npz, .csv, .tsv or .parquet.
 
+        A row is a sample. A .npz file has the arrays embeddings, labels and, perhaps, paths.
         The run has a data set, all retrieval metrics and stored neighbours, so it can be mapped, browsed and reported.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:

@@ -1,8 +1,6 @@
 """Inspects a data set before training: its images and classes, its faults, and its copies."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 
 import numpy as np
@@ -17,6 +15,7 @@ from workbench.progress import Progress
 SHOWN = 60  # images of the sample sheet
 MEASURED = 2000  # files whose size is read
 TELL_EVERY = 500  # images
+BLOCK = 1 << 16  # images whose hashes are looked up at once
 LAST = 512  # last bytes of an encoded image, which are compared first
 
 
@@ -89,12 +88,40 @@ def inspect(
 def copies(images: np.ndarray | EncodedImages, progress: Progress) -> list[list[int]]:
     """Groups of rows that are equal byte for byte, of squares [n, S, S, C] or of encoded images, largest first.
 
-    Only images whose middle lines, or last bytes, are equal are read completely, so a large cache need not be read.
+    Only images whose middle lines, or last bytes, are equal are read completely (and one in hundreds of ten million,
+    by chance), so a large cache need not be read.
     """
-    alike = _equal(np.arange(len(images)), partial(_part, images), "Looking for copies", progress)
-    suspects = np.array(sorted(row for rows in alike for row in rows), np.int64)
-    groups = _equal(suspects, partial(_all, images), "Comparing images that look alike", progress)
-    return sorted(groups, key=len, reverse=True)
+    suspects = _suspects(images, progress)
+    by_hash: dict[bytes, list[int]] = {}
+    for done, row in enumerate(suspects):
+        if done % TELL_EVERY == 0:
+            progress("Comparing images that look alike", done, len(suspects))
+        by_hash.setdefault(blake2b(_all(images, int(row)), digest_size=16).digest(), []).append(int(row))
+    return sorted((rows for rows in by_hash.values() if len(rows) > 1), key=len, reverse=True)
+
+
+def _suspects(images: np.ndarray | EncodedImages, progress: Progress) -> np.ndarray:
+    """Rows [m] int64, ascending, of images whose parts have the hash of another's.
+
+    Four bytes of a hash are kept for each image, of which there may be millions: in ten million some 20,000 meet others
+    by chance.
+    """
+    hashes = np.empty(len(images), np.uint32)
+    for row in range(len(images)):
+        if row % TELL_EVERY == 0:
+            progress("Looking for copies", row, len(images))
+        hashes[row] = int.from_bytes(blake2b(_part(images, row), digest_size=4).digest(), "little")
+    hashes_sorted = np.sort(hashes)
+    repeated = hashes_sorted[1:][hashes_sorted[1:] == hashes_sorted[:-1]]
+    del hashes_sorted
+    if not len(repeated):
+        return np.empty(0, np.int64)
+    found = []
+    for start in range(0, len(hashes), BLOCK):  # places in `repeated` take eight bytes for each hash
+        block = hashes[start : start + BLOCK]
+        places = np.minimum(np.searchsorted(repeated, block), len(repeated) - 1)
+        found.append(start + np.flatnonzero(repeated[places] == block))
+    return np.concatenate(found)
 
 
 def _part(images: np.ndarray | EncodedImages, row: int) -> bytes:
@@ -105,23 +132,6 @@ def _part(images: np.ndarray | EncodedImages, row: int) -> bytes:
 
 def _all(images: np.ndarray | EncodedImages, row: int) -> bytes:
     return images.encoded(row) if isinstance(images, EncodedImages) else bytes(images[row].tobytes())
-
-
-def _equal(rows: np.ndarray, part: Callable[[int], bytes], text: str, progress: Progress) -> list[list[int]]:
-    """Groups of two or more of the rows [n] int64 whose parts are equal, in the order of their first row."""
-    hashes = np.empty(len(rows), "V16")  # 16 bytes for each image, of which there may be millions
-    for done, row in enumerate(rows):
-        if done % TELL_EVERY == 0:
-            progress(text, done, len(rows))
-        hashes[done] = blake2b(part(int(row)), digest_size=16).digest()
-    halves = hashes.view("<u8").reshape(-1, 2)
-    order = np.argsort(halves[:, 0], kind="stable")
-    first = halves[order, 0]
-    alike = np.flatnonzero(first[1:] == first[:-1])  # half of a hash may be equal by chance: the whole hash decides
-    by_hash: dict[bytes, list[int]] = {}
-    for at in sorted({*order[alike].tolist(), *order[alike + 1].tolist()}):
-        by_hash.setdefault(hashes[at].tobytes(), []).append(int(rows[at]))
-    return [group for group in by_hash.values() if len(group) > 1]
 
 
 def shared_images(pixels: np.ndarray | EncodedImages, split: Split, progress: Progress) -> tuple[int, int]:

@@ -8,7 +8,8 @@ import numpy as np
 from workbench import __version__
 from workbench.datasets.images import display_name
 from workbench.exchange.importing import config_of, imported_run
-from workbench.exchange.tables import KEPT, mapped_array
+from workbench.exchange.named_arrays import KEPT
+from workbench.exchange.tables import mapped_array
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace

@@ -13,8 +13,8 @@ from workbench.datasets.images import display_name
 from workbench.datasets.pixels import decoded
 from workbench.events import Ended, Evaluated, Scalar, Status
 from workbench.exchange import labelled_embeddings
+from workbench.exchange.named_arrays import KEPT
 from workbench.exchange.source import IMAGE_SIZE
-from workbench.exchange.tables import KEPT
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace

@@ -11,7 +11,8 @@ from workbench import files
 from workbench.config import IMPORTED
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.images import load
-from workbench.exchange.tables import KEPT, image_array, read_embeddings, read_words
+from workbench.exchange.named_arrays import KEPT
+from workbench.exchange.tables import image_array, read_embeddings, read_words
 from workbench.problem import Problem
 from workbench.progress import Progress
 
@@ -48,8 +49,9 @@ def read(
         raise Problem(f"{embeddings} holds no column of numbers.", kept=KEPT, todo="Choose the file of embeddings.")
     if "label" not in words.words:
         raise Problem(
-            f"{embeddings} has no column of labels.", kept=KEPT, todo="Choose a file of labels beside the embeddings."
-        )
+            f"{embeddings} has no labels.", kept=KEPT,
+            todo="Name a second file with a label for each row: `--labels FILE`, or the field Labels in the window.",
+        )  # fmt: skip
     vectors, named = table.vectors, words.words["label"]
     _same_length(len(vectors), embeddings, len(named), words.path, "label")
     _finite(vectors, embeddings)

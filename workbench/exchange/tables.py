@@ -1,4 +1,4 @@
-"""Arrays and tables that another program wrote: .npy, .csv, .tsv and .parquet, read without running anything."""
+"""Arrays and tables that another program wrote: .npy, .npz, .csv, .tsv and .parquet, read without running anything."""
 
 import csv
 import os
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from workbench.exchange.named_arrays import KEPT, read_named
 from workbench.files.packages import load
 from workbench.files.spreadsheet import plain_cell
 from workbench.files.unreadable import lines_of, opened_text, refusing
 from workbench.problem import Problem
 from workbench.progress import Progress
 
-ENDINGS = (".npy", ".csv", ".tsv", ".parquet")
-KEPT = "Nothing was imported."
+ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".parquet")
 WORDS = {  # a user's title of a column, in small letters -> what it holds
     **dict.fromkeys(("label", "labels", "class", "target"), "label"),
     **dict.fromkeys(("path", "file", "filename", "image"), "path"),
@@ -40,8 +40,8 @@ def read_embeddings(path: Path, progress: Progress) -> Table:
     """Embeddings, and perhaps labels and paths in columns of those names.
 
     Args:
-        path: .npy [n, d] of numbers; .csv or .tsv of numbers, with or without a line of titles; .parquet with one
-            column of lists or one column for each number.
+        path: .npy [n, d] of numbers; .npz with arrays of the names in `named_arrays.NAMES`; .csv or .tsv of numbers,
+            with or without a line of titles; .parquet with one column of lists or one column for each number.
 
     Raises:
         Problem: missing, unreadable, of another type, or with non-numeric values. NaN and infinity are allowed.
@@ -50,6 +50,11 @@ def read_embeddings(path: Path, progress: Progress) -> Table:
     progress(f"Reading {path.name}", 0, 0)
     if ending == ".npy":
         return Table(path, _vectors(path, _array(path)))
+    if ending == ".npz":
+        arrays = read_named(path, "vectors", "label", "path")
+        vectors = _vectors(path, arrays["vectors"])
+        _not_too_many(path, len(vectors))
+        return Table(path, vectors, _array_words(path, arrays))
     if ending == ".parquet":
         return _parquet(path)
     lines = _lines(path)
@@ -62,12 +67,16 @@ def read_embeddings(path: Path, progress: Progress) -> Table:
 def read_words(path: Path) -> Table:
     """Labels, and perhaps paths: .npy [n] of whole numbers or text; a table with a column `label`, or one column.
 
+    A .npz file has arrays of the names in `named_arrays.NAMES`.
+
     Raises:
         Problem: missing, unreadable, of another type, or without labels.
     """
     ending = _ending(path)
     if ending == ".npy":
         return Table(path, None, {"label": _label_words(path, _array(path))})
+    if ending == ".npz":
+        return Table(path, None, _array_words(path, read_named(path, "label", "path")))
     if ending == ".parquet":
         return _with_labels(_parquet(path, words_only=True))
     lines = _lines(path)
@@ -152,6 +161,18 @@ def _label_words(path: Path, array: np.ndarray) -> list[str]:
             todo="Save whole numbers or text of the shape [n].",
         )  # fmt: skip
     return [str(int(number)) for number in flat.tolist()]
+
+
+def _array_words(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, list[str]]:
+    """Labels and paths of a .npz file, as far as it has them."""
+    words = {"label": _label_words(path, arrays["label"])} if "label" in arrays else {}
+    if (paths := arrays.get("path")) is not None:
+        if paths.ndim != 1 or paths.dtype.kind != "U":
+            raise Problem(
+                f"{path} holds {_shape(paths)}, not paths.", kept=KEPT, todo="Save text of the shape [n]."
+            )  # fmt: skip
+        words["path"] = [str(word) for word in paths.tolist()]
+    return words
 
 
 def _all_whole(numbers: np.ndarray) -> bool:

@@ -11,6 +11,8 @@ from workbench.training import checkpoint
 from workbench.training.device import autocast
 from workbench.training.ranks import OneRank
 
+ROUNDING = 1e-4  # of the largest feature: what kernels may differ in between two batches of the same shape
+
 
 class Halves(Protocol):
     """A model in two halves: `features` treats each image separately, `head` may use all of them together."""
@@ -112,8 +114,9 @@ def refuse_batch_norm(backbone: nn.Module) -> None:
 def refuse_coupling(model: nn.Module, images: Tensor) -> None:
     """Raise Problem if an image's features depend on another image of its batch, by any layer, also of a plug-in.
 
-    They do not if the gradient of one image's features is zero at the other. The model stays as it is: its modes,
-    buffers and gradients, and the random state.
+    They do not if the gradient of one image's features is zero at the other, and if they stay the same when the other
+    image is replaced, which also shows statistics that a layer detaches. The model stays as it is: its modes, buffers
+    and gradients, and the random state.
 
     Args:
         model: has `Halves`. images: [2, C, H, W].
@@ -121,21 +124,33 @@ def refuse_coupling(model: nn.Module, images: Tensor) -> None:
     modes = {module: module.training for module in model.modules()}
     kept = [(buffer, buffer.clone()) for buffer in model.buffers()]
     state = checkpoint.rng_state()
-    pair = images.detach().clone().requires_grad_()
-    model.train()
-    try:
-        features = cast(Halves, model).features(pair)[0].flatten()
-        # their plain sum would be constant behind a layer norm
-        weighted = (features * torch.linspace(1, 2, len(features), device=features.device)).sum()
-        gradient = torch.autograd.grad(weighted, pair)[0] if weighted.requires_grad else torch.zeros_like(pair)
-    finally:
+
+    def restore() -> None:
         checkpoint.set_rng_state(state)
         with torch.no_grad():
             for buffer, was in kept:
                 buffer.copy_(was)
+
+    def first_features(pair: Tensor) -> Tensor:
+        return cast(Halves, model).features(pair)[0].flatten()
+
+    pair = images.detach().clone().requires_grad_()
+    noise = torch.randn(images[1].shape, generator=torch.Generator().manual_seed(0)).to(images)
+    model.train()
+    try:
+        features = first_features(pair)
+        # their plain sum would be constant behind a layer norm
+        weighted = (features * torch.linspace(1, 2, len(features), device=features.device)).sum()
+        gradient = torch.autograd.grad(weighted, pair)[0] if weighted.requires_grad else torch.zeros_like(pair)
+        restore()
+        with torch.no_grad():
+            beside_noise = first_features(torch.stack([images[0], noise]))
+    finally:
+        restore()
         for module, training in modes.items():
             module.training = training
-    if gradient[1].nan_to_num().any():
+    moved = (beside_noise - features.detach()).nan_to_num().abs().max()
+    if gradient[1].nan_to_num().any() or moved > ROUNDING * features.detach().nan_to_num().abs().max():
         raise Problem(
             "This backbone cannot be trained in chunks: the features of an image depend on the others of its batch.",
             kept="Nothing was started.",

@@ -18,8 +18,8 @@ from workbench.ui.widgets.labels import label, restyle
 
 WIDTH = 640  # px at 100% text
 HELP = {
-    "embeddings": ".npy [n, d], or .csv, .tsv or .parquet with a row for each sample",
-    "labels": ".npy [n], or a table with the columns label and path; empty if the embeddings have a column label",
+    "embeddings": ".npy [n, d]; .npz with embeddings and labels; .csv, .tsv or .parquet with a row for each sample",
+    "labels": ".npy [n], or a table with the columns label and path; empty if the file above has labels",
     "images": "Folder from which the column path starts; empty without images",
     "array": "Instead of a folder: .npy of uint8 [n, height, width] or [n, height, width, 3]",
 }

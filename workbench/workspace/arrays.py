@@ -1,16 +1,15 @@
 """Array files of a run, read completely or refused: the only place that checks hashes, sizes and shapes."""
 
 import contextlib
-import math
 import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from workbench import files
+from workbench.files.array_header import check_header
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
@@ -54,7 +53,7 @@ def read_array(path: Path, stored: str | None = None) -> np.ndarray:
     check_hash(path, stored)
     try:
         with path.open("rb") as file:
-            _check_header(file, path.stat().st_size)
+            check_header(file, path.stat().st_size)
         array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except NO_ARRAY as error:
         raise _unreadable(path, error) from None
@@ -76,7 +75,7 @@ def read_arrays(path: Path, names: Sequence[str], stored: str | None = None) -> 
                 if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > path.stat().st_size:
                     raise ValueError("it unpacks to more than it holds")
                 with archive.open(member) as file:
-                    _check_header(file, entry.file_size)
+                    check_header(file, entry.file_size)
                 with archive.open(member) as file:
                     columns[name.rstrip("?")] = np.lib.format.read_array(file, allow_pickle=False)
     except NO_ARRAY as error:
@@ -90,19 +89,6 @@ def check_count(path: Path, array: np.ndarray, count: int, what: str) -> np.ndar
         rows = len(array) if array.ndim else 0
         raise Problem(f"The file {path} is damaged: it holds {rows:,} {what} for {count:,}.", kept=KEPT, todo=TODO)
     return array
-
-
-def _check_header(file: IO[bytes], size: int) -> None:
-    """Raises ValueError if the header announces an array that is larger than the file."""
-    version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
-    if read is None:
-        raise ValueError(f"its format {version} is not known")
-    shape, _, dtype = read(file)
-    if dtype.hasobject:
-        raise ValueError("it holds Python objects")
-    if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize > size:
-        raise ValueError("it is cut short: it holds fewer numbers than it announces")
 
 
 def _unreadable(path: Path, error: BaseException) -> Problem:

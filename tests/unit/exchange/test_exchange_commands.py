@@ -43,7 +43,8 @@ def test_a_problem_is_one_sentence_and_status_1(place, stored_run, tmp_path, cap
     assert "There is no run 99" in capsys.readouterr().err
     np.save(tmp_path / "e.npy", np.zeros((2, 2)))
     assert main(["import", str(tmp_path / "e.npy"), "-w", place]) == 1
-    assert "has no column of labels" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "has no labels. Nothing was imported. Name a second file with a label for each row: `--labels FILE`" in said
     assert main(["export", str(stored_run), "-w", place, "--format", "mp3"]) == 2
 
 
