@@ -91,27 +91,27 @@ def _digits(window: "MainWindow", camera: "Photographer") -> None:
     window.session.show_run(DIGITS)
     for name in ("setup", "train", "map", "retrieval", "compare", "report"):
         _show(window, camera, name)
-        _save(window, f"digits-{name}")
+        save(window, f"digits-{name}")
 
 
 def _ce_and_spce(window: "MainWindow", camera: "Photographer") -> None:
     """The Train page of Figure 1 of CE against pairwise losses, its charts alone, and where the curves do not meet."""
     window.session.show_run(MNIST)
     page = _show(window, camera, "train")
-    _save(window, "train")
-    _save(_at_full_size(page.curves.probe, camera), "ce-spce")
+    save(window, "train")
+    save(_at_full_size(page.curves.probe, camera), "ce-spce")
     page.curves.grid.show_all()
     page.views.setCurrentWidget(page.anatomy)
     window.resize(*LARGE)
     camera.wait(lambda: camera.settled("train"))
-    _save(page.anatomy, "anatomy")
+    save(page.anatomy, "anatomy")
     window.resize(*SIZE)
     page.views.setCurrentWidget(page.curves)
     _show(window, camera, "map")
-    _save(window, "map")
+    save(window, "map")
     window.session.show_run(NO_BATCH_NORM)
     _show(window, camera, "train")
-    _save(_at_full_size(page.curves.probe, camera), "ce-spce-norms")
+    save(_at_full_size(page.curves.probe, camera), "ce-spce-norms")
     page.curves.grid.show_all()
 
 
@@ -120,7 +120,7 @@ def _photographs(window: "MainWindow", camera: "Photographer") -> None:
     window.session.show_run(PHOTOGRAPHS)
     for name in ("train", "map", "retrieval"):
         _show(window, camera, name)
-        _save(window, f"photographs-{name}")
+        save(window, f"photographs-{name}")
 
 
 def draw_queries(workspace: Path, scratch: Path) -> None:
@@ -150,7 +150,7 @@ def _at_full_size(plot: Any, camera: "Photographer") -> Any:
     return plot
 
 
-def _save(widget: "QWidget", name: str) -> None:
+def save(widget: "QWidget", name: str) -> None:
     """Write what the widget shows as docs/NAME.png, with fewer colours where it would be too large."""
     from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect
 

@@ -1,18 +1,22 @@
 """Places in the window: described and checked in the dialog, chosen in Set up, followed and asked to end."""
 
+import shlex
+
 import pytest
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.places import launching, records, working
-from workbench.places.contract import Ending, Finding, JobState, Standing
+from workbench.places.contract import Answer, Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
 from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
 from workbench.ui.places import dialog as dialogs
+from workbench.ui.places import install_dialog
 from workbench.ui.places.choice import HERE, PlaceChoice
 from workbench.ui.places.dialog import PlacesDialog
 from workbench.ui.session import Session
@@ -74,6 +78,65 @@ def test_a_place_of_the_command_line_is_there_when_the_window_is_active_again(qt
     records.store(SshPlace(name="lab1", host="lab1"))
     window.activateWindow()
     qtbot.waitUntil(lambda: [place.name for place in session.places] == ["box", "lab1"])
+
+
+def test_a_record_that_cannot_be_read_is_said_once_and_hides_no_other(qtbot, session, played):
+    said = []
+    session.noticed.connect(lambda message: said.append(str(message)))
+    broken = records.folder() / "broken.toml"
+    broken.write_text("kind = [")
+    for _ in range(3):
+        with qtbot.waitSignal(session.places_changed):
+            session.read_places()
+    assert [place.name for place in session.places] == ["box"]
+    assert [sentence for sentence in said if "broken.toml cannot be read" in sentence] == said
+    assert len(said) == 1
+    for text in ('kind = "ssh"\nhost = "b"\n', "kind = ["):
+        broken.write_text(text)
+        with qtbot.waitSignal(session.places_changed):
+            session.read_places()
+    assert len(said) == 2, "it was whole in between"
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints")
+def test_workbench_is_installed_at_a_place_as_the_steps_say(qtbot, session, played, monkeypatch, tmp_path):
+    called, status = [], [1]
+
+    class Machine:
+        def call(self, words, stdin=b"", **_):
+            called.append(words)
+            return Answer(status[0], b"", "no network")
+
+    monkeypatch.setattr(install_dialog, "host_of", lambda place, cancelled=None: Machine())
+    session.read_places()
+    qtbot.waitUntil(lambda: bool(session.places))
+    dialog = PlacesDialog(session)
+    (card,) = dialog.cards
+    qtbot.waitUntil(lambda: card.state.text() == "1 check failed")
+    install = dialog.ask_install(card)
+    first, second = install.steps.toPlainText().splitlines()
+    assert first == "python3 -m venv workbench-place"
+    assert second.startswith("workbench-place/bin/python -m pip install metric-workbench==")
+    install.copy.click()
+    assert QGuiApplication.clipboard().text() == install.steps.toPlainText()
+    install.wheel.take(str(tmp_path / "none.whl"))
+    assert "There is no file" in install.problem.text()
+    assert not install.install.isEnabled()
+    assert not called, "nothing is done before Install"
+    wheel = tmp_path / "some.whl"
+    wheel.write_bytes(b"")
+    install.wheel.take(str(wheel))
+    assert install.steps.toPlainText().startswith("copy some.whl to workbench-runs/")
+    install.wheel.take("")
+    install.install.click()
+    qtbot.waitUntil(lambda: "no network" in install.problem.text())
+    status[0] = 0
+    called.clear()
+    with qtbot.waitSignal(install.installed):
+        install.install.click()
+    assert [shlex.join(words) for words in called] == [first, second]
+    qtbot.waitUntil(lambda: card.state.text() == "1 check failed")
+    dialog.reject()
 
 
 def test_a_place_that_is_forgotten_goes_with_save_alone(qtbot, session, played):

@@ -128,9 +128,12 @@ def _add_records(group: click.Group) -> None:
     @group.command("list")
     def show() -> None:
         """The places, with how each is reached."""
-        for place in records.known():
+        places, problems = records.readable()
+        for place in places:
             words = [f"{field} {value}" for field, value in place.model_dump(exclude={"name"}).items() if value]
             click.echo(f"{place.name:20} {place.kind:6} {', '.join(words)}")
+        if problems:
+            raise problems[0]
 
     @group.command("check")
     @click.argument("name")

@@ -28,13 +28,27 @@ def folder() -> Path:
 
 def known() -> list[Place]:
     """All places by name. Raises a Problem that names a record that cannot be read."""
+    places, problems = readable()
+    if problems:
+        raise problems[0]
+    return places
+
+
+def readable() -> tuple[list[Place], list[Problem]]:
+    """The places by name whose records can be read, and a Problem for each other record, or for their folder."""
     try:
         names = sorted(name.removesuffix(".toml") for name in os.listdir(folder()) if name.endswith(".toml"))
     except FileNotFoundError:
-        return []
+        return [], []
     except OSError as error:
-        raise Problem(f"The places in {folder()} cannot be read ({error.strerror}).") from None
-    return [named(name) for name in names]
+        return [], [Problem(f"The places in {folder()} cannot be read ({error.strerror}).")]
+    places, problems = list[Place](), list[Problem]()
+    for name in names:
+        try:
+            places.append(named(name))
+        except Problem as problem:
+            problems.append(problem)
+    return places, problems
 
 
 def named(name: str) -> Place:

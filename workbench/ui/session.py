@@ -83,6 +83,7 @@ class Session(Shown):
         self.catalog: Catalog = catalogs.at_first()
         self.page = "setup"
         self.places: list[Place] = []  # beside this machine, as they were read last
+        self._unreadable_places: set[str] = set()  # what was said of records that could not be read then
         self.spare = Spare()
         self._make_job = make_job or partial(chosen_job, self.preferences, self.spare)
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
@@ -223,18 +224,22 @@ class Session(Shown):
         self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
 
     def read_places(self) -> None:
-        """Read the user's places again; `places_changed` follows."""
+        """Read the user's places again; `places_changed` follows. A record that cannot be read is reported once."""
 
-        def known() -> "list[Place]":
+        def readable() -> "tuple[list[Place], list[Problem]]":
             from workbench.places import records
 
-            return records.known()
+            return records.readable()
 
-        def take(places: "list[Place]") -> None:
-            self.places = places
+        def take(read: "tuple[list[Place], list[Problem]]") -> None:
+            self.places, problems = read
             self.places_changed.emit()
+            for problem in problems:
+                if str(problem) not in self._unreadable_places:
+                    self.notify(problem, EVERYWHERE)
+            self._unreadable_places = {str(problem) for problem in problems}
 
-        self.read(known, take)
+        self.read(readable, take)
 
     def find_place(self, run_id: int, name: str, then: Callable[[str], None]) -> Task:
         """Call `then` with the default folder for files made from a run; a link there is shown as a Problem."""

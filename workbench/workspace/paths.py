@@ -1,6 +1,7 @@
 """Paths in a workspace's rows and folders. A workspace may be hostile: no path in it may lead out of it."""
 
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -94,13 +95,19 @@ def remove_folder(folder: Path, name: str) -> None:
 
 
 def pixel_cache(stored: str, workspace: Path) -> Path | None:
-    """The file of decoded images that a data set names: in the workspace or in Workbench's cache, or None."""
+    """The file of decoded images that a data set names: in the workspace or in Workbench's cache, or None.
+
+    Its name says which images it holds. A run of another machine names the file there; the same one may be here.
+    """
+    here = cache_folder() / "pixels" / re.split(r"[/\\]", stored)[-1]
     try:
-        path = Path(stored).resolve()
-        near = any(path.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
-        return path if near and path.is_file() else None
+        for path in (Path(stored).resolve(), here.resolve()):
+            near = any(path.is_relative_to(folder.resolve()) for folder in (workspace, cache_folder()))
+            if near and path.is_file():
+                return path
     except (OSError, RuntimeError, ValueError):  # a loop of links, or an invalid name
-        return None
+        pass
+    return None
 
 
 def originals(root: str, paths: list[str]) -> list[Path]:

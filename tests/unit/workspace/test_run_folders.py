@@ -13,7 +13,7 @@ from workbench.cli import main
 from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, arriving_files, journal, travelling
+from workbench.workspace import Workspace, arriving_files, journal, paths, travelling
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ingest import ingest
 from workbench.workspace.repair import repair
@@ -121,6 +121,22 @@ def test_a_data_set_whose_images_lie_outside_is_refused(workspace, folder):
     assert "data set" in doubt
     assert "not in its folder" in doubt
     assert workspace.run(1).dataset_id is None
+
+
+@pytest.mark.parametrize("there", ["/home/me/.cache/workbench/pixels", "C:\\Users\\me\\workbench\\pixels"])
+def test_images_of_another_machine_are_those_of_the_cache_here(workspace, folder, tmp_path, monkeypatch, there):
+    """A data set without image files, such as Digits, is shown from the pixels that this machine has."""
+    monkeypatch.setattr(paths, "cache_folder", lambda: tmp_path / "cache")
+    facts = json.loads((folder / "dataset.json").read_text("utf-8"))
+    separator = "/" if "/" in there else "\\"
+    facts |= {"root": "", "pixels": f"{there}{separator}f00d-8x1.npy"}
+    (folder / "dataset.json").write_text(json.dumps(facts), "utf-8")
+    ingest(workspace, folder)
+    assert workspace.dataset(1).pixels is None
+    cache = tmp_path / "cache" / "pixels" / "f00d-8x1.npy"
+    cache.parent.mkdir(parents=True)
+    cache.write_bytes(b"pixels")
+    assert workspace.dataset(1).pixels == cache
 
 
 def test_a_data_set_under_the_fingerprint_of_another_is_refused(workspace, folder, made):

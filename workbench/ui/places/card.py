@@ -28,6 +28,7 @@ class PlaceCard(QFrame):
 
     edited = Signal()
     check_asked = Signal()
+    install_asked = Signal()
     removed = Signal()
 
     def __init__(self, draft: PlaceDraft, width: int, parent: QWidget | None = None) -> None:
@@ -37,6 +38,8 @@ class PlaceCard(QFrame):
         self.name = ElidedLabel(draft.title, "section")
         self.state_icon, self.state = IconLabel(), label(NOT_CHECKED, "muted")
         self.check = button("Check again", "arrows-clockwise")
+        self.install = button("Install…", "download-simple")
+        self.install.setToolTip("Install Workbench there: the steps are shown first")
         self.remove = icon_button("trash", "Remove this place")
         self.form = ParamsForm(draft.fields())
         self.form.set_values(draft.values)
@@ -46,14 +49,15 @@ class PlaceCard(QFrame):
         data = [label(f"{here} is {there} there", "caption", wrap=True) for here, there in draft.data.items()]
         head = in_row(
             IconLabel(ICONS.get(draft.kind, "computer-tower"), "accent"), (self.name, 1), label(draft.about, "muted"),
-            self.state_icon, self.state, self.check, self.remove, spacing=8,
+            self.state_icon, self.state, self.check, self.install, self.remove, spacing=8,
         )  # fmt: skip
         body = in_row((in_column(self.form, *data, 1, spacing=4), 1), self.findings, spacing=16)
         in_column(head, body, on=self, margins=(16, 12, 16, 12), spacing=8)
         self.form.changed.connect(self._edit)
         self.check.clicked.connect(self.check_asked)
+        self.install.clicked.connect(self.install_asked)
         self.remove.clicked.connect(self.removed)
-        for widget, words in ((self.check, "Check"), (self.remove, "Remove")):
+        for widget, words in ((self.check, "Check"), (self.install, "Install Workbench at"), (self.remove, "Remove")):
             widget.setAccessibleName(f"{words} {draft.title}")
 
     def show_errors(self, errors: dict[str, str]) -> None:

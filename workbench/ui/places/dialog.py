@@ -13,6 +13,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
 from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
+from workbench.ui.places.install_dialog import InstallDialog
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -23,7 +24,7 @@ WIDTH, HEIGHT = 900, 620  # px at 100% text
 ABOUT = "Machines where runs can train. Choose one under “Where to run” on the Set up page."
 NONE_YET = "No places yet: runs train on this machine."
 PROMISE = "No password is stored: the SSH agent or the system's key ring has it."
-COMMAND = "To install Workbench on a machine: workbench place install NAME. It shows what it will do first."
+COMMAND = "Install… shows the steps first, as workbench place install NAME does."
 
 
 class PlacesDialog(QDialog):
@@ -82,6 +83,17 @@ class PlacesDialog(QDialog):
         card.form.row("name").widget.setFocus()
         return card
 
+    def ask_install(self, card: PlaceCard) -> InstallDialog | None:
+        """Show what installing Workbench at a place would do; None while a field of the place is wrong."""
+        place, errors = card.draft.made()
+        card.show_errors(errors)
+        if place is None:
+            return None
+        dialog = InstallDialog(self._session, place, self)
+        dialog.installed.connect(partial(self._check, card))
+        dialog.open()
+        return dialog
+
     def store(self) -> None:
         """Write every place and close; a wrong field is said under it, and nothing is written then."""
         drafts = [card.draft for card in self.cards]
@@ -123,6 +135,7 @@ class PlacesDialog(QDialog):
     def _add_card(self, draft: PlaceDraft) -> PlaceCard:
         card = PlaceCard(draft, self._session.theme.side(FINDINGS_WIDTH))
         card.check_asked.connect(partial(self._check, card))
+        card.install_asked.connect(partial(self.ask_install, card))
         card.removed.connect(partial(self._remove, card))
         self.cards.append(card)
         self._column.insertWidget(len(self.cards), card)
