@@ -33,8 +33,16 @@ def select_rows(table: QTableView, name: str) -> None:
     table.setWordWrap(False)
     for view in (table, table.horizontalHeader()):
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
+    table.horizontalHeader().setHighlightSections(False)  # titles stay as they are where a row is chosen
     table.setShowGrid(False)
     table.verticalHeader().hide()
+
+
+def fit_columns_to_words(table: QTableView) -> None:
+    """Make columns as wide as their title and cells; Qt's own hint for a title adds room for an arrow beside it."""
+    header = table.horizontalHeader()
+    for column in range(header.count()):
+        table.setColumnWidth(column, max(table.sizeHintForColumn(column), head_width(header, column)))
 
 
 def head_width(header: QHeaderView, column: int) -> int:
