@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QLabel, QTabWidget
 
@@ -14,6 +14,7 @@ from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.run_row import fitted
 from workbench.ui.pages.compare.forest_plot import difference_words, round_differences
+from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.pages.retrieval.deploy_plots import LEFT, Point, TradePlot, axis_title
 from workbench.ui.pages.retrieval.deploy_threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry_plots import Line, LinesPlot, power_of_ten
@@ -147,6 +148,21 @@ def test_a_count_is_set_off_from_the_words_before_it(qtbot):
     item = activity.add("Deployment")
     item.progress(11, 12, "IVF-PQ 16")
     qtbot.waitUntil(lambda: dock.line.text.text() == "Deployment: IVF-PQ 16, 11 / 12")
+
+
+def test_a_table_of_words_shares_its_width_and_begins_every_column_at_the_left(session, qtbot):
+    model = WordTable(only_words=True)
+    table = table_view(model, "Settings that differ")
+    qtbot.addWidget(table)
+    table.resize(900, 200)
+    model.show(["Setting", "Digits", "Other"], [["Loss", "Cross-entropy (CE)", "Multi-similarity (MS)"]])
+    with qtbot.waitExposed(table):
+        table.show()
+    fit_columns(table)
+    widths = [table.columnWidth(column) for column in range(3)]
+    assert max(widths) - min(widths) <= 2
+    sides = {model.index(0, column).data(Qt.ItemDataRole.TextAlignmentRole) for column in range(3)}
+    assert sides == {int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)}
 
 
 def test_the_parts_of_the_menu_of_runs_have_titles_that_are_seen(session, qtbot):
