@@ -46,8 +46,7 @@ def fit_columns_to_words(table: QTableView) -> None:
 
 
 def head_width(header: QHeaderView, column: int) -> int:
-    """Px that the title of a column needs, in bold. Qt's own hint adds room for the arrow that stands above it."""
+    """Px that the title of a column needs. Qt's own hint adds room for the arrow that stands above it."""
     font = theme.caption_font(QFont(header.font()))
-    font.setBold(True)
     title = str(header.model().headerData(column, Qt.Orientation.Horizontal))
     return QFontMetrics(font).horizontalAdvance(title) + 2 * HEAD_SIDE
