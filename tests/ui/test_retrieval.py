@@ -196,6 +196,7 @@ def test_missing_pictures_are_said_on_the_cards(qtbot, session, run):
     session.show_run(run.run_id)
     page = open_page(qtbot, session)
     qtbot.waitUntil(lambda: all("gone" in card.absent for card in page.result.cards))
+    assert all("gone" in card.toolTip() for card in page.result.cards), "the card has no room for the reason"
     qtbot.waitUntil(lambda: "gone" in page.result.picture.text())
     first = page.queries.table.model().index(0, 0)
     qtbot.waitUntil(lambda: "gone" in first.data(Qt.ItemDataRole.ToolTipRole))

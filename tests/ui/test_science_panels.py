@@ -47,13 +47,13 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     qtbot.waitUntil(lambda: panel.measured is not None)
     assert [row.name for row in panel.stores.rows] == ["float32", "int8", "hnsw"]
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
-    limit = panel.limit.facts["Limit"].findChildren(type(panel.sentence))[-1]
-    assert limit.text() == f"{measured['limit']['similarity']:.3f}"
+    threshold = panel.threshold.facts["Threshold"].findChildren(type(panel.sentence))[-1]
+    assert threshold.text() == f"{measured['limit']['similarity']:.3f}"
     panel.gallery.setValue(2_000_000)
     assert panel.stores.rows[0].megabytes == pytest.approx(128, rel=0.01)
     assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
-    panel.limit.rate.setValue(5)
-    assert panel.limit.again.isEnabled()
+    panel.threshold.rate.setValue(5)
+    assert panel.threshold.again.isEnabled()
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):
@@ -94,7 +94,7 @@ def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, wo
     panel.resize(760, 560)
     qtbot.deliver()
     assert panel.table.columnWidth(0) > panel.table.fontMetrics().horizontalAdvance("float32")
-    rows_in_sight = panel.limit.class_table.viewport().height() // panel.limit.class_table.rowHeight(0)
+    rows_in_sight = panel.threshold.class_table.viewport().height() // panel.threshold.class_table.rowHeight(0)
     assert rows_in_sight >= 3
 
 

@@ -10,7 +10,7 @@ from workbench.charts import Chart, Marks
 from workbench.ui import theme
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, table_view
-from workbench.ui.pages.retrieval.deploy_plots import NEUTRAL, beside_limit
+from workbench.ui.pages.retrieval.deploy_plots import NEUTRAL, beside_threshold
 from workbench.ui.pages.train import geometry_plots
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
@@ -134,7 +134,7 @@ def test_words_beside_a_high_or_low_limit_are_whole(qapp):
     metrics = QFontMetrics(QFont())
     area = QRectF(0, 0, 160, 100)
     for x in (2.0, 80.0, 158.0):
-        left = beside_limit(x, area, metrics)
+        left = beside_threshold(x, area, metrics)
         ends = {words: start + metrics.horizontalAdvance(words) for words, start in left.items()}
         assert left["different"] >= area.left()
         assert ends["different"] < left["same"] or x == 2.0

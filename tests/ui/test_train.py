@@ -154,7 +154,7 @@ def test_pause_continue_and_stop_reach_the_control(page, session, work):
     session.show_run(work.run_id)
     page.header.pause.click()
     assert work.control.paused
-    assert page.header.pause.text() == "Continue"
+    assert page.header.pause.text() == "Resume"
     page.header.pause.click()
     assert not work.control.paused
     page.header.stop.click()
@@ -206,7 +206,7 @@ def test_a_pause_by_hand_needs_no_banner(page, session, work, qtbot):
     work.say(Status("Training"), Waiting())
     qtbot.waitUntil(lambda: page.header.state.text() == "Paused")
     assert not page.banner.isVisible()
-    assert page.header.pause.text() == "Continue"
+    assert page.header.pause.text() == "Resume"
 
 
 def test_a_run_of_another_program_is_watched_but_not_steered(page, session, work, monkeypatch):

@@ -146,7 +146,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def resume(
         number: int, here: bool, names: tuple[str, ...], workers: int | None, place: str, folder: Path | None
     ) -> None:
-        """Continue a sweep that was paused or lost its worker."""
+        """Resume a sweep that was paused or lost its worker."""
         from workbench.sweeps import starting
 
         with Workspace(folder or default_workspace()) as workspace:

@@ -1,4 +1,4 @@
-"""The limit of similarity for "same or different" at a wanted rate of false accepts, with its interval, by class."""
+"""The threshold of similarity for "same or different" at a wanted rate of false accepts, with its interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class OfClass:
-    """One class at the limit of all, and at a limit of its own. Fractions of pairs."""
+    """One class at the threshold of all, and at a threshold of its own. Fractions of pairs."""
 
     label: int
     false_accepts: float  # of its pairs with other classes
@@ -29,12 +29,12 @@ class OfClass:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The limit: a pair at least this similar counts as one class. Intervals are 95%, images drawn with replacement."""
+    """The threshold from which a pair counts as one class. Intervals are 95%, images drawn with replacement."""
 
     wanted: float  # share of pairs of two classes accepted at most
     similarity: float
     similarity_range: tuple[float, float]
-    false_accepts: float  # what it is at the limit
+    false_accepts: float  # what it is at the threshold
     accepts: float  # share of pairs of one class
     accepts_range: tuple[float, float]
     equal_error: float  # where false accepts and false rejects are the same
@@ -48,7 +48,7 @@ class Limit:
 
 
 def limit_of(stored: Stored, wanted: float, between: Between = lambda: None) -> Limit:
-    """Find the limit for an evaluation's embeddings as they were trained.
+    """Find the threshold for an evaluation's embeddings as they were trained.
 
     Args:
         wanted: in 0..1, exclusive.
@@ -64,7 +64,7 @@ def limit_of(stored: Stored, wanted: float, between: Between = lambda: None) -> 
     first, second, similar = _pairs(stored, rows, between)
     same = labels[first] == labels[second]
     if same.all() or not same.any():
-        raise Problem("A limit needs pairs of one class and pairs of two.")
+        raise Problem("A threshold needs pairs of one class and pairs of two.")
     positives, negatives = similar[same], similar[~same]
     limit = lowest_limit(negatives, wanted)
     limits, accepts = _resampled(labels, first, second, similar, same, wanted, between)
@@ -78,7 +78,7 @@ def limit_of(stored: Stored, wanted: float, between: Between = lambda: None) -> 
 
 
 def lowest_limit(negatives: np.ndarray, wanted: float) -> float:
-    """The lowest limit at which at most a share `wanted` of these similarities [p] is accepted (reached or passed)."""
+    """The lowest threshold that at most a share `wanted` of these similarities [p] reaches or passes."""
     allowed = int(np.floor(wanted * len(negatives) + 1e-9))
     first_refused = np.partition(negatives, len(negatives) - 1 - allowed)[len(negatives) - 1 - allowed]
     return float(np.nextafter(first_refused, np.inf))
@@ -128,7 +128,7 @@ def _resampled(
     labels: np.ndarray, first: np.ndarray, second: np.ndarray, similar: np.ndarray, same: np.ndarray, wanted: float,
     between: Between,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The limit and the share of accepted pairs of one class [RESAMPLES] when images are drawn with replacement.
+    """The threshold and the share of accepted pairs of one class [RESAMPLES] when images are drawn with replacement.
 
     A pair counts as often as the product of how often its two images were drawn. Of the pairs of two classes only the
     most similar can decide: ROOM times as many as are wanted are kept.

@@ -22,7 +22,7 @@ def deployment(
     workspace: Workspace, evaluation_id: int, names: Sequence[str] = (), rate: float = USUAL_RATE,
     progress: Progress = quiet,
 ) -> dict[str, Any]:  # fmt: skip
-    """Measure stores of an evaluation and its limit for "same or different"; what was measured before is read.
+    """Measure stores of an evaluation and its threshold for "same or different"; what was measured before is read.
 
     Args:
         names: of kinds of stores; none: the usual ones.
@@ -59,7 +59,7 @@ def export(
     workspace: Workspace, evaluation_id: int, name: str, folder: Path, rate: float = USUAL_RATE,
     progress: Progress = quiet,
 ) -> list[Path]:  # fmt: skip
-    """Write one store of an evaluation, with its limit, into `folder`; returns the files. Raises as `deployment`."""
+    """Write one store of an evaluation and its threshold into `folder`; returns the files. Raises as `deployment`."""
     wanted = kinds.kind(name)
     stored, search = _read(workspace, evaluation_id, progress)
     with one_thread():

@@ -8,6 +8,7 @@ from workbench.ui import theme
 from workbench.ui.icons import SIZE
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.buttons import BESIDE
 from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import epoch_at_work, state_word
@@ -20,7 +21,7 @@ class Rail(QToolBar):
         super().__init__("Pages", parent)
         self.setObjectName("rail")
         self.setMovable(False)
-        self.setIconSize(QSize(SIZE, SIZE))
+        self.setIconSize(QSize(SIZE + BESIDE, SIZE))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._session = session
         for action in pages:

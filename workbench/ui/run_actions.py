@@ -18,7 +18,7 @@ from workbench.ui.session import Session
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.theme import RUN_COLOUR_NAMES, run_colour
 from workbench.ui.undo import Reversible
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, STOP, counted
+from workbench.ui.words import PAUSE, RESUME, STOP, counted
 
 LONGEST_NAME = 200  # letters
 
@@ -89,7 +89,7 @@ class RunActions(QObject):
         working, there = control is not None, run is not None
         in_trash = there and run is not None and run.trashed is not None
         self.pause.setEnabled(control is not None and control.can_pause)
-        self.pause.setText(CONTINUE if control is not None and control.paused else PAUSE)
+        self.pause.setText(RESUME if control is not None and control.paused else PAUSE)
         self.stop.setEnabled(working and run is not None and run.status != "queued")
         self.end.setEnabled(working)
         self.resume.setEnabled(self._session.can_resume() and not in_trash)

@@ -12,7 +12,7 @@ from workbench.ui.session import Session
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import Spark
-from workbench.ui.words import from_home, memory
+from workbench.ui.words import device_name, from_home, memory
 
 EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
 SPARK = (40, 14)  # px
@@ -69,6 +69,6 @@ class StatusBar(QStatusBar):
 
     def show_device(self, name: str) -> None:
         """Show the device that runs train on by default; the load of a GPU is measured from now on."""
-        self.device.setText(f"Device: {name}")
+        self.device.setText(f"Device: {device_name(name)}")
         if name not in ("cpu", "mps"):
             self._load = MachineLoad(0)

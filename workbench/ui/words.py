@@ -23,7 +23,7 @@ STATES = {
 }
 ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All files (*)"  # of a file dialog
 CONFIGS = "Config (*.toml)"
-PAUSE, CONTINUE, RESUME = "Pause", "Continue", "Resume"  # go on in the same process; from a checkpoint
+PAUSE, RESUME = "Pause", "Resume"  # also of an ended run, from its checkpoint
 STOP, STOP_NOW = "Stop after this epoch", "Stop now, keep finished epochs"
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
 SEARCH_RUNS = "Search name, loss, data, state"
@@ -52,10 +52,15 @@ def epoch_at_work(run: Run) -> int:
     return min(run.epoch + (run.status in ("running", "waiting")), run.epochs)
 
 
+def device_name(device: str) -> str:
+    """ "CPU" and "MPS" for "cpu" and "mps"; others, as "cuda:0" or a card's name, as they are."""
+    return device.upper() if device in ("cpu", "mps") else device
+
+
 def device_of(run: Run) -> str:
     """What a run worked on: "CPU", "NVIDIA H200 (cuda:1)"; empty before it is known."""
     device = str(run.environment.get("device", ""))
-    named = device.upper() if device == "cpu" else device
+    named = device_name(device)
     places = places_of(run)
     return f"{named} ({places})" if named and places and places != device else named
 

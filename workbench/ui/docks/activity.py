@@ -77,8 +77,9 @@ class JobLine(QWidget):
 
 
 def _words(item: ActivityItem) -> str:
-    count = f" {item.now.done:,} / {item.now.total:,}" if item.state == "working" and item.now.total else ""
-    return f"{item.title}: {item.now.text}{count}" if item.now.text else f"{item.title}{count}"
+    count = f"{item.now.done:,} / {item.now.total:,}" if item.state == "working" and item.now.total else ""
+    said = ", ".join(filter(None, (item.now.text, count)))
+    return f"{item.title}: {said}" if said else item.title
 
 
 class ActivityDock(QDockWidget):

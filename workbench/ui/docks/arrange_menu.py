@@ -5,14 +5,16 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget, QWidgetAction
 
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FILTERS, GROUPINGS, ORDERS, Arrangement
 from workbench.ui.preferences import Preferences
+from workbench.ui.widgets.labels import label
 
 TITLES = {"order": "Sort by", "grouping": "Group by", "filter": "Show"}
 MOST_COLUMNS = 2
+AROUND = (24, 4, 12, 2)  # px around the title of a part
 
 
 class ArrangeButton(QToolButton):
@@ -30,14 +32,14 @@ class ArrangeButton(QToolButton):
         self.arrangement = self._remembered()
         menu = QMenu(self)
         for part, choices in (("order", ORDERS), ("grouping", GROUPINGS), ("filter", FILTERS)):
-            menu.addSection(TITLES[part])
+            _add_title(menu, TITLES[part])
             group = QActionGroup(menu)
             for name, (title, _) in choices.items():
                 action = menu.addAction(title, partial(self._choose, part, name))
                 action.setCheckable(True)
                 action.setChecked(getattr(self.arrangement, part) == name)
                 group.addAction(action)
-        menu.addSection("Columns")
+        _add_title(menu, "Columns")
         self._columns = {}
         for name, (title, _) in COLUMNS.items():
             action = self._columns[name] = menu.addAction(title, partial(self._choose_column, name))
@@ -84,3 +86,15 @@ class ArrangeButton(QToolButton):
         self._preferences.set_text("runs/columns", " ".join(arrangement.columns))
         self.setIcon(icon("funnel", "muted" if arrangement.filter == "all" else "accent"))
         self.changed.emit(arrangement)
+
+
+def _add_title(menu: QMenu, words: str) -> None:
+    """Begin a part of the menu with its title: that of Qt's own sections is not drawn with this style sheet."""
+    if menu.actions():
+        menu.addSeparator()
+    title, action = label(words, "caption"), QWidgetAction(menu)
+    title.setContentsMargins(*AROUND)
+    action.setText(words)
+    action.setDefaultWidget(title)
+    action.setEnabled(False)
+    menu.addAction(action)

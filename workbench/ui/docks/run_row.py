@@ -1,7 +1,7 @@
 """How one run looks in the Runs list: tick, colour, number and name, state in icon and word, chosen columns."""
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from workbench.entries.catalog import Catalog
@@ -94,7 +94,7 @@ class RunRow(QStyledItemDelegate):
         share = share_done(run)
         if share is not None:
             text.setRight(text.right() - BAR - PAD)
-        short = painter.fontMetrics().elidedText(about(run, self.known), Qt.TextElideMode.ElideRight, text.width())
+        short = fitted(about(run, self.known), painter.fontMetrics(), text.width(), keep_last=run.id < 0)
         painter.drawText(text, _LEFT, short)
         if share is not None:
             left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
@@ -154,6 +154,13 @@ def about(run: Run, known: Catalog) -> str:
         return " · ".join((at, word, data_title(known, run)))
     took = duration(run.seconds) if run.seconds and not run.live else ""
     return " · ".join(part for part in (word, at, data_title(known, run), took, *run.tags) if part)
+
+
+def fitted(words: str, letters: QFontMetrics, width: int, keep_last: bool) -> str:
+    """The second line in `width` px; with `keep_last` it is its first part that is shortened, not the count of runs."""
+    first, dot, last = words.rpartition(" · ") if keep_last else (words, "", "")
+    room = width - letters.horizontalAdvance(dot + last)
+    return letters.elidedText(first, Qt.TextElideMode.ElideRight, room) + dot + last
 
 
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)

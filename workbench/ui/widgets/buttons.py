@@ -5,13 +5,15 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from workbench.ui.icons import SIZE, icon
 
+BESIDE = 4  # px at the sides of an icon, between it and the text
+
 
 def button(text: str, icon_name: str = "", kind: str = "", parent: QWidget | None = None) -> QPushButton:
     """A button of one verb; `kind` is "primary", "quiet", "danger" or empty."""
     push_button = QPushButton(text, parent)
     if icon_name:
         push_button.setIcon(icon(icon_name, "on_accent" if kind == "primary" else "text"))
-        push_button.setIconSize(QSize(SIZE, SIZE))
+        push_button.setIconSize(QSize(SIZE + BESIDE, SIZE) if text else QSize(SIZE, SIZE))
     if kind:
         push_button.setProperty("kind", kind)
     push_button.setAutoDefault(False)

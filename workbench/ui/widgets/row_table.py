@@ -33,13 +33,20 @@ def select_rows(table: QTableView, name: str) -> None:
     table.setWordWrap(False)
     for view in (table, table.horizontalHeader()):
         view.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # names that are alike differ at their ends
+    table.horizontalHeader().setHighlightSections(False)  # titles stay as they are where a row is chosen
     table.setShowGrid(False)
     table.verticalHeader().hide()
 
 
+def fit_columns_to_words(table: QTableView) -> None:
+    """Make columns as wide as their title and cells; Qt's own hint for a title adds room for an arrow beside it."""
+    header = table.horizontalHeader()
+    for column in range(header.count()):
+        table.setColumnWidth(column, max(table.sizeHintForColumn(column), head_width(header, column)))
+
+
 def head_width(header: QHeaderView, column: int) -> int:
-    """Px that the title of a column needs, in bold. Qt's own hint adds room for the arrow that stands above it."""
+    """Px that the title of a column needs. Qt's own hint adds room for the arrow that stands above it."""
     font = theme.caption_font(QFont(header.font()))
-    font.setBold(True)
     title = str(header.model().headerData(column, Qt.Orientation.Horizontal))
     return QFontMetrics(font).horizontalAdvance(title) + 2 * HEAD_SIDE

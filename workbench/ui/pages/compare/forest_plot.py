@@ -1,7 +1,8 @@
 """The forest plot: all groups against the baseline, a column for each metric with its own axis, p after Holm beside."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, Signal
@@ -18,7 +19,7 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip, shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows, small
 
-ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 28  # px: a row, the metrics' names, the axis, between two ticks
+ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 40  # px: a row, the metrics' names, the axis, half a number of it
 P_PX, GAP, SWATCH = 54, 8, 10  # px: the column of p, between things, the square before a name
 DOT, CAP = 5.0, 4.0  # px: radius of a mean, half the height of an interval's ends
 NAMES_MOST, METRIC_PX = 0.24, 130  # of the width that the names may take, or what such metrics leave
@@ -41,16 +42,29 @@ class _Scale:
     def x(self, value: float) -> float:
         return self.left + (value - self.low) / (self.high - self.low) * (self.right - self.left)
 
-    def ticks(self) -> list[float]:
-        """Round numbers: zero, and what is `TICK_PX` apart or more; at least one of them is not zero."""
-        rough = (self.high - self.low) * TICK_PX / max(TICK_PX, self.right - self.left)
-        power = floor(log10(rough))
-        steps = [part * 10.0**exponent for exponent in (power - 1, power, power + 1) for part in (1, 2, 5)]
-        step = next(wide for wide in steps if wide >= rough * (1 - 1e-9))
-        farthest = max(-self.low, self.high)
-        if step > farthest:
-            step = max(near for near in steps if near <= farthest)
-        return [step * place for place in range(ceil(self.low / step), floor(self.high / step) + 1)]
+
+def round_differences(low: float, high: float, width: float, letters: QFontMetrics) -> list[float]:
+    """Round numbers from `low` to `high`, zero among them, for an axis of that width in px.
+
+    Their words do not meet in the font of `letters`, unless the axis is too narrow for zero and one other number.
+    """
+    power = floor(log10((high - low) / max(1.0, width)))
+    steps = [part * 10.0**exponent for exponent in range(power, power + 6) for part in (1, 2, 5)]
+    rounded = [[step * place for place in range(ceil(low / step), floor(high / step) + 1)] for step in steps]
+    several = [ticks for ticks in rounded if len(ticks) > 1]
+    return next((ticks for ticks in several if _apart(ticks, width / (high - low), letters)), several[-1])
+
+
+def _apart(ticks: Sequence[float], scale: float, letters: QFontMetrics) -> bool:
+    """Whether the words of neighbouring ticks have a gap, at `scale` px for one of the axis."""
+    widths = [letters.horizontalAdvance(difference_words(tick)) for tick in ticks]
+    gap = (ticks[1] - ticks[0]) * scale
+    return all((one + other) / 2 + GAP <= gap for one, other in pairwise(widths))
+
+
+def difference_words(tick: float) -> str:
+    """A number of the axis with its sign."""
+    return minus(f"{tick:+.6g}") if tick else "0"
 
 
 class ForestPlot(PaintedPlot):
@@ -235,13 +249,13 @@ class ForestPlot(PaintedPlot):
         _write(painter, QRectF(plot.right(), box.top(), P_PX, HEAD_PX), RIGHT, "Holm p")
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
-        for tick in scale.ticks():
+        letters = painter.fontMetrics()
+        for tick in round_differences(scale.low, scale.high, scale.right - scale.left, letters):
             x = scale.x(tick)
             painter.setPen(QPen(QColor(tokens.disabled), 1.5) if tick == 0 else QPen(grid, 1))
             painter.drawLine(QPointF(x, top), QPointF(x, bottom))
             painter.setPen(QColor(tokens.plot_axis))
-            words = minus(f"{tick:+.6g}") if tick else "0"
-            painter.drawText(QRectF(x - TICK_PX, bottom + 2, 2 * TICK_PX, 14), CENTRE, words)
+            painter.drawText(QRectF(x - TICK_PX, bottom + 2, 2 * TICK_PX, 14), CENTRE, difference_words(tick))
         unit = "points" if is_share(metric) else "difference"
         painter.drawText(QRectF(plot.left(), bottom + 17, plot.width(), 14), CENTRE, unit)
         for row, test in enumerate(tests):

@@ -20,6 +20,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import counted, percent
 
@@ -42,7 +43,7 @@ class NeighbourPanel(QWidget):
         self._named: Named = {}
         self._reading = Newest(session)
         self.overlap: NeighbourOverlap | None = None
-        self.k = QSpinBox(minimum=1, maximum=MOST, value=USUAL)
+        self.k = number_box(QSpinBox(minimum=1, maximum=MOST, value=USUAL))
         self.k.setAccessibleName("Number of nearest neighbours")
         self.k.setKeyboardTracking(False)
         self.words = label("", wrap=True)
@@ -91,7 +92,7 @@ class NeighbourPanel(QWidget):
 
     def _show(self, overlap: NeighbourOverlap) -> None:
         self.overlap = overlap
-        self.words.setText(in_sentences(overlap))
+        self.words.setText(in_sentences(overlap).replace(" %", "\u00a0%"))  # no line begins with %
         self.model.show(range(min(MOVERS, len(overlap.sample_ids))))
         self.table.show()
         layout = self.layout()

@@ -37,7 +37,7 @@ class SettingsPanel(QStackedWidget):
         super().__init__(parent)
         self._session = session
         self._overview: Overview | None = None
-        self.model = WordTable()
+        self.model = WordTable(only_words=True)
         self.table = table_view(self.model, "Settings that differ")
         self.nothing = label(NOTHING, "muted", wrap=True)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -20,10 +20,11 @@ NARROWEST, WIDEST = 110, 260  # px of the design, of a column
 
 
 class WordTable(QAbstractTableModel):
-    """Rows of strings under a head; the first column is words, the others are numbers on the right."""
+    """Rows of strings under a head; the first column is words, the others are numbers on the right, or words, too."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, only_words: bool = False) -> None:
         super().__init__(parent)
+        self.only_words = only_words
         self._head: list[str] = []
         self._rows: list[list[str]] = []
         self._icons: list[QIcon] = []
@@ -49,7 +50,7 @@ class WordTable(QAbstractTableModel):
                 text = self._rows[index.row()][index.column()]
                 return f"<qt>{text.replace('&', '&amp;').replace('<', '&lt;')}</qt>" if text else None
             case Qt.ItemDataRole.TextAlignmentRole:
-                return RIGHT if index.column() else LEFT
+                return self._side(index.column())
             case Qt.ItemDataRole.DecorationRole if index.column() == 0 and index.row() < len(self._icons):
                 return self._icons[index.row()]
         return None
@@ -62,8 +63,11 @@ class WordTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._head[section])
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT if section else LEFT
+            return self._side(section)
         return None
+
+    def _side(self, column: int) -> int:
+        return RIGHT if column and not self.only_words else LEFT
 
 
 class FittedTable(QTableView):
@@ -90,7 +94,7 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
 
 
 def fit_columns(view: QTableView) -> None:
-    """The first column takes the remaining width; the others are as wide as their text."""
+    """The first column takes what the others leave, which are as wide as their text; of words alone all are equal."""
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
     columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), theme.text_px(NARROWEST)
@@ -100,6 +104,8 @@ def fit_columns(view: QTableView) -> None:
     mode = QHeaderView.ResizeMode.Interactive if wide else QHeaderView.ResizeMode.Stretch
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     if header.count():
-        header.setSectionResizeMode(0, mode)
+        model = view.model()
+        alike = not wide and isinstance(model, WordTable) and model.only_words
+        header.setSectionResizeMode(mode) if alike else header.setSectionResizeMode(0, mode)
         if wide:
             view.setColumnWidth(0, narrowest)

@@ -20,6 +20,7 @@ from workbench.ui.pages.map.method import AT_ONCE, METHODS, METRICS, MapMethod
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.number_box import number_box
 
 
 class MapSettings(QObject):
@@ -48,23 +49,23 @@ class MapSettings(QObject):
             "QPushButton::menu-indicator { width: 0; image: none; } QPushButton { padding: 4px 8px; }"
         )
         self.more.setAccessibleName("Parameters of the map")
-        self.neighbours = QSpinBox(minimum=2, maximum=200, value=15)
+        self.neighbours = number_box(QSpinBox(minimum=2, maximum=200, value=15))
         self.neighbours.setToolTip("Few neighbours show local detail, many the overall structure")
-        self.min_dist = QDoubleSpinBox(minimum=0.0, maximum=0.99, singleStep=0.05, value=0.1)
+        self.min_dist = number_box(QDoubleSpinBox(minimum=0.0, maximum=0.99, singleStep=0.05, value=0.1))
         self.min_dist.setToolTip("How closely points may be packed")
         self.supervised = QCheckBox("Supervised by class")
         self.supervised.setToolTip("Labels pull the classes apart: such a map does not show how good the embedding is")
-        self.weight = QDoubleSpinBox(minimum=0.05, maximum=0.99, singleStep=0.05, value=0.5)
+        self.weight = number_box(QDoubleSpinBox(minimum=0.05, maximum=0.99, singleStep=0.05, value=0.5))
         self.weight.setToolTip("Weight of the labels")
         self.weight.setEnabled(False)
-        self.perplexity = QDoubleSpinBox(minimum=2.0, maximum=200.0, decimals=1, value=30.0)
+        self.perplexity = number_box(QDoubleSpinBox(minimum=2.0, maximum=200.0, decimals=1, value=30.0))
         self.perplexity.setToolTip("Effective number of neighbours of each point")
-        self.max_points = QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000)
+        self.max_points = number_box(QSpinBox(minimum=10, maximum=MOST_POINTS, value=MOST_POINTS, singleStep=1_000))
         self.max_points.setGroupSeparatorShown(True)
         self.max_points.setToolTip(
             "With more images than this, a sample stratified by class is mapped; every class keeps at least one image"
         )
-        self.seed = QSpinBox(minimum=0, maximum=2**31 - 1, value=0)
+        self.seed = number_box(QSpinBox(minimum=0, maximum=2**31 - 1, value=0))
         self.seed.setToolTip("Another seed gives another map of the same data")
         self.x, self.y = AxisEditor("Across"), AxisEditor("Up")
         self.more.setMenu(self._parameters())

@@ -41,6 +41,8 @@ class SideColumn(QFrame):
         in_column(self.clusters, (self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.tabBar().setProperty("close", "true")
         for page, words in zip((self.legend, classes.panel, selection), TABS, strict=True):
             self.tabs.addTab(page, words)
         column = QVBoxLayout(self)

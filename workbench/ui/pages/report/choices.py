@@ -25,7 +25,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import WHICH_EVALUATION
 
 FORMAT_WORDS = {
@@ -119,6 +119,7 @@ class SectionChoices(QWidget):
             item = self.list.item(row)
             key = str(item.data(KEY_ROLE))
             item.setText(f"{SECTIONS[key]} · p {pages[key]}" if key in pages else SECTIONS[key])
+            item.setToolTip(plain_tip(f"{SECTIONS[key]}, page {pages[key]}" if key in pages else SECTIONS[key]))
         self._building = False
 
     def template(self) -> Template | None:

@@ -1,12 +1,12 @@
-"""The Deployment view: quality and cost of the shown evaluation in each store, and the limit for same or different."""
+"""The Deployment view: quality and cost of the shown evaluation in each store, and the threshold of "same"."""
 
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QHeaderView, QSpinBox, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
@@ -14,9 +14,9 @@ from workbench.results.stored import fitted_sentence
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.concern import of_page
 from workbench.ui.models.sorted_rows import SortedRows
-from workbench.ui.pages.retrieval.deploy_limit import ROW_PX, LimitSide
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
+from workbench.ui.pages.retrieval.deploy_threshold import ROW_PX, ThresholdSide
 from workbench.ui.process_work import ProcessWork
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -24,7 +24,8 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.row_table import select_rows
+from workbench.ui.widgets.number_box import number_box
+from workbench.ui.widgets.row_table import fit_columns_to_words, select_rows
 from workbench.ui.widgets.scrolled import Scrolled
 from workbench.workspace.deployments import newest_deployment
 
@@ -32,7 +33,7 @@ SIDE_PX = 300  # at 100% text
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
     "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
-    "bytes per image, time per query, and the similarity limit from which two images count as the same."
+    "bytes per image, time per query, and the similarity threshold from which two images count as the same."
 )
 
 
@@ -52,7 +53,7 @@ class DeployPanel(QStackedWidget):
     def _build(self) -> None:
         self.ask = EmptyHint("Deployment", WHY, "Measure")
         self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
-        self.gallery = QSpinBox()
+        self.gallery = number_box(QSpinBox())
         self.gallery.setRange(100, 1_000_000_000)
         self.gallery.setGroupSeparatorShown(True)
         self.gallery.setValue(MILLION)
@@ -69,15 +70,15 @@ class DeployPanel(QStackedWidget):
         select_rows(self.table, "Stores")
         self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
         header = self.table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setTextElideMode(Qt.TextElideMode.ElideNone)
         header.setStretchLastSection(True)
         plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
         middle = in_column((plots, 3), (self.table, 2), spacing=8)
-        self.limit = LimitSide()
+        self.threshold = ThresholdSide()
         self.export = button("Export this store…", "export", "primary")
         self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
         self.beside = QWidget()
-        in_column((Scrolled(self.limit), 1), self.export, on=self.beside, spacing=8)
+        in_column((Scrolled(self.threshold), 1), self.export, on=self.beside, spacing=8)
         row = in_row((middle, 1), self.beside, spacing=12)
         content = QWidget()
         in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
@@ -87,20 +88,21 @@ class DeployPanel(QStackedWidget):
     def _connect(self) -> None:
         self.ask.pressed.connect(self.measure)
         self.measuring.pressed.connect(self._cancel)
-        self.limit.again.clicked.connect(self.measure)
+        self.threshold.again.clicked.connect(self.measure)
         self.export.clicked.connect(self._ask_export)
         self.gallery.valueChanged.connect(self._draw_stores)
         self.table.selectionModel().currentRowChanged.connect(self._mark)
         for plot in (self.by_size, self.by_time):
             plot.chosen.connect(self.choose)
             plot.failed.connect(self.session.notify)
-        self.limit.pairs.failed.connect(self.session.notify)
+        self.threshold.pairs.failed.connect(self.session.notify)
         self.session.theme.changed.connect(self._fit_text)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self._fit_text()
 
     def _fit_text(self) -> None:
         self.beside.setFixedWidth(self.session.theme.side(SIDE_PX))
+        fit_columns_to_words(self.table)
 
     # What is shown
 
@@ -138,7 +140,7 @@ class DeployPanel(QStackedWidget):
             *(f"Not measured: {why}." for why in refused),
         ]))  # fmt: skip
         self._draw_stores()
-        self.limit.show_limit(measured["limit"], self.session.class_name)
+        self.threshold.show_threshold(measured["limit"], self.session.class_name)
         self.choose(self.stores.rows[0].name)
 
     def _draw_stores(self) -> None:
@@ -147,6 +149,7 @@ class DeployPanel(QStackedWidget):
         chosen = self.chosen
         rows = rows_of(self.measured, self.gallery.value())
         self.stores.show(rows)
+        fit_columns_to_words(self.table)
         by_name = {store["name"]: store["metrics"] for store in self.measured["stores"]}
         for plot, cost in ((self.by_size, "bytes"), (self.by_time, "ms")):
             plot.show_points([
@@ -180,7 +183,7 @@ class DeployPanel(QStackedWidget):
         if self._evaluation is None:
             return
         self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": self._evaluation, "stores": [], "rate": self.limit.rate.value() / 100}
+        fields = {"evaluation": self._evaluation, "stores": [], "rate": self.threshold.rate.value() / 100}
         self.work = ProcessWork(
             self.session, self._process(), "Deployment", "deploy", fields,
             self.show_measured, self._failed, self._not_measured, ends_process=True,
@@ -206,7 +209,7 @@ class DeployPanel(QStackedWidget):
         """Write the chosen store into a folder; the message bar says where it is."""
         if self._evaluation is None or self.chosen is None:
             return
-        rate = self.limit.rate.value() / 100
+        rate = self.threshold.rate.value() / 100
         fields = {"evaluation": self._evaluation, "store": self.chosen, "rate": rate, "out": str(folder)}
         self.export.setEnabled(False)
         ProcessWork(

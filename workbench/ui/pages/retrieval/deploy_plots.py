@@ -1,4 +1,4 @@
-"""Pictures of a deployment: quality against bytes or milliseconds, and the similarities of pairs with the limit."""
+"""Pictures of a deployment: quality against bytes or milliseconds, and the similarities of pairs with the threshold."""
 
 import math
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPainterP
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.retrieval.store_titles import DOT, Mark, placed
 from workbench.ui.theme import Tokens
@@ -116,7 +117,8 @@ class TradePlot(PaintedPlot):
             Mark(point.name, point.title, self._at(point, area), self._y(point.high, box), self._y(point.low, box))
             for point in self._points
         ]
-        return placed(marks, (self._points[0].name, self._marked), metrics, area)
+        beside_numbers = QRectF(area.left() + LEFT - 4, area.top(), area.width() - LEFT + 4, box.bottom() - area.top())
+        return placed(marks, (self._points[0].name, self._marked), metrics, beside_numbers)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, box: QRectF, tokens: Tokens) -> None:
         low, high = self._qualities()
@@ -137,7 +139,7 @@ class TradePlot(PaintedPlot):
             painter.drawText(QRectF(x - 26, box.bottom() + 2, 52, 14), int(Qt.AlignmentFlag.AlignHCenter), f"{cost:g}")
         painter.drawText(QRectF(area.left() + 4, area.top(), 80, 14), int(Qt.AlignmentFlag.AlignLeft), "MAP@R %")
         below = QRectF(area.left(), box.bottom() + 16, box.right() - area.left(), 16)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), f"{self._unit}, log")
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), axis_title(self._unit, painter.fontMetrics(), below))
         trained = self._points[0].quality
         for quality, style, colour in (
             (trained, Qt.PenStyle.DashLine, tokens.text), (trained - ONE_POINT, Qt.PenStyle.DotLine, tokens.right)
@@ -206,50 +208,50 @@ class TradePlot(PaintedPlot):
 
 
 class PairsPlot(PaintedPlot):
-    """How similar pairs of one class and of two are, and the limit with its interval."""
+    """How similar pairs of one class and of two are, and the threshold with its interval."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._limit: dict[str, Any] | None = None
+        self._measured: dict[str, Any] | None = None
         super().__init__("Similarity of pairs", parent)
 
-    def show_limit(self, limit: dict[str, Any] | None) -> None:
-        """Show another limit, as deploying.pairs.Limit in plain data; None empties the picture."""
-        self._limit = limit
+    def show_threshold(self, measured: dict[str, Any] | None) -> None:
+        """Show another threshold, as deploying.pairs.Limit in plain data; None empties the picture."""
+        self._measured = measured
         self.refresh()
 
     def rows(self) -> Rows:
         """The histograms as a table with a head."""
-        limit = self._limit
+        measured = self._measured
         head: Rows = [["from", "to", "of one class", "of two classes"]]
-        if limit is None:
+        if measured is None:
             return head
-        bins = zip(limit["edges"][:-1], limit["edges"][1:], limit["same"], limit["other"], strict=True)
+        bins = zip(measured["edges"][:-1], measured["edges"][1:], measured["same"], measured["other"], strict=True)
         return head + [list(row) for row in bins]
 
     def describe(self) -> str:
-        """The limit and what it accepts."""
-        if self._limit is None:
+        """The threshold and what it accepts."""
+        if self._measured is None:
             return f"{self.title}: nothing is measured yet."
-        limit = self._limit
+        measured = self._measured
         return (
-            f"{self.title}: at a limit of {limit['similarity']:.3f}, {100 * limit['false_accepts']:.3g} % of the pairs "
-            f"of two classes and {100 * limit['accepts']:.3g} % of those of one class are accepted."
+            f"{self.title}: at a threshold of {measured['similarity']:.3f}, {100 * measured['false_accepts']:.3g} % of "
+            f"the pairs of two classes and {100 * measured['accepts']:.3g} % of those of one class are accepted."
         )
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw both histograms and the limit."""
-        limit = self._limit
-        if limit is None:
+        """Draw both histograms and the threshold."""
+        measured = self._measured
+        if measured is None:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = area.adjusted(8, 18, -8, -20)
-        edges, highest = limit["edges"], max(*limit["same"], *limit["other"], 1e-12)
+        edges, highest = measured["edges"], max(*measured["same"], *measured["other"], 1e-12)
         span = edges[-1] - edges[0] or 1.0
 
         def x_of(value: float) -> float:
             return float(box.left() + (value - edges[0]) / span * box.width())
 
-        for shares, colour in ((limit["other"], NEUTRAL), (limit["same"], OKABE_ITO[1])):
+        for shares, colour in ((measured["other"], NEUTRAL), (measured["same"], OKABE_ITO[1])):
             ink = QColor(theme.drawn(colour, tokens))
             path = QPainterPath(QPointF(box.left(), box.bottom()))
             for start, end, share in zip(edges[:-1], edges[1:], shares, strict=True):
@@ -260,23 +262,29 @@ class PairsPlot(PaintedPlot):
             painter.setPen(QPen(ink, 1.2))
             painter.setBrush(fill)
             painter.drawPath(path)
-        low, high = limit["similarity_range"]
-        band, x = QColor(tokens.accent), x_of(limit["similarity"])
+        low, high = measured["similarity_range"]
+        band, x = QColor(tokens.accent), x_of(measured["similarity"])
         band.setAlpha(50)
         painter.fillRect(QRectF(x_of(low), box.top(), max(1.0, x_of(high) - x_of(low)), box.height()), band)
         painter.setPen(QPen(QColor(tokens.accent), 2))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
         painter.setPen(QColor(tokens.text))
-        for words, left in beside_limit(x, area, painter.fontMetrics()).items():
+        for words, left in beside_threshold(x, area, painter.fontMetrics()).items():
             painter.drawText(QRectF(left, area.top(), 80, 16), 0, words)
         painter.setPen(QColor(tokens.plot_axis))
         for value in steps(edges[0], edges[-1]):
             text = QRectF(x_of(value) - 24, box.bottom() + 3, 48, 14)
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter), f"{value:g}")
+            painter.drawText(text, int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}"))
 
 
-def beside_limit(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str, float]:
-    """Left edges, px, of the words at both sides of a limit at `x`: whole, also where it is near an edge of `area`."""
+def axis_title(unit: str, metrics: QFontMetrics, room: QRectF) -> str:
+    """The unit of a logarithmic axis, without what follows its comma where the room is too narrow for all."""
+    whole = f"{unit}, log"
+    return whole if metrics.horizontalAdvance(whole) <= room.width() else f"{unit.partition(',')[0]}, log"
+
+
+def beside_threshold(x: float, area: QRectF, metrics: QFontMetrics) -> dict[str, float]:
+    """Left edges, px, of the words at both sides of a threshold at `x`: whole, also near an edge of `area`."""
     same = min(x + 4, area.right() - metrics.horizontalAdvance("same") - 2)
     different = max(area.left(), min(x - 4, same - 8) - metrics.horizontalAdvance("different"))
     return {"different": different, "same": same}

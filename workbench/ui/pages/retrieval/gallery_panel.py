@@ -23,6 +23,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import duration
 from workbench.workspace.run_folders import folder_of
@@ -101,7 +102,7 @@ class GalleryPanel(QWidget):
         card.body.addWidget(self.quality)
         card.body.addLayout(in_row((self.bar, 1), self.doing, self.cancel, spacing=8))
         card.body.addLayout(in_row(self.make, self.again, 1))
-        self.row = QSpinBox()
+        self.row = number_box(QSpinBox())
         self.row.setGroupSeparatorShown(True)
         self.row.setKeyboardTracking(False)
         self.row.setToolTip("The embedding whose neighbours are shown, by its row in the imported file")

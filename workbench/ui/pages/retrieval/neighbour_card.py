@@ -10,6 +10,7 @@ from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
 
 SIDE, FRAME = 112, 3  # px
+NO_PICTURE = "No image"  # the tooltip says why
 VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), None: ("", "unknown", "border")}
 
 
@@ -34,8 +35,14 @@ class NeighbourCard(QAbstractButton):
         self.setAccessibleName(
             f"Neighbour {neighbour.rank}{verdict}, {neighbour.class_name}, similarity {neighbour.similarity:.3f}"
         )
-        self.setToolTip(plain_tip(f"Rank {neighbour.rank}: {neighbour.class_name}. Click to make it the query."))
+        self._tell()
         self.update()
+
+    def _tell(self) -> None:
+        """The tooltip: what is shown, and why a picture is missing."""
+        if self.neighbour is not None:
+            words = f"Rank {self.neighbour.rank}: {self.neighbour.class_name}. Click to make it the query."
+            self.setToolTip(plain_tip(f"{words}\n{self.absent}".strip()))
 
     def sizeHint(self) -> QSize:
         return QSize(SIDE + 2 * FRAME, SIDE + 2 * FRAME + 2 * self.fontMetrics().height() + 6)
@@ -47,6 +54,7 @@ class NeighbourCard(QAbstractButton):
         """Show the picture, or why there is none."""
         if (pixmap, absent) != (self._pixmap, self.absent):
             self._pixmap, self.absent = pixmap, absent
+            self._tell()
             self.update()
 
     @property
@@ -95,7 +103,7 @@ class NeighbourCard(QAbstractButton):
         else:
             painter.setPen(QColor(tokens.muted))
             wrap = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
-            painter.drawText(inside.adjusted(6, 6, -6, -6), wrap, self.absent or "…")
+            painter.drawText(inside.adjusted(6, 6, -6, -6), wrap, NO_PICTURE if self.absent else "…")
 
     def _paint_words(self, painter: QPainter, top: int, sign: str, ink: QColor, tokens: theme.Tokens) -> None:
         assert self.neighbour is not None

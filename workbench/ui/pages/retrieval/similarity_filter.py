@@ -12,6 +12,7 @@ from workbench.ui.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.number_box import number_box
 
 HEIGHT, LEAST_DRAG = 72, 3  # px
 DECIMALS = 3
@@ -167,7 +168,7 @@ class SimilarityFilter(QWidget):
 
 
 def _limit(name: str) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
+    box = number_box(QDoubleSpinBox())
     box.setAccessibleName(name)
     box.setToolTip(f"{name} of a listed query and its nearest neighbour")
     box.setDecimals(DECIMALS)

@@ -19,8 +19,8 @@ from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
 NEAR_PX, LARGE_PX = 60, 150
 NEAR, LARGE = "triage-near", "triage-near-large"  # what the loader calls these pictures
 NOTHING = (
-    "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the limit "
-    "to see weaker suspicions."
+    "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the "
+    "threshold above the list to see weaker suspicions."
 )
 
 

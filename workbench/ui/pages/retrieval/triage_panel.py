@@ -22,6 +22,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
@@ -52,7 +53,7 @@ class TriagePanel(QStackedWidget):
         for name in (ALL, TODO, DONE):
             self.filter.addItem(name.capitalize(), name)
         self.filter.setAccessibleName("Which suspects are listed")
-        self.least = QDoubleSpinBox()
+        self.least = number_box(QDoubleSpinBox())
         self.least.setRange(0.3, 1)
         self.least.setSingleStep(0.05)
         self.least.setValue(LEAST)
@@ -67,7 +68,7 @@ class TriagePanel(QStackedWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list = QWidget()
-        top = in_row((self.filter, 1), caption("over", self.least), self.least)
+        top = in_row((self.filter, 1), caption("Suspicion from", self.least), self.least)
         in_column(top, (self.table, 1), on=self.list)
         self.suspect = SuspectCard(self.session, self.model, self._loader)
         self.summary = TriageSummary(self.model)

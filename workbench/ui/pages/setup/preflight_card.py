@@ -14,7 +14,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, THIN, counted, duration, memory, short_time
+from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, short_time
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -125,7 +125,7 @@ class PreflightCard(Card):
             "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),
             "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
             "Split": f"{result.train:,} train, {result.test:,} test",
-            "Device": "\n".join([result.device, *result.gpus]),
+            "Device": "\n".join([device_name(result.device), *result.gpus]),
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": _memory(result),
@@ -190,7 +190,8 @@ def _probe(result: "Preflight") -> str:
         return "off"
     share = f"{100 * result.probe_share:.0f}" if result.probe_share >= 0.01 else "under 1"
     about = "" if share.startswith("under") else "about "
-    return f"{result.probe_images:,} images every {result.probe_every:,} steps, {about}{share}% of the training time"
+    time = f"{about}{share}{THIN}% of the training time"
+    return f"{result.probe_images:,} images every {result.probe_every:,} steps, {time}"
 
 
 def pixmap(image: np.ndarray, side: int, ratio: float) -> QPixmap:

@@ -17,8 +17,9 @@ from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
-BESIDE = 100  # px of the words beside a first point
+BESIDE, BEHIND = 100, 210  # px of the words beside a first point; opacity of the ground behind them, of 255
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 
 
@@ -111,8 +112,12 @@ class LinesPlot(PaintedPlot):
                 left = points[0].x() - box.left() > BESIDE  # where there is room
                 side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
                 start = points[0].x() - BESIDE if left else points[0].x() + 8
-                beside = QRectF(start, points[0].y() - 7, BESIDE - 8, 14)
-                painter.drawText(beside, int(side | Qt.AlignmentFlag.AlignVCenter), line.first)
+                top = min(points[0].y() - 7, box.bottom() - 15)  # above the numbers of the axis
+                beside, how = QRectF(start, top, BESIDE - 8, 14), int(side | Qt.AlignmentFlag.AlignVCenter)
+                ground = QColor(tokens.plot_background)
+                ground.setAlpha(BEHIND)
+                painter.fillRect(painter.boundingRect(beside, how, line.first), ground)  # the line may pass there
+                painter.drawText(beside, how, line.first)
         limits = [] if self._limit is None else [(self._limit[1], tokens.wrong)]
         entries = [*((line.title, line.colour) for line in known), *limits]
         metrics = painter.fontMetrics()
@@ -137,7 +142,7 @@ class LinesPlot(PaintedPlot):
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
-            words = f"1e{value:g}" if self._log else minus(f"{value:g}")
+            words = power_of_ten(round(value)) if self._log else minus(f"{value:g}")
             painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
         for value in ticks(*spans[0]):
             x = _at(value, spans[0], box.left(), box.right())
@@ -234,6 +239,11 @@ def paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, st
         painter.drawText(QRectF(right - width, place.top(), width + 2, 14), 0, title)
         painter.fillRect(QRectF(right - width - 16, place.top() + 6, 12, 2), QColor(theme.drawn(colour, tokens)))
         right -= width + BETWEEN
+
+
+def power_of_ten(exponent: int) -> str:
+    """10 to this power, as an axis writes it: 0.01, 1 and 100 in full, 10⁻³ and 10⁴ beyond."""
+    return f"{10.0**exponent:g}" if abs(exponent) < 3 else f"10{str(exponent).translate(RAISED)}"
 
 
 def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:

@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import CONTINUE, PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word, where
+from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word, where
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -86,13 +86,17 @@ class RunHeader(QWidget):
         restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
+        ended = "done" if run.status == "done" else ""
+        if self.bar.property("state") != ended:
+            self.bar.setProperty("state", ended)
+            restyle(self.bar)
         self.bar.setValue(round(PARTS * min(max(run.done / run.total, 0), 1)) if run.total else 0)
         self._enable(run, control, can_resume)
 
     def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
-        self.pause.setText(CONTINUE if paused else PAUSE)
+        self.pause.setText(RESUME if paused else PAUSE)
         self.pause.setIcon(icon("play" if paused else "pause"))
         can_pause = control is not None and control.can_pause
         self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem)
@@ -130,7 +134,7 @@ def _after_word(run: Run) -> str:
 
 
 class TroubleBanner(QFrame):
-    """The run waits because of its loss: what happened, and the three ways to continue."""
+    """The run waits because of its loss: what happened, and the three answers."""
 
     go_on = Signal()
     stop_and_keep = Signal()

@@ -1,0 +1,49 @@
+"""Number boxes: their text begins where the text of other fields does, and none is without that indent."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
+
+import workbench
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.number_box import number_box
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+BARE = re.compile(r"(?<!number_box\()\bQ(Double)?SpinBox\(")
+
+
+def first_ink(image: QImage, row: QPoint, height: int) -> int:
+    """Px from the left edge of a field to its text; the frame's 3 px are left out."""
+    ground = QColor(image.pixel(row + QPoint(3, height // 2))).lightness()
+    return next(
+        x
+        for x in range(3, image.width())
+        if any(abs(QColor(image.pixel(row + QPoint(x, y))).lightness() - ground) > 60 for y in range(6, height - 6))
+    )
+
+
+@pytest.mark.parametrize("kind", [QSpinBox, QDoubleSpinBox])
+def test_the_number_begins_where_the_words_of_a_field_do(session, qtbot, kind):
+    session.theme.apply()
+    box, field, both = number_box(kind()), QLineEdit(), QWidget()
+    box.setRange(0, 9999)
+    box.setValue(1111)
+    field.setText(box.text())
+    in_column(field, box, on=both)
+    qtbot.addWidget(both)
+    both.resize(200, 80)
+    with qtbot.waitExposed(both):
+        both.show()
+    image = both.grab().toImage()
+    begun = [first_ink(image, part.pos(), part.height()) for part in (field, box)]
+    assert abs(begun[0] - begun[1]) <= 2, begun
+
+
+def test_every_number_box_is_indented():
+    folder = Path(workbench.__file__).parent / "ui"
+    bare = [file.name for file in folder.rglob("*.py") if BARE.search(file.read_text("utf-8"))]
+    assert bare == []
