@@ -1,4 +1,4 @@
-"""A table of words that are ready to be read, and its view."""
+"""A read-only table of strings, and its view."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,11 +16,11 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-NARROWEST, WIDEST = 110, 260  # px of the design, of a column
+NARROWEST, WIDEST = 110, 260  # px at 100% text: minimum width of the first column, largest width of the others
 
 
 class WordTable(QAbstractTableModel):
-    """Rows of strings under a head; the first column is words, the others are numbers on the right."""
+    """Rows of strings under a head; the first column is aligned left, the others right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,7 +29,7 @@ class WordTable(QAbstractTableModel):
         self._icons: list[QIcon] = []
 
     def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], icons: Sequence[QIcon] = ()) -> None:
-        """Show another table; `icons` belong to the rows, or to the columns after the first."""
+        """Show another table; `icons` belong to its rows and may be fewer."""
         self.beginResetModel()
         self._head, self._rows, self._icons = list(head), [list(row) for row in rows], list(icons)
         self.endResetModel()
@@ -67,7 +67,7 @@ class WordTable(QAbstractTableModel):
 
 
 class FittedTable(QTableView):
-    """Columns as wide as `fit_columns` makes them, also where the table gets another width."""
+    """Calls `fit_columns` whenever the width of the table changes."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -76,7 +76,7 @@ class FittedTable(QTableView):
 
 
 def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
-    """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
+    """A read-only view that selects whole rows, a new one or `view`; `name` is for screen readers."""
     table = view or FittedTable()
     table.setModel(model)
     select_rows(table, name)
@@ -90,7 +90,10 @@ def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = 
 
 
 def fit_columns(view: QTableView) -> None:
-    """The first column takes the remaining width; the others are as wide as their text."""
+    """Make columns as wide as their text, up to WIDEST; the first takes the remaining width.
+
+    If less than NARROWEST remains, the first column has that width, and the table scrolls sideways.
+    """
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
     columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), theme.text_px(NARROWEST)
