@@ -1,4 +1,4 @@
-"""Processes that answer lines of JSON with bytes: for work in Python that would hold this interpreter's lock."""
+"""Processes that answer lines of JSON with bytes, for Python work that would hold this process's interpreter lock."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ from workbench.problem import Problem
 Request = dict[str, Any]
 HEAD = struct.Struct("<?q")  # whether the request failed, and the number of bytes that follow
 MOST_WORDS = 1 << 16  # bytes of an error
-ROOM = 1 << 20  # bytes that may be under way
+ROOM = 1 << 20  # bytes, size of the socket's buffer
 
 
 class ByteProcess:
@@ -54,8 +54,8 @@ class ByteProcess:
         """Fill `into` (bytes, contiguous) with the answer; the interpreter lock is free while this waits.
 
         Raises:
-            ValueError: what is wrong with what was asked for, as the process says.
-            Problem: the process has ended, or its answer has another length.
+            ValueError: the process refused the request; the text is its reason.
+            Problem: the process has ended, or the length of its answer is not that of `into`.
         """
         length = self._ask(request)
         if length != len(into):
@@ -80,7 +80,7 @@ class ByteProcess:
     def _ask(self, request: Request) -> int:
         """Send a request; returns the length of the answer that follows."""
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: reading says so
+        with contextlib.suppress(OSError):  # it has ended: reading then raises
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
         head = bytearray(HEAD.size)
         self._read(memoryview(head))
@@ -92,7 +92,7 @@ class ByteProcess:
         return int(length)
 
     def _read(self, into: memoryview) -> None:
-        """Fill `into` from its output. Raises Problem if that ends before."""
+        """Fill `into` from its output. Raises Problem if the output ends too early."""
         done = 0
         while done < len(into):
             count = self._some(into[done:])
@@ -103,9 +103,9 @@ class ByteProcess:
             done += count
 
     def _some(self, into: memoryview) -> int:
-        """Read into the buffer, in one call where that can be asked for; returns the bytes read, 0 at the end.
+        """Read into the buffer, in one system call if possible; returns the number of bytes, 0 at the end.
 
-        Each return from a call waits for the interpreter lock: 5 ms where another thread works in Python without end.
+        Each return from a call waits for the interpreter lock: 5 ms while another thread runs Python code all the time.
         """
         if self._answers is None:
             assert self._process.stdout is not None
@@ -117,9 +117,9 @@ class ByteProcess:
 
 
 class BytePool:
-    """Several such processes, which are started at the first request; several threads may ask at once.
+    """Several such processes, which are started at the first request; several threads may send requests at once.
 
-    They end with `close`, when the pool is forgotten, or with this process.
+    They end with `close`, when the pool is garbage-collected, or with this process.
 
     Args:
         module, words: as of a ByteProcess.
@@ -135,12 +135,12 @@ class BytePool:
         weakref.finalize(self, _end, self._alive)
 
     def fill(self, request: Request, into: memoryview) -> None:
-        """As `ByteProcess.fill`, by the next process without work. Raises Problem, too, if none can be started."""
+        """As `ByteProcess.fill`, by the next idle process. Also raises Problem if none can be started."""
         with self._taken() as process:
             process.fill(request, into)
 
     def answer(self, request: Request) -> bytearray:
-        """As `ByteProcess.answer`, by the next process without work. Raises as `fill`."""
+        """As `ByteProcess.answer`, by the next idle process. Raises as `fill`."""
         with self._taken() as process:
             return process.answer(request)
 
@@ -152,13 +152,13 @@ class BytePool:
 
     @contextlib.contextmanager
     def _taken(self) -> Iterator[ByteProcess]:
-        """A process without work, for the block."""
+        """An idle process, for the duration of the block."""
         with self._room:
             process, whole = self._take(), False
             try:
                 yield process
                 whole = True
-            except ValueError:  # of what was asked for: the process itself is well
+            except ValueError:  # the request was wrong, not the process
                 whole = True
                 raise
             finally:
@@ -169,7 +169,7 @@ class BytePool:
             if not self._alive:
                 for _ in range(self.count):
                     self._free.put(self._start())
-            return self._next() or self._start()  # a new one where one has failed
+            return self._next() or self._start()  # replaces one that has failed
 
     def _start(self) -> ByteProcess:
         process = ByteProcess(self._module, self._words)
@@ -216,5 +216,5 @@ def serve_bytes(answer: Callable[[Request], bytes | memoryview]) -> None:
                 out.write(HEAD.pack(failed, len(content)))
                 out.write(content)
                 out.flush()
-            except OSError:  # whoever asked has ended
+            except OSError:  # the process that asked has ended
                 os._exit(0)
