@@ -11,7 +11,7 @@ class Marks:
     """One set of marks.
 
     "line" and "dashed" join the points; "bars" rise from the axis and have the width of the first two x; "circles" and
-    "boxes" are points, coloured by `classes` where there are any; "vertical" is a line across the chart at each x.
+    "boxes" are points, coloured by `classes` if there are any; "vertical" is a line across the chart at each x.
     Lines may have a second axis at the right.
     """
 
@@ -38,7 +38,7 @@ class Chart:
 
 
 def from_plain(stored: dict[str, Any]) -> Chart:
-    """The chart that `plain` wrote. Raises KeyError or TypeError when it is none."""
+    """The chart that `plain` wrote. Raises KeyError or TypeError for anything else."""
     marks = tuple(
         Marks(
             mark["title"], mark["look"], tuple(mark["x"]), tuple(mark["y"]), tuple(mark["classes"]),

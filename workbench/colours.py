@@ -11,14 +11,15 @@ GOLDEN = 0.618034
 
 
 def rgb(*colours: str) -> np.ndarray:
-    """ "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
+    """Colours "#RRGGBB" as 0xFFRRGGBB, uint32 [g]."""
     return np.array([0xFF000000 | int(colour[1:], 16) for colour in colours], np.uint32)
 
 
 def told_apart(wanted: Sequence[int]) -> list[int]:
-    """Places in OF_RUNS for groups that want these indices: each its own, unless a group before it has that one.
+    """Indices into OF_RUNS for groups with these colour indices (modulo the palette), so that groups look different.
 
-    Such a group takes one that no other wants, as long as there is one: three groups of three seeds would have two.
+    A group keeps its own colour unless an earlier group has it. It then gets a colour that is no group's own, as long
+    as there is one.
     """
     own = [index % len(OF_RUNS) for index in wanted]
     free = [index for index in range(len(OF_RUNS)) if index not in own]
@@ -31,7 +32,7 @@ def told_apart(wanted: Sequence[int]) -> list[int]:
 
 
 def class_colours(count: int, dark: bool = False) -> np.ndarray:
-    """Okabe-Ito up to 7 classes; beyond that hues that differ much between neighbours in the list. uint32 [count]."""
+    """Okabe-Ito for up to 7 classes; for more, hues that differ strongly from one class to the next. uint32 [count]."""
     if count <= 7:
         return rgb(*OKABE_ITO[:6], NEUTRAL)[:count]
     number = np.arange(count)

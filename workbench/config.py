@@ -172,7 +172,7 @@ class RunConfig(BaseModel):
         return choice.params.get(field, described.get(field, {}).get("default"))
 
     def folds(self, known: Catalog) -> tuple[int, int]:
-        """The fold that is asked for, from 1, or 0 for each of them, and how many there are; 0, 0 without folds."""
+        """The requested fold, from 1, or 0 for all folds, and the number of folds; 0, 0 without folds."""
         if not self.fact(known, "split", "folds"):
             return 0, 0
         return int(self.value(known, "split", "fold")), int(self.value(known, "split", "folds"))

@@ -79,7 +79,7 @@ class Control:
         self.cancel()
 
     def give_way(self, seconds: float) -> None:
-        """Let the window have the interpreter for that long from now: no pause, nothing is said."""
+        """Leave the interpreter to the window for that long from now; this is not a pause, and emits no event."""
         self._stand_back_until = monotonic() + seconds
 
     def stand_back(self) -> None:

@@ -1,4 +1,4 @@
-"""Names that people and files bring, as they are shown: no letter of one may steer the sentence that it stands in."""
+"""Names from users and files, made safe to show: no character of a name may affect the sentence around it."""
 
 from unicodedata import bidirectional, category
 

@@ -9,7 +9,7 @@ _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not i
 def byte_size(count: float, space: str = " ") -> str:
     """Bytes as "0.12 MB", "412 MB" or "1.3 GB", where MB is 10^6 and GB 10^9 of them: the unit of the whole program.
 
-    `space` separates the number from its unit. A limit that is a power of two is said in MiB or GiB instead.
+    `space` separates the number from its unit. A limit that is a power of two is written in MiB or GiB instead.
     """
     millions = count / 1e6
     if 0 < millions < 0.01:

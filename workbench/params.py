@@ -34,7 +34,7 @@ def param(
     """Declare one field.
 
     Args:
-        default: the value when nothing is said; every parameter has one.
+        default: the value unless another is given; every parameter has one.
         help: one sentence for the tooltip.
         label: words beside the editor; by default the field's name.
         unit: "px", "images", ...; shown after the value.

@@ -8,7 +8,7 @@ class Problem(Exception):  # noqa: N818 - the word the user reads
         what: what happened, naming the file, field or device.
         kept: what is safe; empty when nothing was at stake.
         todo: what the user can do next; empty when nothing can be done.
-        field: dotted name of the config's field that is at fault, such as "embedding.dim"; empty when none is.
+        field: dotted name of the config's field that is wrong, such as "embedding.dim"; empty if none is.
         fits: a value of that field with which this problem does not occur; None when none is known.
     """
 

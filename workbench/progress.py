@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled where nobody wants the result
+Progress = Callable[[str, int, int], None]  # (text, done, total); raises Cancelled once the result is not wanted
 
 
 def quiet(text: str, done: int, total: int) -> None:

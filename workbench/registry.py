@@ -57,7 +57,7 @@ def register(
         facts: fields of the kind's class in entries/facts.py.
 
     Raises:
-        ValueError: the kind is none, or the name is taken.
+        ValueError: the kind is unknown, or the name is taken.
         TypeError: a fact that entries of this kind do not have.
     """
     if kind not in OF_KIND:

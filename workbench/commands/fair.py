@@ -60,7 +60,7 @@ def add_to(group: click.Group, workspace_option: Callable[..., Any], default_wor
 
 
 def _chosen(asked: tuple[str, ...], there: list[str]) -> list[str]:
-    """The names, of options that may hold several with commas between. Raises Problem for one that is none."""
+    """The names in options that may contain several, separated by commas. Raises Problem for an unknown name."""
     names = [name.strip() for words in asked for name in words.split(",")] or sorted(there)
     for name in names:
         if name not in there:

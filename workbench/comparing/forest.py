@@ -60,7 +60,7 @@ class Forest:
 
     @property
     def tests(self) -> int:
-        """How many tests were made: differences of too few seeds are none."""
+        """The number of tests; differences with too few seeds are not tested."""
         return sum(test.p is not None for row in self.rows for test in row.tests)
 
 
@@ -123,7 +123,7 @@ def _p(baseline: Summary, other: Cell) -> float | None:
 def forest_table(forest: Forest) -> list[list[str | float]]:
     """Group, then difference, 95% limits, p after Holm and seeds of each metric, the head first; shares in points.
 
-    What there is not is an empty string.
+    Missing values are empty strings.
     """
     head: list[str | float] = ["group"]
     for metric in forest.metrics:
@@ -155,7 +155,7 @@ def in_numbers(test: Tested) -> str:
 def claims(forest: Forest) -> list[str]:
     """Sentences: which groups beat the baseline, are worse, or only differ, on which metrics, at 5% after Holm.
 
-    Of a metric that is no share nobody knows whether more is better: its groups are higher or lower.
+    For a metric that is not a share, it is not known whether more is better: its groups are called higher or lower.
     """
     sentences = [sentence for kind in KINDS for sentence in _told(forest, kind)]
     if sentences or not forest.tests:

@@ -29,7 +29,7 @@ class Interval:
 
     @property
     def holds_zero(self) -> bool:
-        """Whether zero is between the limits, or on one; True when there are none."""
+        """Whether zero is between the limits or equal to one; True if there are no limits."""
         return not self.known or self.low <= 0 <= self.high
 
 

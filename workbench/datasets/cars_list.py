@@ -13,7 +13,7 @@ FIELDS = ("relative_im_path", "class", "test")
 
 
 def read(path: str) -> dict[str, list[Any]]:
-    """(relative path, class from 1, test flag) of every image, and the class names. Raises whatever SciPy does."""
+    """(relative path, class from 1, test flag) of every image, and the class names. Errors are SciPy's."""
     from scipy.io import loadmat
 
     whole: dict[str, Any] = loadmat(path, squeeze_me=True, variable_names=("annotations", "class_names"))

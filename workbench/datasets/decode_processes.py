@@ -39,7 +39,7 @@ class Format(Protocol):
 
 
 def decoders(files: int, cores: int) -> BytePool | None:
-    """Processes to decode so many files by, or None where threads are as fast."""
+    """Processes to decode this many files, or None if threads are as fast."""
     if cores < LEAST_CORES or files < LEAST_FILES:
         return None
     return BytePool(MODULE, [], min(MOST_PROCESSES, cores))

@@ -1,4 +1,4 @@
-"""A folder per class, in a folder or an archive: any images of one's own."""
+"""A folder per class, in a folder or an archive: the user's own images."""
 
 import os
 from pathlib import Path

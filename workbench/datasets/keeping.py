@@ -40,7 +40,7 @@ def keep(
 
 
 def form_of(count: int, size: int, channels: int, wanted: Wanted, whole: bool) -> Squares | Encoded:
-    """How `keep` keeps so many images of `size` px."""
+    """How `keep` keeps this number of images of `size` px."""
     squares = Squares(size, channels)
     if wanted == "encoded" or whole or (wanted == "auto" and squares.room(count) > LARGE):
         return Encoded(size, channels)

@@ -16,7 +16,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import SEARCHED, TRAINED, Stored, comparable
 
-MOST_QUERIES = 5_000  # with more, so many are drawn; the gallery stays whole
+MOST_QUERIES = 5_000  # if there are more, this many are drawn; the gallery stays whole
 KS = (1, 2, 4, 8)
 TIMED = 200  # queries, one at a time
 SEED = 0
@@ -34,7 +34,7 @@ class Search:
     gallery_labels: np.ndarray  # [n] int64
     gallery_ids: np.ndarray  # [n] int64, rising
     cosine: bool
-    drawn_from: int  # queries that there are
+    drawn_from: int  # number of all queries
     training: np.ndarray | None = None  # [t, d] float32 on which stores are fitted; None: on the gallery
 
     @property
@@ -56,9 +56,9 @@ class Measured:
     title: str
     detail: str
     bytes: float  # of one more image
-    fixed_bytes: int  # whatever the number of images
+    fixed_bytes: int  # independent of the number of images
     ms: float  # median of one query's search for its ten nearest, one thread
-    grows: str  # "linear" or "log": how that time goes with the gallery
+    grows: str  # "linear" or "log": how that time grows with the gallery
     metrics: dict[str, float]  # "MAP@R", "recall@1", ...; "MAP@R/low", "MAP@R/high"
     difference: tuple[float, float, float]  # MAP@R less the baseline's, paired by query: mean, low, high
     kept: float  # share of the exact ten nearest that are among the store's
@@ -66,7 +66,7 @@ class Measured:
 
 
 def search_of(stored: Stored, most: int = MOST_QUERIES) -> Search:
-    """Queries and gallery of an evaluation; of more than `most` queries so many are drawn, the same each time.
+    """Queries and gallery of an evaluation; of more than `most` queries, `most` are drawn, the same ones each time.
 
     Raises:
         Problem: no query has a true neighbour.
@@ -99,7 +99,7 @@ def measure(
 
     Args:
         kinds: what is measured. ks: ranks of recall@k.
-        progress: told of each store; may raise Cancelled.
+        progress: called for each store; may raise Cancelled.
     """
     ordered = [kind(BASELINE), *(wanted for wanted in kinds if wanted.name != BASELINE)]
     measured: list[Measured] = []

@@ -9,7 +9,7 @@ from workbench.evaluation.conventions import Between
 from workbench.problem import Problem
 from workbench.results.stored import Stored
 
-MOST_IMAGES = 3_000  # whose pairs are all counted; of more so many are drawn, by class
+MOST_IMAGES = 3_000  # all pairs of up to this many images are counted; of more images, this many are drawn by class
 RESAMPLES, LEVEL = 200, 0.95
 BINS = 80  # of the histograms
 ROOM = 4  # times the wanted false accepts are kept for resampling

@@ -18,7 +18,7 @@ def nearest(
     Args:
         queries: [m, e]. gallery: [n, e] in the order of its sample ids: of equal distances the lower row is first.
         own: [m] the gallery row that is the query itself and is left out; None: none is.
-        depth: at least 1; cut to what there is.
+        depth: at least 1; at most all gallery rows are returned.
         between: called after each block; may raise Cancelled.
     """
     columns = np.asarray(gallery, np.float64)

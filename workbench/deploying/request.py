@@ -1,4 +1,4 @@
-"""A measurement of a stored evaluation as it is asked for, by the window and the command line alike."""
+"""The request to measure a stored evaluation, which the window and the command line share."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

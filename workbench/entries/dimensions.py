@@ -11,7 +11,7 @@ Rule = dict[str, Any]
 
 
 def refusal(rule: Rule, choice: str, classes: int, size: int) -> str:
-    """Why this choice cannot have embeddings of `size` dimensions for so many classes; empty if it can."""
+    """Why this choice cannot have embeddings of `size` dimensions for this number of classes; empty if it can."""
     least, most = _limits(rule, choice, classes)
     if (least is None or size >= least) and (most is None or size <= most):
         return ""

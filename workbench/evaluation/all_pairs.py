@@ -17,8 +17,8 @@ from workbench.evaluation.two_pass import GATHERED, ONEDNN, ROUNDING, Product
 
 SIDE = 2048  # samples of a block, at most 2^16
 ROWS = 1024  # rows of a tile; smaller tiles stay in the cache, but threads that share cores wait at each one
-SAMPLED = 16  # one in so many of the gallery gives the bounds ...
-FEWEST = 256  # ... but at least so many
+SAMPLED = 16  # one in SAMPLED of the gallery gives the bounds ...
+FEWEST = 256  # ... but at least FEWEST embeddings
 HALF_UNIT = 2.0**-9  # largest rounding error of bfloat16 for a number below 1; results above 1 are clipped
 HELD = 2**27  # candidates of all samples, at most; about a quarter is in memory at once, 10 bytes each
 

@@ -101,7 +101,7 @@ def export_run(
     progress: Progress = quiet,
     epoch: Epoch = BEST,
 ) -> list[Path]:
-    """Write a run in some formats; a run that is still training is written as it is now.
+    """Write a run in some formats; a run that is still training is written in its current state.
 
     Args:
         names: keys of FORMATS.

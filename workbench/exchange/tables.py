@@ -184,7 +184,7 @@ def _shape(array: np.ndarray) -> str:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    """The cells of every line that is not empty. Raises Problem when there is none, or it is no text."""
+    """The cells of every line that is not empty. Raises Problem if there is none, or if the file is not text."""
 
     def refused(why: str) -> Problem:
         return Problem(f"{path} cannot be read as a table ({why}).", kept=KEPT, todo="Save it as UTF-8.")

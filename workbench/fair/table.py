@@ -179,7 +179,7 @@ def ranking_cells(comparison: Comparison) -> list[list[str]]:
 
 
 def verdicts(comparison: Comparison) -> list[str]:
-    """How many pairs differ, which methods are not told apart, and why others are left out."""
+    """How many pairs differ, which methods do not differ, and why others are left out."""
     significant = sum(difference.significant for difference in comparison.differences)
     lines = [f"{significant} of {len(comparison.differences)} pairs differ at 5% after Holm's correction."]
     for first, last in comparison.groups:

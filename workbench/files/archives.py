@@ -21,7 +21,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 
 LARGEST = 64 << 30  # bytes, unpacked
-MOST_FILES = 500_000  # zipfile takes 300 MB of memory for so many
+MOST_FILES = 500_000  # for this many, zipfile takes 300 MB of memory
 MOST_READ = 5_000_000  # files of a tar that is read without unpacking
 MOST_LISTED = 48 << 20  # bytes of a zip's list of files
 MOST_HEADER = 4 << 20  # bytes of a tar's header of one file

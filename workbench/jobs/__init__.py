@@ -1,4 +1,4 @@
-"""The one place that starts threads and processes."""
+"""The only room that starts threads and processes."""
 
 from workbench.jobs.byte_process import BytePool, ByteProcess, Request, serve_bytes
 from workbench.jobs.interpreter import python

@@ -1,4 +1,4 @@
-"""Processes that answer lines of JSON with bytes: for work in Python that would hold this interpreter's lock."""
+"""Processes that answer lines of JSON with bytes, for Python work that would hold this process's interpreter lock."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ Request = dict[str, Any]
 HEAD = struct.Struct("<bq")  # how it ended (one of the next three), and the number of bytes that follow
 WELL, REFUSED, NO_MEMORY = range(3)
 MOST_WORDS = 1 << 16  # bytes of an error
-ROOM = 1 << 20  # bytes that may be under way
+ROOM = 1 << 20  # bytes, size of the socket's buffer
 
 
 class ByteProcess:
@@ -97,7 +97,7 @@ class ByteProcess:
         raise (MemoryError if end == NO_MEMORY else ValueError)(words.decode("utf-8", "replace"))
 
     def _read(self, into: memoryview) -> None:
-        """Fill `into` from its output. Raises Problem if that ends before."""
+        """Fill `into` from its output. Raises Problem if the output ends too early."""
         done = 0
         while done < len(into):
             count = self._some(into[done:])
@@ -108,9 +108,9 @@ class ByteProcess:
             done += count
 
     def _some(self, into: memoryview) -> int:
-        """Read into the buffer, in one call where that can be asked for; returns the bytes read, 0 at the end.
+        """Read into the buffer, in one system call if possible; returns the number of bytes, 0 at the end.
 
-        Each return from a call waits for the interpreter lock: 5 ms where another thread works in Python without end.
+        Each return from a call waits for the interpreter lock: 5 ms while another thread runs Python code all the time.
         """
         try:
             if self._answers is not None:
@@ -125,9 +125,9 @@ class ByteProcess:
 
 
 class BytePool:
-    """Several such processes, which are started at the first request; several threads may ask at once.
+    """Several such processes, which are started at the first request; several threads may send requests at once.
 
-    They end with `close`, when the pool is forgotten, or with this process.
+    They end with `close`, when the pool is garbage-collected, or with this process.
 
     Args:
         module, words: as of a ByteProcess.
@@ -143,12 +143,12 @@ class BytePool:
         weakref.finalize(self, _end, self._alive)
 
     def fill(self, request: Request, into: memoryview) -> None:
-        """As `ByteProcess.fill`, by the next process without work. Raises Problem, too, if none can be started."""
+        """As `ByteProcess.fill`, by the next idle process. Also raises Problem if none can be started."""
         with self._taken() as process:
             process.fill(request, into)
 
     def answer(self, request: Request) -> bytearray:
-        """As `ByteProcess.answer`, by the next process without work. Raises as `fill`."""
+        """As `ByteProcess.answer`, by the next idle process. Raises as `fill`."""
         with self._taken() as process:
             return process.answer(request)
 
@@ -160,7 +160,7 @@ class BytePool:
 
     @contextlib.contextmanager
     def _taken(self) -> Iterator[ByteProcess]:
-        """A process without work, for the block."""
+        """An idle process, for the duration of the block."""
         with self._room:
             process, whole = self._take(), False
             try:
@@ -177,7 +177,7 @@ class BytePool:
             if not self._alive:
                 for _ in range(self.count):
                     self._free.put(self._start())
-            return self._next() or self._start()  # a new one where one has failed
+            return self._next() or self._start()  # replaces one that has failed
 
     def _start(self) -> ByteProcess:
         process = ByteProcess(self._module, self._words)
@@ -229,7 +229,7 @@ def serve_bytes(answer: Callable[[Request], bytes | memoryview]) -> None:
                 out.write(HEAD.pack(end, len(content)))
                 out.write(content)
                 out.flush()
-            except OSError:  # whoever asked has ended
+            except OSError:  # the process that asked has ended
                 os._exit(0)
 
 

@@ -15,7 +15,7 @@ class Started(Protocol):
 
     @property
     def cancelled(self) -> bool:
-        """Whether anyone asked it to end: it then gives no answer."""
+        """Whether it was asked to end; it then gives no answer."""
 
     def cancel(self) -> None:
         """Ask it to end, and drop its answer."""
@@ -44,8 +44,9 @@ class Newest:
 
     Args:
         threads: starts the work.
-        one_at_a_time: a new request waits until the running one has ended, and of several that wait only the newest is
-            done: one thread reads while a key is held down. By default a new request cancels the one before.
+        one_at_a_time: a new request waits until the running one has ended, and of several waiting ones only the newest
+            is done, so that a key that is held down keeps one thread busy. By default a new request cancels the one
+            before.
     """
 
     def __init__(self, threads: Threads, *, one_at_a_time: bool = False) -> None:
@@ -56,7 +57,7 @@ class Newest:
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is still to come; already False while `then` or `failed` of `ask` is called."""
+        """Whether an answer is still to come; already False when `then` or `failed` of `ask` is called."""
         return self._running is not None and not self._running.cancelled
 
     def ask(
@@ -68,7 +69,7 @@ class Newest:
         *,
         quiet: bool = False,
     ) -> None:
-        """Do `work` instead of the request before; the arguments are those of `Threads.run_in_thread`."""
+        """Do `work` instead of the previous request; the arguments are those of `Threads.run_in_thread`."""
         begin = partial(self._begin, title, work, then, failed or self._threads.notify, quiet)
         if self._one_at_a_time and self.busy:
             self._next = begin

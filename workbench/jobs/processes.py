@@ -33,7 +33,7 @@ def start_detached(words: list[str], log: Path) -> None:
     Raises:
         Problem: the log cannot be written or the process cannot be started.
     """
-    # getattr: the flags are there on Windows only.
+    # getattr: the flags exist only on Windows.
     flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -48,16 +48,16 @@ def start_detached(words: list[str], log: Path) -> None:
             )
     except OSError as error:
         raise Problem(f"The background process cannot be started ({error.strerror}).") from None
-    start_daemon("end of a worker", lambda: _wait(process))  # a child that nobody waits for becomes a zombie
+    start_daemon("end of a worker", lambda: _wait(process))  # without a wait, an ended child stays as a zombie
 
 
 def _lasting_program() -> str:
-    """This Python, or the AppImage that holds it (`sys.frozen` is set by PyInstaller)."""
+    """This Python, or the AppImage that contains it (`sys.frozen` is set by PyInstaller)."""
     return os.environ.get("APPIMAGE", sys.executable) if getattr(sys, "frozen", False) else sys.executable
 
 
 def printed_by(module: str, path: Path, seconds: float) -> str:
-    """What `python -m module path` prints: for libraries that a damaged file can crash.
+    """What `python -m module path` prints, for libraries that crash on damaged files.
 
     Raises:
         ValueError: why there is no answer, in a few words.
@@ -110,7 +110,7 @@ class ToldProcess:
 
     @property
     def pid(self) -> int:
-        """Its number in the system."""
+        """The process id."""
         return self._process.pid
 
     def tell(self, message: Answer) -> None:
@@ -128,8 +128,11 @@ class ToldProcess:
         return answers
 
     def join(self, timeout: float) -> int | None:
-        """Wait for its end and its last answer; returns its exit status, negative for a signal, None if it runs."""
-        if not self._heard_all.wait(timeout) and self._process.poll() is None:  # one wake-up; Popen.wait has many
+        """Wait up to `timeout` seconds for its end and its last answer.
+
+        Returns its exit status, negative for a signal; None if it still runs.
+        """
+        if not self._heard_all.wait(timeout) and self._process.poll() is None:  # wakes up once; Popen.wait polls
             return None
         try:
             status = self._process.wait(timeout)
@@ -139,7 +142,7 @@ class ToldProcess:
         return status
 
     def close(self) -> None:
-        """Close its input, and wait for its end."""
+        """Close its input and wait for its end."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -179,7 +182,7 @@ class AnalysisProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def request(self, op: str, **fields: Any) -> int:
-        """Ask for `op`; returns the number that its answers will carry."""
+        """Send a request for `op`; returns its number, which is the `id` of its answers."""
         with self._lock:
             number = next(self._numbers)
             self._waiting.add(number)
@@ -253,7 +256,7 @@ class AnalysisProcess:
                 self._on_answer(answer)
         process.stdout.close()
         process.wait()
-        with contextlib.suppress(OSError):  # what a dead process did not read cannot be flushed
+        with contextlib.suppress(OSError):  # flushing fails if the process died before it had read everything
             process.stdin.close()
         with self._lock:
             orphans = sorted(self._waiting) if self._process is process else []
@@ -278,7 +281,7 @@ class RankProcesses:
 
     Args:
         module: what runs there; it calls `serve_rank`.
-        orders: one for each rank from 1 on.
+        orders: one for each rank, from rank 1 on.
     """
 
     def __init__(self, module: str, orders: Sequence[Answer]) -> None:
@@ -299,7 +302,7 @@ class RankProcesses:
                 process.stdin.flush()
 
     def wait_until_ready(self) -> None:
-        """Wait for the line of each rank. Raises Problem if one ended instead."""
+        """Wait until every rank has written its line. Raises Problem if one ended instead."""
         for process in self._processes:
             assert process.stdout is not None
             if not process.stdout.readline():
@@ -340,9 +343,9 @@ class RankProcesses:
 
 
 def serve_rank(train: Callable[[Answer], None]) -> None:
-    """The main function of a RankProcesses module: `train(order)`, in a process that ends with rank 0. Never returns.
+    """The main function of a RankProcesses module: runs `train(order)`, and never returns.
 
-    A Problem becomes its last line. Ctrl+C is for rank 0.
+    The process ends with rank 0 and ignores Ctrl+C, which rank 0 handles. A Problem becomes its last line of output.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     order = json.loads(sys.stdin.buffer.readline())

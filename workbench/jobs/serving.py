@@ -1,4 +1,4 @@
-"""Analysis processes: JSON lines in and out, one job at a time. A server module gives its ops and calls `run`.
+"""Analysis processes: JSON lines in and out, one job at a time. A server module defines its ops and calls `run`.
 
 Requests are {"id", "op", ...}; answers {"id", "event": "progress", "text", "done", "total"}, {"id", "event": "result",
 ...} or {"id", "event": "error", "what", "kept", "todo"}. Every server also has the ops cancel and quit. The process
@@ -30,7 +30,7 @@ Ops = dict[str, Op]
 CAN_PEEK = sys.platform != "win32"
 Field = TypeVar("Field")
 NICE = 15  # lower priority than a training thread, which may hold the interpreter lock while the window waits
-OFTEN = 0.1  # seconds between progress answers of one stage, at least
+OFTEN = 0.1  # minimum time in seconds between two progress answers of one stage
 
 
 class InputClosed(Exception):  # noqa: N818 - an end, not an error
@@ -47,13 +47,13 @@ class Requests:
         self._closed = False
 
     def next(self) -> bytes | None:
-        """Wait for the next line; None when the input is closed and all lines are read."""
+        """Wait for the next line; None once the input is closed and all lines have been read."""
         while not self._lines and not self._closed:
             self._read()
         return self._lines.popleft() if self._lines else None
 
     def withdrawn(self, number: object) -> bool:
-        """Whether a cancel of this request has arrived. Raises InputClosed when the input ended."""
+        """Whether this request has been cancelled. Raises InputClosed if the input has ended."""
         while CAN_PEEK and not self._closed and select.select([self._descriptor], [], [], 0)[0]:
             self._read()
         if self._closed:
@@ -68,7 +68,7 @@ class Requests:
 
 
 def is_cancel(line: bytes, number: object) -> bool:
-    """Whether a line withdraws request `number`."""
+    """Whether a line cancels request `number`."""
     try:
         message = json.loads(line)
     except ValueError:
@@ -77,7 +77,7 @@ def is_cancel(line: bytes, number: object) -> bool:
 
 
 def answer(line: bytes, ops: Ops, requests: Requests, tell: Callable[[Message], None]) -> bool:
-    """Handle one request line; False when it asks to quit. Every failure becomes an error answer."""
+    """Handle one request line; returns False if it is "quit". Every failure becomes an error answer."""
     number: object = None
     try:
         request = _understood(line, ops)
@@ -136,7 +136,7 @@ def _reporter(number: object, requests: Requests, tell: Callable[[Message], None
 
 
 def field(request: Message, name: str, kind: type[Field]) -> Field:
-    """A field of a request. Raises Problem when it is missing or not of that kind."""
+    """A field of a request. Raises Problem if it is missing or not of that type."""
     value = request.get(name)
     if not isinstance(value, kind):
         raise Problem(f"The request must name {name!r} as {kind.__name__}, not {value!r}.")
@@ -148,7 +148,7 @@ def _error(number: object, what: str, kept: str = "", todo: str = "") -> Message
 
 
 def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
-    """Answer requests until one is "quit" or the input closes."""
+    """Answer requests until one is "quit" or the input is closed."""
 
     def tell(message: Message) -> None:
         out.write(json.dumps(message) + "\n")
@@ -159,7 +159,7 @@ def serve(ops: Ops, requests: Requests, out: IO[str]) -> None:
 
 
 def step_back() -> None:
-    """Lower the priority of this process below training and the window, where the system can do that."""
+    """Lower the priority of this process below training and the window, if the system allows it."""
     if hasattr(os, "nice"):
         os.nice(NICE)
 
@@ -182,5 +182,5 @@ def run(ops: Ops, *, awaited: bool = False) -> None:
     with open(own_output, "w", encoding="utf-8") as out:
         try:
             serve(ops, Requests(own_input), out)
-        except BrokenPipeError:  # nobody listens any more
+        except BrokenPipeError:  # the parent process has ended
             os._exit(0)

@@ -25,10 +25,10 @@ NICE = 10  # of a job's threads; the window's is 0
 
 
 class Job:
-    """Runs `work(control, emit)` on its own thread; ask it to stop through `.control`.
+    """Runs `work(control, emit)` on its own thread; `control` pauses and stops it.
 
     Args:
-        behind_window: give it a lower priority than the window of this process, where the system can do that.
+        behind_window: give the thread a lower priority than this process's window, if the system allows it.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Job:
     ) -> None:
         self.control = control or Control()
         self.ended: Ended | None = None  # how it ended, even if that could not be reported
-        self.untold: Problem | None = None  # why `emit` failed for the Ended event
+        self.untold: Problem | None = None  # why the Ended event could not be emitted
         self._work, self._emit, self._behind_window = work, emit, behind_window
         self._thread = threading.Thread(target=self._run, name=name)
         self._begun = threading.Event()  # its thread has started, or never will
@@ -48,11 +48,11 @@ class Job:
 
     @property
     def alive(self) -> bool:
-        """Whether its work, or the end of its thread, is still to come; call it after `start`."""
+        """Whether its thread has not ended yet; call it after `start`."""
         return not self.join(0)
 
     def join(self, timeout: float | None = None) -> bool:
-        """Wait for the end, after `start`; False when it has not come within `timeout` seconds."""
+        """Wait for the end, after `start`; returns False if it has not come within `timeout` seconds."""
         asked = monotonic()
         if not self._begun.wait(timeout):
             return False
@@ -61,7 +61,7 @@ class Job:
         return not self._thread.is_alive()
 
     def begin(self) -> None:
-        """Start the thread and wait until it runs; called by the thread that does nothing else."""
+        """Start the thread and wait until it runs; called only by the thread of `_starter`."""
         try:
             self._thread.start()
         except RuntimeError as error:  # the system has no more threads, or the program is ending
@@ -100,7 +100,10 @@ class Job:
 
 @cache
 def _starter(behind_window: bool) -> "SimpleQueue[Job]":
-    """Jobs to begin. A thread that starts another waits until that one runs; the window's thread must not wait."""
+    """A queue of jobs, whose threads are started by a thread of its own.
+
+    Starting a thread waits until it runs, and the window's thread must not wait.
+    """
     asked: SimpleQueue[Job] = SimpleQueue()
 
     def start_each() -> None:
@@ -114,7 +117,7 @@ def _starter(behind_window: bool) -> "SimpleQueue[Job]":
 
 
 def let_the_window_go_first() -> None:
-    """Lower the priority of this thread and those that it starts; on Linux, where each thread has its own niceness."""
+    """Lower the priority of this thread and those that it starts; only on Linux, where threads have a niceness."""
     if sys.platform == "linux":
         own = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, own, max(NICE, os.getpriority(os.PRIO_PROCESS, own)))  # only root may lower it
@@ -122,7 +125,7 @@ def let_the_window_go_first() -> None:
 
 @contextlib.contextmanager
 def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[None]:
-    """Repeat `work` on its own thread, every `seconds`, while the block runs; a Problem does not end it."""
+    """Call `work` on its own thread, `every` seconds, while the block runs; a Problem is logged and does not end it."""
     over = threading.Event()
 
     def repeat() -> None:
@@ -142,7 +145,7 @@ def repeating(name: str, every: float, work: Callable[[], None]) -> Iterator[Non
 
 
 def cores() -> int:
-    """Processor cores that this process may use."""
+    """The number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
@@ -151,13 +154,13 @@ def in_threads(
 ) -> Generator[B, None, None]:
     """The result of `work` for each item, in their order, computed by several threads.
 
-    For work that releases the interpreter lock. All threads have ended when the iterator has ended or was closed:
+    For work that releases the interpreter lock. All threads have ended once the iterator is exhausted or closed;
     close it if it is not read to its end.
 
     Args:
         items: read by the thread that reads the results, a little ahead of them.
-        threads: by default as many as there are cores, four at most.
-        ahead: results for each thread that may wait to be read.
+        threads: by default the number of cores, but at most four.
+        ahead: most results per thread that wait to be read.
     """
     count = threads or min(4, cores())
     pool = ThreadPoolExecutor(count)
@@ -175,11 +178,11 @@ def in_threads(
 
 @contextlib.contextmanager
 def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
-    """Run `work` on a thread during the block, which gets a function that waits for its result, or raises."""
+    """Run `work` on a thread during the block; yields a function that waits for its result, or raises its error."""
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(work).result
 
 
 def start_daemon(name: str, work: Callable[[], None]) -> None:
-    """Run `work` on a daemon thread, which does not delay the end of the program: for warming up and listening."""
+    """Run `work` on a daemon thread, which does not delay the end of the program; for warm-up and listening."""
     threading.Thread(target=work, name=name, daemon=True).start()

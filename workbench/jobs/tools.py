@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-TOOL_LIMIT = 60.0  # seconds that a program of the system gets
-MOST_SAID = 1 << 16  # bytes of a program's errors that are read
+TOOL_LIMIT = 60.0  # seconds that a program of the system may run
+MOST_SAID = 1 << 16  # most bytes that are read of a program's standard error
 BLOCK = 1 << 16  # bytes
 LOOK_EVERY = 0.1  # seconds
 NO_QUESTION = {"SSH_ASKPASS": "false", "SSH_ASKPASS_REQUIRE": "force"}  # OpenSSH asks through a program that fails
@@ -22,9 +22,9 @@ class Done:
 
     Attributes:
         status: its exit status, negative for a signal.
-        out: what it printed.
-        errors: what it printed as errors, the first 64 KiB as text.
-        cut: why it was ended before its time: "time", "size" or "cancelled"; empty otherwise.
+        out: its standard output.
+        errors: the first 64 KiB of its standard error, as text.
+        cut: why it was killed: "time", "size" or "cancelled"; empty otherwise.
     """
 
     status: int
@@ -48,16 +48,16 @@ def run_tool(
     """Run a program to its end.
 
     Args:
-        words: its name and arguments; no shell reads them.
+        words: its name and arguments, which no shell interprets.
         stdin: its input.
         seconds: after which it is killed.
-        most: bytes that it may print; it is killed when it prints more.
+        most: bytes of standard output; the program is killed if it prints more.
         folder: its working directory; by default that of this process.
-        cancelled: called often, on another thread; the program is killed as soon as it returns True.
+        cancelled: called every 0.1 s on another thread; the program is killed once it returns True.
         asks: whether it may ask the user at the terminal, or through the system's password dialog.
 
     Raises:
-        OSError: it is not installed, or cannot be started.
+        OSError: the program is not installed or cannot be started.
     """
     # Files, not pipes: OpenSSH's shared connection keeps the stderr pipe open after its caller has ended.
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
@@ -87,7 +87,7 @@ def _watch(
     process: "subprocess.Popen[bytes]", seconds: float, cancelled: Callable[[], bool], ended: threading.Event,
     cut: list[str],
 ) -> None:  # fmt: skip
-    """Kill the process when its time is over or it was cancelled; `cut` gets the reason."""
+    """Kill the process if its time is over or it was cancelled; the reason is added to `cut`."""
     limit = monotonic() + seconds
     while not ended.wait(LOOK_EVERY):
         if cancelled() or monotonic() > limit:
@@ -97,7 +97,7 @@ def _watch(
 
 
 def _read(process: "subprocess.Popen[bytes]", most: int) -> bytes:
-    """What the process prints, at most `most` bytes and one more: then it is killed."""
+    """What the process prints, up to `most` + 1 bytes; it is killed if it prints more than `most`."""
     assert process.stdout is not None
     blocks, left = [], most + 1
     with process.stdout as out:

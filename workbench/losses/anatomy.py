@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import checked, distances, pair_masks
 
-SMALLEST_LAMBDA = 1e-8  # below it the terms in 1 / lambda are noise: PCE is undefined there
+SMALLEST_LAMBDA = 1e-8  # below this, terms in 1 / lambda are rounding noise, and PCE is undefined
 
 
 def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
@@ -40,7 +40,7 @@ def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class PCE:
-    """Pairwise cross-entropy at one moment, in nats; NaN with a `reason` where it is undefined."""
+    """Pairwise cross-entropy at one step, in nats; if it is undefined, NaN with a `reason`."""
 
     value: float
     lam: float  # lambda of Eq. 24: the smallest eigenvalue of any A_k
@@ -82,7 +82,7 @@ def pce(embeddings: Tensor, labels: Tensor, weight: Tensor, bias: Tensor | None 
 
 @dataclass(frozen=True, slots=True)
 class PartsOfLoss:
-    """A loss as tightness plus contrastive part (Table 2); they add up to the loss that is shown."""
+    """The tightness part and the contrastive part of a loss (Table 2), whose sum is the loss."""
 
     tightness: float
     contrastive: float
@@ -107,7 +107,7 @@ def tightness_contrastive(
     beta: float = 50.0,
     base: float = 0.5,
 ) -> PartsOfLoss:
-    """The two parts of a loss on a batch, in float64; it need not be the loss that is being trained.
+    """The two parts of a loss on a batch, in float64; this may be another loss than the one that is trained.
 
     Args:
         method: "center", "contrastive", "snca", "ms", "spce" or "ce"; "center" and "ce" need `weight`.
@@ -122,7 +122,7 @@ def tightness_contrastive(
         base: m of MS.
 
     Raises:
-        ValueError: unknown method, or one that needs a classifier without it.
+        ValueError: the method is unknown, or needs `weight` and it is None.
 
     Source:
         Boudiaf et al. 2020, Table 2; SPCE in Section 5.1; CE as T = -mean theta_y z, E = mean log-sum-exp.
@@ -175,7 +175,7 @@ class MutualInformation:
 
 @torch.no_grad()
 def mutual_information(embeddings: Tensor, labels: Tensor, logits: Tensor | None = None) -> MutualInformation:
-    """Both views of the mutual information between embeddings and labels, as estimates in nats.
+    """The generative and the discriminative estimate of the mutual information of embeddings and labels, in nats.
 
     Args:
         embeddings: [n, d].

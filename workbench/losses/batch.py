@@ -1,4 +1,4 @@
-"""The check that every loss makes of its batch, its pairs, and their similarities and distances."""
+"""The check that every loss makes of its batch; the pairs of a batch, and their inner products and distances."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,7 +15,7 @@ _in_range = ContextVar("labels_in_range", default=False)
 
 @contextmanager
 def labels_in_range() -> Iterator[None]:
-    """Inside this context `checked` does not read the labels: for a loop that has checked all of them once.
+    """Inside this context `checked` does not read the labels; for a loop that has checked all labels before.
 
     Reading two numbers costs more than a small loss, and a GPU waits for it at every step.
     """
@@ -32,7 +32,7 @@ def checked(embeddings: Tensor, labels: Tensor, num_classes: int | None = None) 
     Raises:
         ValueError: no sample, wrong shapes, different lengths, labels that are not integers or out of range.
     """
-    shape, of_labels = embeddings.shape, labels.shape  # read once: a small loss takes a tenth of a millisecond
+    shape, of_labels = embeddings.shape, labels.shape  # read once: a small loss takes only 0.1 ms
     if len(shape) != 2 or len(of_labels) != 1:
         raise ValueError(
             f"a loss needs embeddings [n, d] and labels [n]: got {_shape(embeddings)} and {_shape(labels)}"
@@ -60,23 +60,23 @@ def positive_pairs(labels: Tensor) -> Tensor:
 
 
 def pair_masks(labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Which ordered pairs (i, j), i != j, are positive and which negative; two bool [n, n]."""
+    """Which ordered pairs (i, j), i != j, are positive, and which are negative; two bool [n, n]."""
     same = labels[:, None] == labels[None, :]
     negative = ~same
     return same.fill_diagonal_(False), negative
 
 
 def on_sphere(vectors: Tensor, radius: float = 1.0) -> Tensor:
-    """Vectors [..., d] at length `radius`, as `torch.nn.functional.normalize` with length 1; differentiable once.
+    """Vectors [..., d] scaled to length `radius`; differentiable once.
 
-    A vector of length `SHORTEST` or less is divided by that, as there.
+    As in `torch.nn.functional.normalize`, a vector shorter than `SHORTEST` is divided by that instead of by its length.
     """
     scaled: Tensor = _OnSphere.apply(vectors, radius)
     return scaled
 
 
 class _OnSphere(torch.autograd.Function):
-    """Removes the part along the vector from its gradient: half of the passes that a root and a quotient need."""
+    """Removes from the gradient the part along the vector, in half of the passes that a root and a quotient need."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, radius: float) -> Tensor:

@@ -1,4 +1,4 @@
-"""The base of the losses that compare the samples of a batch."""
+"""The base class of losses that compare the samples of a batch."""
 
 from typing import Generic, TypeVar
 
@@ -12,9 +12,9 @@ OwnParams = TypeVar("OwnParams", bound=Params)
 
 
 class BatchLoss(Loss, Generic[OwnParams]):
-    """A loss of a whole batch: a subclass writes `forward_checked`, called with a checked batch and without autocast.
+    """A loss of a whole batch. A subclass implements `forward_checked`, which gets a checked batch, without autocast.
 
-    A batch with an embedding that is not finite has the value NaN.
+    The value is NaN if an embedding is not finite.
     """
 
     def __init__(self, params: OwnParams, *, num_classes: int, embedding_dim: int) -> None:

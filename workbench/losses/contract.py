@@ -21,11 +21,12 @@ class Surroundings:
     labels: np.ndarray  # [n] int64, class 0..K-1 of every place; each class occurs
     seed: int
     embed: Callable[[np.ndarray], Tensor]
-    """Places -> embeddings [r, d] by a plain pass through `model`, in the mode and with the gradients that are on."""
+    """Places -> embeddings [r, d] by a forward pass through `model`, in its current train or eval mode and with
+    gradients if they are enabled."""
     validate: Callable[[Callable[[Tensor], Tensor], Literal["cosine", "l2"]], float]
-    """MAP@R now, a fraction; leaves the model and every random state as they were. It is that of the classes held out
-    where there are some, else of some training images, whose embeddings are put through the given function and compared
-    by the given distance; never that of the test half."""
+    """The current MAP@R, a fraction; the model and every random state stay as they were. It is measured on the held-out
+    classes if there are any, else on some training images, whose embeddings are passed through the given function and
+    compared by the given distance; never on the test half."""
     class_shape: Callable[[np.ndarray, np.ndarray], tuple[float, float]]
     """(embeddings [n, d], labels [n]) -> mean covering radius of the classes and mean distance between them
     (`evaluation.geometry.class_shape`)."""
@@ -33,7 +34,10 @@ class Surroundings:
 
 
 class Companion:
-    """Called by the training loop for its loss; this one does nothing. One object per run, used by its thread."""
+    """The part of a loss that the training loop calls. This base class does nothing.
+
+    There is one object per run, and only the run's thread uses it.
+    """
 
     def begin(self) -> None:
         """Called before the first step, also of a resumed run."""
@@ -46,18 +50,18 @@ class Companion:
         """Called with the number of optimiser steps done."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Tensors and plain values from which another object continues bit for bit; a part of the checkpoint."""
+        """Tensors and plain values from which another object continues bit for bit; part of the checkpoint."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore `state_dict()`. Raises KeyError or ValueError when it is of another run."""
+        """Restore `state_dict()`. Raises KeyError or ValueError if the state is that of a different run."""
 
 
 class Loss(nn.Module):
     """A module (embeddings [n, d], labels [n] int64 in [0, K)) -> scalar.
 
-    It is built as Loss(params, num_classes=K, embedding_dim=d). The engine measures, draws, stores and calls what a
-    subclass overrides; no other file has to know it.
+    It is built as Loss(params, num_classes=K, embedding_dim=d). The engine uses whatever a subclass overrides; no other
+    file needs to name the subclass.
     """
 
     proxy_lr_multiplier: float = 1.0
@@ -68,11 +72,11 @@ class Loss(nn.Module):
         return None
 
     def linear_logits(self) -> LinearLogits | None:
-        """How logits are computed from embeddings and one vector for each class, if they are; for the anatomy."""
+        """How logits are computed from embeddings and one vector per class; None if they are not. For the anatomy."""
         return None
 
     def class_proxies(self) -> tuple[Tensor, Tensor] | None:
-        """Vectors [p, d] that represent classes, drawn as stars, and their classes [p] int64."""
+        """Vectors [p, d] that represent classes, which the map draws as stars, and their classes [p] int64."""
         return None
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> Sequence[Chart]:

@@ -1,4 +1,4 @@
-"""The base of the softmaxes over cosines to one learned proxy per class, and the learning rate of proxies."""
+"""The base class of softmax losses over cosines to one learned proxy per class, and the proxies' learning rate."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class CosineSoftmax(Loss):
     """Cross-entropy over the scaled cosines between embeddings and one learned proxy per class.
 
     Args:
-        proxies: [K, d] at the start, of any length.
+        proxies: [K, d] initial values; their lengths do not matter.
         scale: cosines are multiplied by it.
         proxy_lr: learning rate of the proxies, as a multiple of the network's.
     """
@@ -43,7 +43,7 @@ class CosineSoftmax(Loss):
         return F.cross_entropy(self.logits(embeddings), labels)
 
     def linear_logits(self) -> LinearLogits:
-        """Cosines times the scale: what the softmax is taken over."""
+        """Cosines times the scale, the logits of the softmax."""
         return LinearLogits(self.proxies, unit_embeddings=True, unit_weight=True, scale=self.scale)
 
     def class_proxies(self) -> tuple[Tensor, Tensor]:

@@ -28,7 +28,7 @@ class NCAParams(Params):
     search=NETWORK_RATE | {"scale": between(2, 32, AROUND, log=True)},
 )  # fmt: skip
 class NCA(BatchLoss[NCAParams]):
-    """Minus the mean log probability of a neighbour of one's own class, softmax over -s D^2 on the unit sphere.
+    """Minus the mean log probability of a neighbour of the same class, softmax over -s D^2 on the unit sphere.
 
     Anchors without a positive are left out; with none left the value is 0.
     """

@@ -1,4 +1,4 @@
-"""Lists of the positive pairs of a batch, made on the CPU: a GPU would have to tell their number, and be waited for."""
+"""Lists of the positive pairs of a batch, made on the CPU: their number would have to be read from a GPU, a wait."""
 
 import numpy as np
 import torch
@@ -6,13 +6,13 @@ from torch import Tensor
 
 
 def keep_on_cpu(labels: Tensor, array: np.ndarray) -> Tensor:
-    """The same labels [n], with which `array` [n] int64 is kept, their values on the CPU; neither may change later."""
+    """The same labels [n], with `array` [n] int64, their values on the CPU, attached; neither may change later."""
     labels.on_cpu = array  # type: ignore[attr-defined]
     return labels
 
 
 def on_cpu(labels: Tensor) -> np.ndarray:
-    """Labels [n] as an array; a GPU is waited for unless `keep_on_cpu` was called for them."""
+    """Labels [n] as an array; this waits for a GPU unless `keep_on_cpu` was called for them."""
     array: np.ndarray | None = getattr(labels, "on_cpu", None)
     return labels.cpu().numpy() if array is None else array
 
@@ -25,11 +25,13 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
 
 
 def positive_pair_list(labels: Tensor, *, once: bool = False) -> tuple[Tensor, Tensor]:
-    """Anchors and partners [p] int64 of the positive pairs (i, j), i != j, by i and then j; on the labels' device.
+    """Anchors i and positives j, both [p] int64, of the positive pairs (i, j), i != j, sorted by i and then j.
+
+    They are on the device of the labels.
 
     Args:
         labels: [n] int64.
-        once: without the pairs with i > j.
+        once: list each pair once, with i < j.
     """
     anchors, partners = _pairs(on_cpu(labels), once)
     if labels.device.type == "cpu":

@@ -30,7 +30,7 @@ class ProxyNCAParams(Params):
     search=NETWORK_RATE | PROXY_RATE | {"temperature": between(0.05, 0.5, MLRC, log=True)},
 )  # fmt: skip
 class ProxyNCA(CosineSoftmax):
-    """Minus the mean log softmax of -D^2 / T to the proxy of one's own class, on the unit sphere."""
+    """Minus the mean log softmax of -D^2 / T to the proxy of the sample's class, on the unit sphere."""
 
     def __init__(self, params: ProxyNCAParams, *, num_classes: int, embedding_dim: int) -> None:
         proxies = torch.randn(num_classes, embedding_dim) / 8

@@ -1,9 +1,10 @@
-"""Values that papers give for a loss on a data set, and those measured here: shared parts and their sources.
+"""Values that papers give for a loss on a data set, and values measured here: shared parts and their sources.
 
-In `defaults` and `measured` a plain name is a parameter of the loss; a dotted one is another field of the run. The form
-sets the plain ones by itself and offers the others. A learning rate of the loss that a paper couples with that of the
-network is dotted, too ("loss.proxy_lr"). If the value of a name is a dictionary, other values depend on this parameter:
-{"inner": {"triplet": {"triplet_margin": 0.1}}} sets the margin for triplets only; the first one is the paper's choice.
+In `defaults` and `measured`, a name without a dot is a parameter of the loss; a dotted name is another field of the
+run. The form sets the former by itself and offers the latter. A learning rate of the loss that a paper couples with
+that of the network is dotted, too ("loss.proxy_lr"). If the value of a name is a dictionary, other values depend on
+this parameter: {"inner": {"triplet": {"triplet_margin": 0.1}}} sets the margin for triplets only; the first key is the
+paper's choice.
 """
 
 from typing import Any
@@ -38,10 +39,10 @@ HEAD_ONLY: Values = {"proxy_lr": 10.0, "training.lr": 1e-3, "training.backbone_l
 
 
 def in_ccp(by_data: ByData, beside: Values) -> ByData:
-    """The supplement's parameters of a loss by data set, with the settings that it shares among losses of that kind."""
+    """The supplement's parameters of a loss by data set, together with the settings that losses of that kind share."""
     return {dataset: by_data.get(dataset, {}) | beside for dataset in OF_CCP}
 
 
 def measured_on(values: Values, *data: str) -> ByData:
-    """The same values on several of the benches of `workbench benchmark methods`, in the order of docs/results.md."""
+    """The same values for several data sets of `workbench benchmark methods`, in the order of docs/results.md."""
     return {name: dict(values) for name in data}

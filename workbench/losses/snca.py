@@ -36,7 +36,7 @@ class SNCAParams(Params):
     },
 )  # fmt: skip
 class SNCA(BatchLoss[SNCAParams]):
-    """Minus the mean log probability of a neighbour of one's own class, softmax over cosine / σ.
+    """Minus the mean log probability of a neighbour of the same class, softmax over cosine / σ.
 
     Neighbours are the other images of the batch and, in training, the last `memory` embeddings, as they were computed
     then (the paper keeps one slot for each image; a queue needs no image numbers). Anchors without a positive

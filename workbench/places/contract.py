@@ -44,7 +44,7 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A job's state with a few words for the user, such as "3rd in line" or "exit status 137"; often none."""
+    """A job's state with a few words for the user, such as "3rd in the queue" or "exit status 137"; often none."""
 
     state: JobState
     words: str = ""
@@ -153,7 +153,7 @@ class Host(Protocol):
     """A machine that runs commands: this one, or one behind OpenSSH. Commands start in the user's home folder."""
 
     def call(self, words: Sequence[str], stdin: bytes = b"", *, seconds: float = 60.0, most: int = 1 << 20) -> Answer:
-        """Run a command to its end, with `given` as its input; it may print `most` bytes.
+        """Run a command to its end, with `stdin` as its input; it may print up to `most` bytes.
 
         Raises:
             Unreachable: no answer in `seconds`, or no connection.

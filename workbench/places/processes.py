@@ -18,7 +18,7 @@ from workbench.places.run_command import run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
-TRIES = 3  # to submit, where the connection ends meanwhile
+TRIES = 3  # to submit, if the connection breaks
 AT_ONCE = 5000  # jobs in one request
 SIGNALS = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
 # Whether process $1 is there and has the word $2 among its own: a number is given again to other processes.

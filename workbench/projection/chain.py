@@ -24,7 +24,7 @@ PARTS = 100  # of the progress bar, for one map
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which map is asked for."""
+    """Which map is requested."""
 
     method: str
     params: dict[str, Any]  # missing ones are the defaults

@@ -41,7 +41,7 @@ METHODS: dict[str, type[Params]] = {
 }  # fmt: skip
 
 
-_WORDS = {  # of stored parameters that a reader needs; no other is said
+_WORDS = {  # titles of the stored parameters that are shown; others are not
     "n_neighbors": "{} neighbours",
     "min_dist": "minimum distance {}",
     "perplexity": "perplexity {}",

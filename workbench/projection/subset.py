@@ -14,7 +14,7 @@ AT_MOST = "points_at_most"  # its name among the stored parameters; maps that ha
 
 
 def mark(only: Sequence[int] | np.ndarray) -> str:
-    """A short name for a set of sample ids, the same in whatever order they come: 16 hexadecimal digits."""
+    """A short name for a set of sample ids, which does not depend on their order: 16 hexadecimal digits."""
     return blake2b(np.unique(np.asarray(only, np.int64)).astype("<i8").tobytes(), digest_size=8).hexdigest()
 
 

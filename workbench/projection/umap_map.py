@@ -31,7 +31,7 @@ NOISE = 1e-4  # of the start, before it is brought to that square
 WARM_RATE = 0.25  # of the layout's steps, when it starts from an earlier map (measured: docs/benchmarks.md)
 PLACING_RATE = 0.25  # of the steps of proxies, as in umap-learn's transform
 
-# umap-learn compiles these anew in every process (10 s); numba can keep them on disk.
+# umap-learn compiles these again in every process (10 s); numba can keep them on disk.
 for _compiled in (umap.smooth_knn_dist, umap.compute_membership_strengths):
     _compiled.enable_caching()
 

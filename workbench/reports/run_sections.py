@@ -61,7 +61,7 @@ def _settings(content: Content) -> list[Block]:
 
 
 def default_settings(content: Content) -> Table | None:
-    """The settings that nobody changed, for the end of a report; None if there are none."""
+    """The settings that have their default values, for the end of a report; None if there are none."""
     rows = _setting_rows(content, changed=False)
     return Table("default-settings", "Settings at their defaults.", SETTING_HEAD, rows) if rows else None
 

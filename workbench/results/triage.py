@@ -160,7 +160,7 @@ def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float
 
 
 def _copies_across(stored: Stored, between: Between) -> list[Suspect]:
-    """Samples with a near-copy in the training half, whatever its label and whatever else speaks against theirs."""
+    """Samples with a near-copy in the training half, regardless of its label and of other evidence against theirs."""
     training = stored.training
     if training is None or not len(training.sample_ids):
         return []

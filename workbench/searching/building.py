@@ -62,7 +62,7 @@ def build_index(gallery: Gallery, progress: Progress) -> IndexNote:
     """Build the index of a gallery beside it, in the place of an earlier one; minutes for millions of rows.
 
     Args:
-        progress: told of the whole work; may raise Cancelled, which leaves an earlier index as it was.
+        progress: called for the whole work; may raise Cancelled, which leaves an earlier index as it was.
 
     Raises:
         Problem: the disk cannot be written.
@@ -128,7 +128,7 @@ def clusters(sample: np.ndarray, lists: int, cosine: bool, tell: Callable[[int, 
     import faiss
 
     centroids: Any = None
-    for step in range(ITERATIONS):  # one at a time: faiss says nothing meanwhile
+    for step in range(ITERATIONS):  # one at a time: faiss reports no progress
         tell(step, ITERATIONS)
         means = faiss.Kmeans(
             sample.shape[1], lists, niter=1, seed=SEED, spherical=cosine, min_points_per_centroid=1,

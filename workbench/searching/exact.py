@@ -8,7 +8,7 @@ from workbench.progress import Progress
 from workbench.searching.index import best_of
 from workbench.workspace.galleries import Gallery
 
-SPARE = 16  # more than are asked for: float32 may put two of nearly the same similarity in the wrong order
+SPARE = 16  # neighbours beyond the requested ones: float32 may swap two of nearly the same similarity
 
 
 def exact_nearest(

@@ -52,7 +52,7 @@ def changed(config: RunConfig, changes: Mapping[str, Any], known: Catalog, sourc
 
 
 def toml_value(text: str) -> Any:
-    """The TOML value of the text, or the text itself if it is none, so that words need no quotes."""
+    """The TOML value of the text, or the text itself if it is not valid TOML, so that words need no quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):  # also for too many digits or brackets

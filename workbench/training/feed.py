@@ -20,7 +20,7 @@ TOGETHER = 16  # images that one thread makes at a time
 AHEAD = 2  # batches
 CROPS = 1  # added to seed, epoch and place, so that crops have their own random numbers
 Share = Callable[[int], slice]  # of n images, the wanted part: a contiguous slice
-EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - it has no more to say
+EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - one expression
 
 
 @dataclass(slots=True)

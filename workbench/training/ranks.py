@@ -252,7 +252,7 @@ class Ranks(OneRank):
             )
 
     def leave(self) -> None:
-        """Leave the group, whatever state the other ranks are in."""
+        """Leave the group, regardless of the state of the other ranks."""
         if self._lines is not None:
             self._lines.close()
         with contextlib.suppress(RuntimeError, ValueError):

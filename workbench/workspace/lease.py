@@ -30,7 +30,7 @@ from workbench.workspace.lease_holder import NAME, Holder, Leased, held_elsewher
 
 BEAT = 20.0  # seconds between two heartbeats
 WATCHED = 50.0  # seconds without a heartbeat before a lease is taken over
-LOOK = 0.5  # seconds between two checks meanwhile
+LOOK = 0.5  # seconds between two checks while waiting
 TRIES = 3
 LENGTH = 1024  # bytes, as it is written
 

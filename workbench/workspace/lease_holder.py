@@ -55,7 +55,7 @@ class Holder(BaseModel):
 
 
 class Leased(Problem):
-    """Another machine has the workspace; `take_over` tells whether it is still there."""
+    """Another machine has the workspace; `lease.take_over` finds out whether it is still active."""
 
     def __init__(self, folder: Path, what: str, todo: str) -> None:
         super().__init__(what, kept="Nothing was changed.", todo=todo)

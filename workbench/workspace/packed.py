@@ -49,7 +49,7 @@ def packed(numbers: np.ndarray) -> list[bytes]:
 
 
 def unpacked(stored: bytes | str) -> list[int]:
-    """The numbers of a column `neighbours` or `similarities`. Raises ValueError for anything else."""
+    """The numbers in a cell of the columns `neighbours` or `similarities`. Raises ValueError for anything else."""
     if isinstance(stored, str):
         return list(integers_of(stored))
     if not isinstance(stored, bytes):

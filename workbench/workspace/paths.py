@@ -124,7 +124,7 @@ def originals(root: str, paths: list[str]) -> list[Path]:
 
 
 def _check(path: Path) -> os.stat_result | None:
-    """The file or folder's status, None if there is none. Raises Problem for a link and for any other kind."""
+    """The status of the file or folder, None if it does not exist. Raises Problem for a link and for any other kind."""
     try:
         facts = path.lstat()
     except FileNotFoundError:

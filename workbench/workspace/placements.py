@@ -27,7 +27,7 @@ class Placement:
         place: the name of the place.
         job: its number there; empty until the place has it.
         state: its last state in the place's engine: a `places.contract.JobState`.
-        words: what the engine added, such as "3rd in line".
+        words: what the engine added, such as "3rd in the queue".
         reached: when the place last answered; ISO 8601 in UTC.
         silent: a sentence that says why the place does not answer; empty while it does.
         wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.

@@ -27,7 +27,7 @@ def take(workspace: Workspace, sweep_id: int, device: str) -> None:
     """Make this process the sweep's worker; what a dead one left half done is put back into the queue.
 
     Raises:
-        Problem: another process is at work on it, or it is finished.
+        Problem: another process works on the sweep, or it is finished.
     """
     with workspace.writing() as db:
         worker = ownership.owner_of(db, "sweeps", sweep_id)

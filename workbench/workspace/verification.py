@@ -38,7 +38,7 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
     """Read all of a workspace and name what is damaged; the list is empty if nothing is.
 
     Args:
-        progress: told what is read (text, done, total); may raise Cancelled.
+        progress: called with what is read (text, done, total); may raise Cancelled.
 
     Raises:
         Problem: the database cannot be read at all.

@@ -174,7 +174,7 @@ class Workspace(Store):
             return evaluations.read_queries(db, evaluation_id)
 
     def query(self, evaluation_id: int, sample_id: int) -> Query:
-        """One query of an evaluation. Raises Problem when the sample is none."""
+        """One query of an evaluation. Raises Problem if the sample is not a query."""
         with self.reading() as db:
             return evaluations.read_query(db, evaluation_id, sample_id)
 

@@ -8,18 +8,18 @@ from workbench.problem import Problem
 def k_center(pool: np.ndarray, count: int, fixed: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Choose centres among a pool, each time the sample that is farthest from its nearest centre.
 
-    Algorithm 2 of Gürbüz et al. 2023 (CCP) for one class, there after Sener and Savarese, 2018; Gonzalez, 1985.
+    Algorithm 2 of Gürbüz et al. 2023 (CCP) for one class, which follows Sener and Savarese (2018) and Gonzalez (1985).
 
     Args:
         pool: [b, d] finite embeddings; not normalised here.
         count: centres to choose, 1 to b; no sample is chosen twice.
         fixed: [g, d] centres that are already chosen and are not chosen again (rho_c). Without any, the first centre is
-            the sample whose farthest one is nearest, so that the radius is at most twice the least possible.
+            the sample with the smallest distance to its farthest sample, and the radius is at most twice the optimum.
 
     Returns:
         indices: [count] int64 into the pool, in the order of choice.
-        radii: [count] Euclidean: the largest distance from a sample to its nearest centre after each choice, with the
-            fixed centres among them. It never grows.
+        radii: [count] Euclidean: after each choice, the largest distance from a sample to its nearest centre, fixed
+            centres included. It never increases.
 
     Raises:
         Problem: an empty or non-finite pool, fixed centres of other dimensions, count out of range.

@@ -63,12 +63,12 @@ PUBLISHED: ByData = {
     },
 )  # fmt: skip
 class CCP(Loss):
-    """A pair loss between the batch and all m * K proxies, chosen by `Projections`.
+    """A pair loss between the batch and all m * K proxies, which `Projections` chooses.
 
     Embeddings and proxies are compared after `bounded`. In the variant "proxies" the proxies are trained with the
     network at its own learning rate (Eq. 4.11, g_rho in Algorithm 1); in "samples" they are the chosen samples
-    (Eq. 4.10): fixed, or embedded again in every step once `follow` was called. Before `place` there are no proxies
-    and the value is the pair loss within the batch, with weight 1.
+    (Eq. 4.10): fixed, or embedded again in every step once `follow` has been called. Before `place` is called there are
+    no proxies, and the value is the pair loss within the batch, with weight 1.
 
     The means of the pair losses replace the mean over all pairs of Algorithm 1. Triplets have proxies as anchors
     (Section 4.3), multi-similarity and C1 by cosine have samples as anchors, like the authors' code.
@@ -115,7 +115,7 @@ class CCP(Loss):
         self.begun = True
 
     def follow(self, anchors: Callable[[], Tensor]) -> None:
-        """Compare with what `anchors()` [K * m, d] returns in each step instead of the proxies (variant "samples")."""
+        """In each step, compare with the result of `anchors()`, [K * m, d], instead of the proxies ("samples")."""
         self._anchors = anchors
 
     def penalty(self, weights: Iterable[Tensor], previous: Iterable[Tensor]) -> Tensor:
@@ -142,10 +142,10 @@ class CCP(Loss):
         return {"begun": self.begun}  # a plain value: reading a flag from the GPU in every step would stall it
 
     def set_extra_state(self, state: dict[str, bool]) -> None:
-        """Restores what get_extra_state returned."""
+        """Restore what `get_extra_state` returned."""
         self.begun = bool(state["begun"])
 
 
 def _kept(value: Tensor, embeddings: Tensor) -> Tensor:
-    """As `keep_nan`, with a gradient also if no triplet is left; the proxies then have one of zero."""
+    """As `batch.keep_nan`, but also with a gradient, of zero, if no triplet is left."""
     return value + 0 * embeddings.sum()

@@ -1,4 +1,4 @@
-"""A plot that paints itself: title, menu with copy and save, and the same picture on white for files."""
+"""A plot that paints itself, with a title and a menu to copy and save it; in files it is on white."""
 
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,12 @@ from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.plot_export import ask_place, save_or_report
 
 HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
-LEAST = (130, 140)  # px of the design: width and height of a picture
+LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
 Rows = list[list[Any]]
 
 
 class Picture(QWidget):
-    """The surface that a painted plot paints on, in px of the design: the whole grows with the window's text."""
+    """The surface that a painted plot paints on, in px at 100% text: all of it grows with the window's text."""
 
     def __init__(self, plot: "PaintedPlot") -> None:
         super().__init__(plot)
@@ -40,16 +40,16 @@ class Picture(QWidget):
 
     @property
     def area(self) -> QRectF:
-        """What is painted on, px of the design."""
+        """The area to paint on, in px at 100% text."""
         return QRectF(QPointF(), QSizeF(self.size()) / theme.text_scale())
 
     @staticmethod
     def at(position: QPointF) -> QPointF:
-        """A position of the pointer, px of the screen, in px of the design."""
+        """A position of the pointer (px on screen) in px at 100% text."""
         return position / theme.text_scale()
 
     def need_height(self, least: int) -> None:
-        """Be at least this high, px of the design."""
+        """Set the minimum height, in px at 100% text."""
         self._least = least
         self.setMinimumSize(theme.text_px(LEAST[0]), theme.text_px(least))
 
@@ -70,7 +70,7 @@ class Picture(QWidget):
 class PaintedPlot(QFrame):
     """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers."""
 
-    failed = Signal(object)  # Problem, of a save
+    failed = Signal(object)  # Problem: a plot could not be saved
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ class PaintedPlot(QFrame):
         self.retitle(title)
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw the whole plot into the rectangle `area` (px of the design), in the colours of a theme."""
+        """Draw the whole plot into `area` (px at 100% text), in the colours of `tokens`."""
         raise NotImplementedError
 
     def rows(self) -> Rows:
@@ -140,7 +140,7 @@ class PaintedPlot(QFrame):
             save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
-        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
+        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
         content = {".png": self._png, ".svg": self._svg, ".csv": self._csv}[path.suffix.lower()]()
         with files.atomic_write(path) as file:
             file.write(content)
@@ -182,7 +182,7 @@ class PaintedPlot(QFrame):
 
 
 def small(font: QFont) -> QFont:
-    """The font of axes, in px of the design."""
+    """The font of axes, in px at 100% text."""
     axis_font = QFont(font)
     axis_font.setPixelSize(theme.CAPTION_PX)
     return axis_font

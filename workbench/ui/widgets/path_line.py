@@ -1,4 +1,4 @@
-"""A line for a path: while nobody edits it, the home folder is "~" and what has no room is cut at its start."""
+"""A line edit for a path. While it is not edited, the home folder is "~" and a long path is shortened at its start."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ SIDES = 4  # px between the frame and the text, as Qt has them, both sides toget
 
 
 class PathLine(QLineEdit):
-    """Shows the end of a path, which says more than its start; editing and the tooltip have all of it."""
+    """Shows the end of a path, which is more informative than its start; the tooltip and editing show all of it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         written = self.written()

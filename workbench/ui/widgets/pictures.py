@@ -1,4 +1,4 @@
-"""Pictures by sample id: loaded off the window's thread, kept in one bounded cache that all pages share."""
+"""Pictures by sample id, loaded on a thread and kept in one bounded cache that all pages share."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -16,32 +16,32 @@ from workbench.ui.tasks import Task
 from workbench.workspace import Workspace
 
 KEPT_BYTES = 128 << 20
-BATCH = 48  # pictures a task: few enough that a newer request waits only a moment
-FULL_FROM = 200  # px from which the original file is worth reading
+BATCH = 48  # pictures per task: few enough that a newer request waits only briefly
+FULL_FROM = 200  # px from which the original file is read
 GONE = "This image is no longer in the data set."
 Wish = tuple[int, int]  # sample id, px of the longer side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
-    """What one task brings back."""
+    """The result of one task."""
 
     pictures: Pictures
     images: list[tuple[Wish, QImage]]
-    absent: dict[int, str]  # sample id -> what is missing, as a sentence
+    absent: dict[int, str]  # sample id -> a sentence that says what is missing
 
 
 class PictureLoader(QObject):
-    """Each part of the window asks for what it shows; its newest request replaces its older one and is served first.
+    """Each part of the window requests what it shows; its newest request replaces its older one and is served first.
 
-    For a picture that cannot be loaded, the reason is given by `absent`, and once per data set in the message bar.
+    If a picture cannot be loaded, `absent` gives the reason; the message bar gives it once per data set.
 
     Args:
-        dataset: number of the data set that is asked for now, or None; by default that of the shown run.
+        dataset: returns the id of the data set to load from, or None; by default that of the shown run.
     """
 
-    ready = Signal(object)  # set of sample ids that are known now, as a picture or as absent
-    dropped = Signal()  # all that was known, because images were located; what each part shows is asked for again
+    ready = Signal(object)  # set of sample ids that have been loaded or found absent
+    dropped = Signal()  # all pictures were dropped because images were located; each part's request is repeated
 
     def __init__(
         self, session: Session, dataset: Callable[[], int | None] | None = None, parent: QObject | None = None
@@ -51,28 +51,28 @@ class PictureLoader(QObject):
         self._cache: OrderedDict[Wish, QPixmap] = OrderedDict()
         self._bytes = 0
         self._absent: dict[int, str] = {}
-        self._wishes: dict[str, list[Wish]] = {}  # by asker, the newest last
+        self._wishes: dict[str, list[Wish]] = {}  # asker -> pictures still to load; the newest asker is last
         self._asked: dict[str, list[Wish]] = {}  # the newest request of each asker, even if it was served
         self._dataset: int | None = None
         self._pictures: Pictures | None = None
-        self._age = 0  # rises with every `forget`: what was asked for before is not taken any more
+        self._age = 0  # increases with every `forget`: results of older requests are ignored
         self._task: Task | None = None
         session.workspace_changed.connect(self.forget)
         session.images_located.connect(self._look_again)
 
     def pixmap(self, sample_id: int, size: int) -> QPixmap | None:
-        """The picture with its longer side at `size` px, or None while it is not loaded or when it is absent."""
+        """The picture with its longer side at `size` px; None if it is not loaded yet or absent."""
         picture = self._cache.get((sample_id, size))
         if picture is not None:
             self._cache.move_to_end((sample_id, size))
         return picture
 
     def absent(self, sample_id: int) -> str:
-        """Why a picture cannot be shown; empty when it can or is not known yet."""
+        """Why a picture cannot be shown; empty if it can be, or if that is not known yet."""
         return self._absent.get(sample_id, "")
 
     def request(self, asker: str, sample_ids: list[int], size: int) -> None:
-        """Load next what `asker` shows now, in this order; `size` in px of the longer side."""
+        """Load these pictures next, in this order, for `asker`; `size` is the longer side in px."""
         if self._session.closed:
             return
         self._see_dataset()
@@ -81,7 +81,7 @@ class PictureLoader(QObject):
         self._next()
 
     def forget(self) -> None:
-        """Drop every picture, also the absent ones: the next request looks for them again."""
+        """Drop every picture and every reason for an absent one, so that the next request looks for them again."""
         self._cache.clear()
         self._bytes = 0
         self._absent.clear()
@@ -92,11 +92,11 @@ class PictureLoader(QObject):
 
     @property
     def lacking(self) -> int | None:
-        """Number of the data set that is asked for now, if an image of it is known to be missing; else None."""
+        """The id of the current data set if one of its images is known to be missing, else None."""
         return self._dataset if self._absent and self._dataset == self._dataset_now() else None
 
     def _look_again(self, dataset: int) -> None:
-        """Images of a data set were located: request again what every part shows."""
+        """Repeat every part's request, because images of a data set were located."""
         if dataset == self._dataset:
             asked = self._asked.copy()
             self.forget()
@@ -169,7 +169,7 @@ class PictureLoader(QObject):
 
 
 def shared_loader(session: Session) -> PictureLoader:
-    """The session's one loader; made at the first call."""
+    """The loader that the session's pages share; created at the first call."""
     loader = session.findChild(PictureLoader, options=Qt.FindChildOption.FindDirectChildrenOnly)
     return loader if isinstance(loader, PictureLoader) else PictureLoader(session)
 
@@ -177,7 +177,7 @@ def shared_loader(session: Session) -> PictureLoader:
 def load(
     workspace: Workspace, dataset: int, pictures: Pictures | None, wishes: list[Wish], progress: Progress
 ) -> Loaded:
-    """Decode and scale, on a thread. `pictures` are those of the data set, where they were made before."""
+    """Decode and scale pictures, on a thread. `pictures` is the data set's reader if one was made before."""
     pictures = pictures or workspace.pictures(dataset)
     images: list[tuple[Wish, QImage]] = []
     absent: dict[int, str] = {}
@@ -195,7 +195,7 @@ def load(
 
 
 def as_image(picture: np.ndarray, size: int) -> QImage:
-    """uint8 [h, w, 3] with its longer side at `size` px of the screen; the pixels of small pictures stay visible."""
+    """uint8 [h, w, 3] as an image with its longer side at `size` px on screen; pixels of small pictures stay sharp."""
     height, width = picture.shape[:2]
     whole = QImage(picture.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888)
     ratio = QGuiApplication.instance().devicePixelRatio()  # type: ignore[union-attr]
@@ -208,5 +208,5 @@ def as_image(picture: np.ndarray, size: int) -> QImage:
 
 
 def size_of(pixmap: QPixmap) -> int:
-    """Bytes that a pixmap holds."""
+    """The memory of a pixmap in bytes."""
     return pixmap.width() * pixmap.height() * 4

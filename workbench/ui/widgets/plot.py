@@ -1,4 +1,4 @@
-"""The curve plot shared by pages: title, legend, read-out, menu; fast because its items are reused."""
+"""The curve plot that pages share, with title, legend, read-out and menu; it reuses its items to be fast."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ from workbench.ui.widgets.plot_table import CurveTable, TableDialog
 __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
-LEAST_WIDTH = 220  # px
+LEAST_WIDTH = 220  # px, minimum
 PLOTS = count()
 
 
@@ -39,15 +39,15 @@ class CurvePlot(QFrame):
     """Curves over steps or epochs, on one axis or two.
 
     Args:
-        title: what is drawn, with its unit.
+        title: name of the quantity, with its unit.
         series: the curves, in the order of the legend.
-        x_title: what runs along the bottom: "step", "epoch".
-        right_title: name of the right axis, where a series stands on it.
-        smoothing: weight of the exponential mean at the start, 0 to 0.99; 0 is none.
+        x_title: quantity on the bottom axis: "step", "epoch".
+        right_title: title of the right axis, if a series uses it.
+        smoothing: initial weight of the exponential mean, 0 to 0.99; 0 is no smoothing.
     """
 
-    failed = Signal(object)  # Problem, of a save
-    full_size_asked = Signal()  # a double-click where all is in view
+    failed = Signal(object)  # Problem: the plot could not be saved
+    full_size_asked = Signal()  # a double-click while all of the curves is in view
 
     def __init__(
         self,
@@ -61,14 +61,14 @@ class CurvePlot(QFrame):
     ) -> None:
         super().__init__(parent)
         self.title, self.x_title = title, x_title
-        self.counts = x_title  # what the stored numbers of the bottom axis count
+        self.counts = x_title  # the unit of the stored x values
         self._across: Callable[[np.ndarray], np.ndarray] | None = None  # where they are drawn; None: as stored
         self._best: float | None = None
         self.series = list(series)
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
         self._marks: list[tuple[float, str]] = []
-        self._grew = False  # since it was drawn
+        self._grew = False  # whether points were added since it was last drawn
         # Plots of one page take turns, so that no turn of the event loop paints them all.
         self._timer = QTimer(self, singleShot=True, interval=REDRAW_MS + TURN_MS * (next(PLOTS) % 4))
         self._timer.timeout.connect(self._redraw_seen)
@@ -108,12 +108,12 @@ class CurvePlot(QFrame):
         self.tell("", "")
 
     def follow_room(self) -> None:
-        """Ask for the least height below the legend's lines, and take what room there is."""
+        """Request only the minimum height below the legend, and take all the height that is available."""
         self.canvas.follows_room = True
         self.canvas.updateGeometry()
 
     def tell(self, value: str, course: str) -> None:
-        """Show a value at the end of the title and a line below the curves; empty texts take no room."""
+        """Show a value after the title and a line of text below the curves; empty texts take no room."""
         for shown, words in ((self.value, value), (self.foot, course)):
             shown.setText(words)
             shown.setVisible(bool(words))
@@ -124,7 +124,7 @@ class CurvePlot(QFrame):
         return entry
 
     def add_series(self, series: Series) -> None:
-        """One more curve, without points; for plots whose curves are added later."""
+        """Add a curve without points, for plots whose curves are added later."""
         self.series.append(series)
         self.curves[series.name] = Curve()
         self.canvas.add_line(series)
@@ -152,13 +152,13 @@ class CurvePlot(QFrame):
         self._more.setAccessibleName(f"Menu of {title}")
 
     def stand_over(self, x_title: str, across: Callable[[np.ndarray], np.ndarray] | None = None) -> None:
-        """Draw the curves over something else than what is stored, such as time; their points stay as they are.
+        """Draw the curves over another quantity than the stored x values, such as time; stored points do not change.
 
-        Lines, crosshair, table and files follow.
+        Lines, crosshair, table and files use it, too.
 
         Args:
-            x_title: what runs along the bottom from now on.
-            across: where the stored numbers [n], rising, stand, [n], not falling; None: as they are stored.
+            x_title: the new quantity on the bottom axis.
+            across: maps stored x values [n], ascending, to positions [n], non-decreasing; None: as stored.
         """
         renamed = x_title != self.x_title
         self.x_title, self._across = x_title, across
@@ -175,13 +175,13 @@ class CurvePlot(QFrame):
         return step if step is None or self._across is None else float(self._across(np.array([float(step)]))[0])
 
     def append(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
-        """Add points of one series; drawn within 100 ms."""
+        """Add points to one series; they are drawn within 100 ms."""
         self.curves[name].append(steps, values)
         self._grew = True
         self._ask_redraw()
 
     def replace(self, name: str, steps: Sequence[float] | np.ndarray, values: Sequence[float] | np.ndarray) -> None:
-        """Show other points of one series."""
+        """Replace the points of one series."""
         self.curves[name].clear()
         self.append(name, steps, values)
 
@@ -194,7 +194,7 @@ class CurvePlot(QFrame):
             self.legend[name].setAccessibleName(f"Show {title}")
 
     def say_when_empty(self, words: str) -> None:
-        """Set the text in the middle, shown while no curve has a value."""
+        """Set the text in the middle, which is shown while no curve has a value."""
         self.empty.setText(words)
 
     def clear(self) -> None:
@@ -206,13 +206,13 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def mark(self, step: float, text: str) -> None:
-        """Draw a vertical line with words, for trouble that the values do not show by themselves."""
+        """Draw a vertical line with a label, for a problem that the values do not show."""
         if (step, text) not in self._marks:
             self._marks.append((step, text))
             self._ask_redraw()
 
     def marks(self) -> list[tuple[float, str]]:
-        """All vertical marks: (step, words); values that are no number are named with their curve."""
+        """All vertical marks: (step, label); NaN and infinite values are labelled with their curve."""
         return sorted([*self._marks, *breaks_named(self.shown(), self.curves, self.counts)])
 
     def shown(self) -> list[Series]:
@@ -227,13 +227,13 @@ class CurvePlot(QFrame):
         self._ask_redraw()
 
     def set_smoothing(self, weight: float) -> None:
-        """The debiased exponential mean with this weight of the past, bold over the faint raw curve; 0 is none."""
+        """Draw the debiased exponential mean with this weight of the past over the faint raw curve; 0 draws none."""
         self.smoothing = weight
         self.smoother.show_weight(weight)
         self._ask_redraw()
 
     def _redraw_seen(self) -> None:
-        """Redraw in a turn of its own if the plot is visible, otherwise when it is shown again."""
+        """Redraw in a separate turn of the event loop if the plot is visible, otherwise when it is shown again."""
         if self.isVisible():
             self.canvas.take_turn()
 
@@ -259,7 +259,7 @@ class CurvePlot(QFrame):
         self._tell_absent()
 
     def _tell_absent(self) -> None:
-        """A curve without points says so in the legend while others have some; the plot itself while none has."""
+        """Say in the legend which curves have no points, or in the middle of the plot if no curve has any."""
         has_points = any(len(curve) for curve in self.curves.values())
         self.empty.setVisible(not has_points)
         on_right = any(series.axis == "right" and len(self.curves[series.name]) for series in self.series)
@@ -269,7 +269,7 @@ class CurvePlot(QFrame):
             self.legend[series.name].say(words)
 
     def describe(self) -> str:
-        """What the curves show, in one sentence, for screen readers."""
+        """A sentence for screen readers about what the curves show."""
         parts = [course(series.title, self.curves[series.name], self.counts) for series in self.shown()]
         trouble = [words for _, words in self.marks()]
         return f"{self.title}: {'; '.join(parts + trouble) or 'nothing is shown'}."
@@ -295,19 +295,19 @@ class CurvePlot(QFrame):
             save_or_report(self.save, path, self.failed)
 
     def save(self, path: Path) -> None:
-        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem when it cannot be written."""
+        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
         {".png": save_png, ".svg": save_svg, ".csv": save_csv}[path.suffix.lower()](self, path)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in theme.DRESSES and hasattr(self, "legend") and theme.look() != self._dressed:
-            self._apply_theme()  # once, of the many such events that a change of the theme brings
+            self._apply_theme()  # once: a change of theme sends many such events
 
     def contextMenuEvent(self, event: Any) -> None:
         self.menu.popup(event.globalPos())
 
     def _apply_theme(self) -> None:
-        """Colours of the theme; faint curves are blended with its background, so they are drawn again."""
+        """Take the theme's colours; faint curves are blended with its background, and therefore redrawn."""
         self._dressed = theme.look()
         self.canvas.apply(theme.current())
         for series in self.series:
@@ -323,12 +323,12 @@ class CurvePlot(QFrame):
         self.redraw()
 
     def show_best(self, at: float | None) -> None:
-        """Mark the best epoch with a dashed line and a star, in what the plot stores; None takes it away."""
+        """Mark the best epoch, a stored x value, with a dashed line and a star; None removes the mark."""
         self._best = at
         self.canvas.show_best(self._place(at))
 
     def show_values(self, place: float | None) -> None:
-        """Crosshair and read-out at the points nearest to this place of the bottom axis; None takes them away."""
+        """Show crosshair and read-out at the points nearest to this place on the bottom axis; None removes them."""
         if place is None:
             self._hide_values()
             return

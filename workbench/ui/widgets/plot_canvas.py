@@ -1,4 +1,4 @@
-"""The drawing area of a curve plot: pyqtgraph items that are made once and get new numbers."""
+"""The drawing area of a curve plot: pyqtgraph items that are created once and then updated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,20 +17,20 @@ from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
-LEFT = [(0.0, 0.0), (0.0, 1.0)]  # where words beside a level line hold on to it: below it, or above near the bottom
-BEST = "#E69F00"  # of the line and star of the best epoch
-BOTTOM_PX = 34  # figures and name of the bottom axis
-REST = 1000  # ms after the last new point, when the range fits exactly
-LEAST_PX = 96  # height, axes and all
+LEFT = [(0.0, 0.0), (0.0, 1.0)]  # anchors of the label of a level line: below the line, or above it near the bottom
+BEST = "#E69F00"  # colour of the line and star of the best epoch
+BOTTOM_PX = 34  # height of the tick labels and title of the bottom axis
+REST = 1000  # ms after the last new point until the range fits exactly
+LEAST_PX = 96  # minimum height, axes included
 
 
 class PlotCanvas(OneByOne, pg.PlotWidget):
-    """Lines on one or two vertical axes, marks of trouble, and a crosshair that follows the pointer."""
+    """Lines on one or two vertical axes, marks of problems, and a crosshair that follows the pointer."""
 
     zoomed = Signal()
-    full_size_asked = Signal()  # a double-click where all is in view
-    pointed = Signal(object)  # the step under the pointer (float), or None when it left
-    follows_room = False  # whether it asks for no more than its least height
+    full_size_asked = Signal()  # a double-click while all of the curves is in view
+    pointed = Signal(object)  # the step under the pointer (float), or None once the pointer has left
+    follows_room = False  # whether it requests no more than its minimum height
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
@@ -42,7 +42,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.getAxis("left").enableAutoSIPrefix(False)
         for side in ("left", "bottom", "right"):  # ticks and grid take longest to draw and change least
             self.item.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)
-            self.item.getAxis(side).setStyle(maxTickLevel=1)  # where there may be figures: more lines take three times
+            self.item.getAxis(side).setStyle(maxTickLevel=1)  # grid lines only at labels: more take three times
         self.lines: dict[str, Line] = {}
         self._right: Any = None
         self._reach = Reach()
@@ -58,8 +58,8 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._best_at: float | None = None
         self._has_axes = False
         self.item.addItem(self._best, ignoreBounds=True)
-        self._limit: pg.InfiniteLine | None = None  # made where there is one
-        self._marks: list[pg.InfiniteLine] = []  # made when trouble comes: even hidden ones cost at every redraw
+        self._limit: pg.InfiniteLine | None = None  # created when there is one
+        self._marks: list[pg.InfiniteLine] = []  # created when needed: even hidden ones cost time at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
 
@@ -71,7 +71,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         """Add a line for another series."""
         line = self.lines[series.name] = Line(series)
         self._view_of(series).addItem(line.raw)
-        if not series.dots:  # a curve of few points is never smoothed
+        if not series.dots:  # curves of few points are never smoothed
             self._view_of(series).addItem(line.smooth)
 
     def drop_lines(self) -> None:
@@ -83,7 +83,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.lines.clear()
 
     def apply(self, tokens: Tokens) -> None:
-        """Take the colours of a theme and the text size on screen."""
+        """Apply the colours of a theme and the current text size."""
         self.setBackground(tokens.plot_background)
         dress_axes(self.item, self.font(), tokens)
         self.item.getAxis("bottom").setHeight(theme.text_px(BOTTOM_PX))
@@ -103,18 +103,18 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         mark.label.setFont(theme.caption_font(self.font()))
 
     def shade_between(self, first: str, second: str) -> None:
-        """Fill the gap between two series of the left axis, faintly; hidden with either."""
+        """Fill the gap between two series of the left axis faintly; it is hidden if either of them is."""
         lower, upper = self.lines[first], self.lines[second]
         colour = QColor(theme.drawn(upper.series.colour))
         colour.setAlphaF(SHADE)
         self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
 
     def start_at_zero(self) -> None:
-        """Have the left axis hold 0."""
+        """Make the left axis include 0."""
         self.item.addItem(Zero())
 
     def show_limit(self, value: float | None, words: str = "") -> None:
-        """A dashed line across the plot with its words, which the left axis holds; None takes it away."""
+        """Draw a dashed line with a label at this value, which the left axis then includes; None removes it."""
         if self._limit is None and value is not None:
             self._limit = pg.InfiniteLine(
                 angle=0, movable=False, label="", labelOpts={"position": 0.05, "anchors": LEFT}
@@ -127,7 +127,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._limit.label.setFormat(words)
 
     def show_axes(self, shown: bool, right: bool) -> None:
-        """Ticks, grid and names of the axes: a plot without values has none, nor has a side without a curve."""
+        """Show or hide ticks, grid and title of the left and bottom axes (`shown`) and of the right axis (`right`)."""
         self._has_axes = shown
         self.show_best(self._best_at)
         for side in ("left", "bottom"):
@@ -136,13 +136,13 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.getAxis("right").setVisible(right)
 
     def name_axes(self, left: str, right: str = "") -> None:
-        """Label the left axis, and the right one unless `right` is empty."""
+        """Set the title of the left axis, and of the right one unless `right` is empty."""
         self.item.setLabel("left", left or None)
         if right:
             self.item.setLabel("right", right)
 
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
-        """Vertical lines with words, for values that are no number and other trouble; the first 12 are drawn."""
+        """Draw vertical lines with labels, for values that are not finite and other problems; at most the first 12."""
         while len(self._marks) < min(len(marks), MOST_MARKS):
             line = pg.InfiniteLine(angle=90, movable=False, label="")
             self.item.addItem(line, ignoreBounds=True)
@@ -154,17 +154,17 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 step, text = marks[index]
                 mark.setValue(step)
                 mark.label.setFormat(text)
-                mark.label.setPosition(0.78 - 0.14 * (index % 5))  # neighbours do not cover each other
+                mark.label.setPosition(0.78 - 0.14 * (index % 5))  # so that neighbouring labels do not overlap
 
     def show_best(self, at: float | None) -> None:
-        """The line of the best epoch at this place of the bottom axis; None hides it, and so do missing values."""
+        """Draw the line of the best epoch at this place on the bottom axis; None hides it, and so do missing values."""
         self._best_at = at
         if at is not None:
             self._best.setValue(at)
         self._best.setVisible(at is not None and self._has_axes)
 
     def set_log(self, on: bool) -> None:
-        """Put the left axis on a logarithmic scale, or on a linear one."""
+        """Make the scale of the left axis logarithmic, or linear."""
         self.item.setLogMode(y=on)
         for line in self.lines.values():
             if line.series.axis == "right":
@@ -172,7 +172,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
                 line.smooth.setLogMode(False, False)
 
     def grow(self) -> None:
-        """Points arrive: from the second time within a second on, ranges change seldom; then they fit exactly."""
+        """Handle new points: if they come more than once a second, ranges change rarely, and fit exactly at the end."""
         for view in self._views():
             view.steady = self._rest.isActive()
         self._rest.start()
@@ -186,23 +186,23 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         return [self.item.vb] if self._right is None else [self.item.vb, self._right]
 
     def fit(self) -> None:
-        """Show everything, also as points arrive."""
+        """Show all points, including new ones."""
         self._settle()
         self.item.enableAutoRange()
         if self._right is not None:
             self._right.enableAutoRange(axis="y")
 
     def reach_over(self, steps: Sequence[np.ndarray]) -> None:
-        """Have the bottom axis hold the steps of the series on the right axis; each [n], rising."""
+        """Make the bottom axis include the steps of the series on the right axis; each [n], ascending."""
         ends = [(float(column[0]), float(column[-1])) for column in steps if len(column)]
         self._reach.cover((min(low for low, _ in ends), max(high for _, high in ends)) if ends else None)
 
     def take_range(self) -> None:
-        """Fit to what is there now where the plot fits itself: else it would be done within the next paint."""
+        """Fit to the current points if the plot fits itself: otherwise the next paint would do it."""
         self.item.vb.prepareForPaint()
 
     def take_axes(self) -> None:
-        """Write the axes, whose words may change the room for the curves, before the next paint finds that out."""
+        """Lay out the axes before the next paint, because their labels may change the room for the curves."""
         sheet = QPixmap(self.size())
         painter = QPainter(sheet)
         for side in ("left", "bottom"):
@@ -211,13 +211,13 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.layout.activate()
 
     def point_at(self, step: float | None) -> None:
-        """Put the crosshair on a step; None hides it."""
+        """Move the crosshair to a step; None hides it."""
         self._crosshair.setVisible(step is not None)
         if step is not None:
             self._crosshair.setValue(step)
 
     def span(self) -> tuple[float, float]:
-        """The steps that must be drawn: everything, or what the user zoomed to and half as much on both sides."""
+        """The range of steps to draw: all, or the range that the user zoomed to and half of it on both sides."""
         if self.item.vb.autoRangeEnabled()[0]:
             return float("-inf"), float("inf")
         low, high = self.item.vb.viewRange()[0]
@@ -253,7 +253,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.scene().addItem(view)
         self.item.getAxis("right").linkToView(view)
         self.item.getAxis("right").setGrid(False)
-        self.item.getAxis("right").setStyle(maxTickLevel=0)  # no grid, no ticks between the figures
+        self.item.getAxis("right").setStyle(maxTickLevel=0)  # no grid, no ticks between labels
         self.item.addItem(self._reach)
         self.item.getAxis("right").enableAutoSIPrefix(False)
         view.setXLink(self.item)
@@ -277,7 +277,7 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
 
 class ReadOut(QLabel):
-    """Words at the top of a canvas, on the side where the pointer is not."""
+    """Text at the top of a canvas, on the side away from the pointer."""
 
     def __init__(self, canvas: PlotCanvas) -> None:
         super().__init__(canvas)
@@ -288,7 +288,7 @@ class ReadOut(QLabel):
         self.hide()
 
     def show_at(self, step: float, words: str) -> None:
-        """Show the words of this step of the bottom axis."""
+        """Show the text for this step of the bottom axis."""
         self.setText(words)
         self.adjustSize()
         on_left = self._canvas.fraction_of(step) > 0.5

@@ -1,4 +1,4 @@
-"""A curve plot as PNG, SVG or CSV: on white, with its title and legend; a file is written completely or not at all."""
+"""A curve plot as PNG or SVG, on white with title and legend, or as CSV. A file is written as a whole or not at all."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ SCALE = 2  # pixels of the picture per pixel of the screen
 
 
 def ask_place(parent: QWidget, title: str) -> Path | None:
-    """Ask for the file of a plot, with the ending of the chosen format; None when the user cancels."""
+    """Ask for the file of a plot, with the ending of the chosen format; None if the user cancels."""
     name = "".join(letter if letter.isalnum() else "-" for letter in title.lower())[:60]
     file_name, chosen = QFileDialog.getSaveFileName(parent, "Save plot", f"{name}.png", FILE_KINDS)
     if not file_name:
@@ -54,14 +54,14 @@ def picture(plot: "CurvePlot") -> QImage:
 
 
 def save_png(plot: "CurvePlot", path: Path) -> None:
-    """Raises Problem when it cannot be written."""
+    """Write the plot as PNG. Raises Problem if it cannot be written."""
     file = _opened(path)
     written = picture(plot).save(file, "PNG")  # type: ignore[call-overload]
     _close(file, path, bool(written))
 
 
 def save_svg(plot: "CurvePlot", path: Path) -> None:
-    """Raises Problem when it cannot be written."""
+    """Write the plot as SVG. Raises Problem if it cannot be written."""
     file = _opened(path)
     size = _size(plot)
     generator = QSvgGenerator()
@@ -75,7 +75,7 @@ def save_svg(plot: "CurvePlot", path: Path) -> None:
 
 
 def save_csv(plot: "CurvePlot", path: Path) -> None:
-    """Every number with all its digits. Raises Problem when it cannot be written."""
+    """Write the numbers as CSV, with all digits. Raises Problem if it cannot be written."""
     file = _opened(path)
     content = QByteArray(plot.table().csv().encode())
     _close(file, path, file.write(content) == content.size())

@@ -1,4 +1,4 @@
-"""What a curve plot is made of: lines, the gap between two of them, an axis of whole numbers."""
+"""The parts of a curve plot: lines, the gap between two of them, an axis of whole numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import drawable, lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
-SMOOTH_PX = 2  # between two points of a smoothed curve: bold lines take longest to draw
-FAINT_SHARE = 0.4  # of the curve's colour in the raw curve behind its smoothed one
+SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
+FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """How one curve looks."""
+    """The name, title and look of one curve."""
 
     name: str  # the scalar's name, "probe/ce"
     title: str  # in legend, read-out and table: "CE"
@@ -29,10 +29,10 @@ class Series:
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     dots: bool = False  # a dot at every point: for curves of few points
-    exact: bool = False  # set, not measured: never smoothed
-    may_be_undefined: bool = False  # a value that is no number is a gap, not trouble to be marked
-    hidden: bool = False  # at the start
-    pen: Qt.PenStyle | None = None  # another style than solid or dashed
+    exact: bool = False  # values that were set, not measured: never smoothed
+    may_be_undefined: bool = False  # NaN is a gap in the curve, not a problem to mark
+    hidden: bool = False  # initially
+    pen: Qt.PenStyle | None = None  # a style other than solid or dashed
 
 
 class Line:
@@ -52,7 +52,7 @@ class Line:
     def draw(
         self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, log: bool = False
     ) -> None:
-        """Show new values, thinned to this many columns; if `smoothed` is None, the raw curve is bold."""
+        """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
         colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
@@ -81,7 +81,7 @@ class Line:
 
 
 def blended(colour: QColor, background: QColor) -> QColor:
-    """A fainter, opaque colour: see-through lines take Qt ten times as long to draw."""
+    """A fainter, opaque colour: Qt takes ten times as long to draw translucent lines."""
     channels = (
         (colour.red(), background.red()),
         (colour.green(), background.green()),
@@ -91,7 +91,7 @@ def blended(colour: QColor, background: QColor) -> QColor:
 
 
 class Shade(pg.FillBetweenItem):
-    """An area between two curves that goes with their points: pyqtgraph keeps the last one when they are taken away."""
+    """The area between two curves. It disappears with their points, whereas pyqtgraph keeps the last area."""
 
     def updatePath(self) -> None:
         datasets = [curve.getOriginalDataset()[0] for curve in self.curves]
@@ -102,14 +102,14 @@ class Shade(pg.FillBetweenItem):
 
 
 class Reach(pg.GraphicsObject):
-    """Nothing to see: has the bottom axis reach over series of the right axis, which fit a view of their own."""
+    """An invisible item that makes the bottom axis include the series of the right axis, which have their own view."""
 
     def __init__(self) -> None:
         super().__init__()
         self._span: tuple[float, float] | None = None
 
     def cover(self, span: tuple[float, float] | None) -> None:
-        """First and last step, or None for no series."""
+        """Set the first and last step; None if there is no series."""
         if span != self._span:
             self._span = span
             self.informViewBoundsChanged()
@@ -125,14 +125,14 @@ class Reach(pg.GraphicsObject):
 
 
 class Zero(Reach):
-    """Nothing to see: has the left axis begin at 0, whatever the curves need."""
+    """An invisible item that makes the left axis include 0."""
 
     def dataBounds(self, axis: int, *_: object, **__: object) -> tuple[float, float] | None:
         return (0.0, 0.0) if axis == 1 else None
 
 
 class NumberAxis(pg.AxisItem):
-    """Negative numbers have a minus sign."""
+    """An axis whose negative numbers have a minus sign, not a hyphen."""
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         return [minus(words) for words in super().tickStrings(values, scale, spacing)]
@@ -146,12 +146,12 @@ class WholeAxis(NumberAxis):
 
 
 def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
-    """New axes of a plot by side, as pyqtgraph takes them, which shows those that it is given."""
+    """New axes by side, as an argument for pyqtgraph, which shows all axes that it is given."""
     return {"left": NumberAxis("left"), "bottom": bottom("bottom")}
 
 
 def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:
-    """Give every axis of a plot the colours of a theme, and this font at the size of captions on screen."""
+    """Give every axis of a plot the colours of a theme, and this font at the size of captions."""
     small = theme.caption_font(font)
     for side in ("left", "bottom", "right"):
         axis = item.getAxis(side)

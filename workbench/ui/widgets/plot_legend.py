@@ -1,4 +1,4 @@
-"""One curve in the legend of a plot: its swatch, its name, whether it is shown."""
+"""One curve in the legend of a plot: its swatch, its name and whether it is shown."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
@@ -11,7 +11,7 @@ SWATCH = QSize(14, 10)  # px
 
 
 class LegendButton(QToolButton):
-    """Checked while its curve is shown; the name of a hidden one is struck out, which says more than a paler colour."""
+    """Checked while its curve is shown. The name of a hidden curve is struck out: a paler colour is easily missed."""
 
     def __init__(self, series: Series) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class LegendButton(QToolButton):
         self.toggled.connect(self._strike)
 
     def say(self, words: str) -> None:
-        """Show another text; the same text changes no layout."""
+        """Show another text; the same text causes no new layout."""
         if self.text() != words:
             self.setText(words)
 
@@ -38,7 +38,7 @@ class LegendButton(QToolButton):
 
 
 def swatch(series: Series) -> QIcon:
-    """A short stroke in the curve's colour and style; an outline of it when the curve is hidden."""
+    """A short stroke in the curve's colour and style, or its outline for a hidden curve."""
     icon = QIcon()
     for state, alpha in ((QIcon.State.On, 255), (QIcon.State.Off, 70)):
         pixmap = QPixmap(SWATCH)

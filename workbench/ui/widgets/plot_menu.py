@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class PlotMenu(QMenu):
-    """Scale and smoothing of the curves of `plot`, and what can be taken from it."""
+    """Commands for the scale and smoothing of `plot`, and to copy, save or tabulate it."""
 
     def __init__(self, plot: "CurvePlot", smoothing: float) -> None:
         super().__init__(plot)

@@ -1,4 +1,4 @@
-"""The numbers behind a plot as a table: to read, to copy, and for screen readers."""
+"""The numbers of a plot as a table, to read, to copy, and for screen readers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +17,14 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class CurveTable(QAbstractTableModel):
-    """One row per step that any curve has; empty if a curve has no point. Holds its own copy of the numbers."""
+    """One row per step that any curve has; a cell is empty if its curve has no point there. Copies the numbers."""
 
     def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.titles = [x_title, *(title for title, _ in curves)]
         self.steps = np.unique(np.concatenate([np.empty(0), *(curve.steps for _, curve in curves)]))
         self.values = np.full((len(self.steps), len(curves)), np.nan)
-        self.known = np.zeros(self.values.shape, bool)  # NaN can be a value
+        self.known = np.zeros(self.values.shape, bool)  # which cells have a value, which may be NaN
         for column, (_, curve) in enumerate(curves):
             rows = np.searchsorted(self.steps, curve.steps)
             self.values[rows, column], self.known[rows, column] = curve.values, True
@@ -49,7 +49,7 @@ class CurveTable(QAbstractTableModel):
         return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:
-        """One cell with this many significant digits; None: as many as identify the number."""
+        """One cell with this many significant digits; None: as many as are needed to identify the number."""
         if column == 0:
             return f"{self.steps[row]:.15g}"
         if not self.known[row, column - 1]:
@@ -58,11 +58,11 @@ class CurveTable(QAbstractTableModel):
         return repr(value) if digits is None else f"{value:.{digits}g}"
 
     def tabbed(self) -> str:
-        """Header and rows with all digits, with tabs between the columns; no title is a formula where it is pasted."""
+        """Header and rows with all digits, separated by tabs; a spreadsheet does not read a title as a formula."""
         return "\n".join("\t".join(cells) for cells in [map(pasted, self.titles), *self._rows()])
 
     def csv(self) -> str:
-        """Header and rows with all digits as a CSV file. Titles are text; numbers are not: -1 is no formula."""
+        """Header and rows with all digits as CSV. Only titles are quoted against formulas, not numbers such as -1."""
         return csv_text(self.titles, []) + "".join(f"{','.join(cells)}\n" for cells in self._rows())
 
     def _rows(self) -> list[list[str]]:

@@ -9,21 +9,21 @@ from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QTableView
 from workbench.numerals import minus
 from workbench.ui import theme
 
-HEAD_SIDE = 9  # px beside the title of a column
+HEAD_SIDE = 9  # px at each side of a column's title
 
 
 class NumberDelegate(QStyledItemDelegate):
-    """Draws negative numbers with a minus sign; the model, and so what is copied or exported, keeps the hyphen."""
+    """Draws negative numbers with a minus sign; the model keeps the hyphen, and so do copies and exports."""
 
     def displayText(self, value: Any, locale: QLocale | QLocale.Language) -> str:
         return minus(super().displayText(value, locale))
 
 
 def select_rows(table: QTableView, name: str) -> None:
-    """Let one whole row be selected, without a grid, row numbers, wrapped text or Tab moving between cells.
+    """Make a table select whole rows, one at a time, without grid, row numbers, wrapped text or Tab between cells.
 
     Args:
-        name: what a screen reader says.
+        name: for screen readers.
     """
     table.setAccessibleName(name)
     table.setItemDelegate(NumberDelegate(table))

@@ -1,11 +1,11 @@
-"""A column that scrolls where it has no room, instead of being squeezed."""
+"""A column that scrolls if it lacks room, instead of being squeezed."""
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 
 
 class Scrolled(QScrollArea):
-    """Holds one widget at the width of the area and at its own height, if that is more."""
+    """Shows one widget at the width of the area, and at its own height if that is more than the area's."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -16,7 +16,7 @@ class Scrolled(QScrollArea):
 
 
 class ScrolledPart(Scrolled):
-    """Part of a column: as high as its content where there is room, and scrolls where there is less."""
+    """Part of a column: as high as its content if there is room, otherwise it scrolls."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(content, parent)
@@ -29,7 +29,7 @@ class ScrolledPart(Scrolled):
         return self._content.sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Asks for another height when the content does."""
+        """Update the height when the content's height changes."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)

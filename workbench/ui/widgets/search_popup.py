@@ -1,4 +1,4 @@
-"""The list of a box with many entries: in groups, with a line to search by words."""
+"""The list of a combo box with many entries, in groups, with a line to search by words."""
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QFont, QKeyEvent
@@ -8,8 +8,8 @@ from workbench.ui.formula import rich
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE, NOTE_ROLE, ChoiceRow
 from workbench.ui.widgets.labels import plain_tip
 
-GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the words over its group
-ROW_ROLE = Qt.ItemDataRole.UserRole  # of a line of the list: the entry's place in the box; None for a group
+GROUP_ROLE = Qt.ItemDataRole.UserRole + 1  # of an entry of the box: the title of its group
+ROW_ROLE = Qt.ItemDataRole.UserRole  # of a line of the list: the entry's index in the box; None for a group
 WIDEST, LINES = 640, 16  # px, lines shown at once
 
 
@@ -49,7 +49,7 @@ class SearchPopup(QFrame):
         self.line.setFocus()
 
     def search(self, typed: str) -> None:
-        """List the entries whose title, group or other words hold every word."""
+        """List the entries whose title, group or other search text contains every word of `typed`."""
         self.list.clear()
         words, last = typed.casefold().split(), ""
         for row in range(self._box.count()):
@@ -78,7 +78,7 @@ class SearchPopup(QFrame):
         self.list.addItem(item)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Up and Down go through the entries while the line keeps the cursor."""
+        """Let Up and Down move through the entries while the cursor stays in the line."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
             row = self.list.currentRow() + step

@@ -1,4 +1,4 @@
-"""A choice of few, all in sight: buttons side by side of which one is down."""
+"""A choice among a few values: buttons side by side, one of which is checked."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,11 @@ from workbench.ui.widgets.labels import plain_tip
 
 
 class Segments(QWidget):
-    """Buttons of which one is down.
+    """A row of buttons, one of which is checked.
 
     Args:
-        name: what is chosen, for screen readers.
-        choices: (value, title) each.
+        name: of what is chosen, for screen readers.
+        choices: (value, title) of each button.
     """
 
     chosen = Signal(str)  # by the user
@@ -33,16 +33,16 @@ class Segments(QWidget):
         in_row(*self.buttons.values(), on=self, spacing=0)
 
     def value(self) -> str:
-        """The value of the button that is down; empty before one is."""
+        """The value of the checked button; empty while none is checked."""
         down = self._group.checkedButton()
         return str(down.property("value")) if down is not None else ""
 
     def set_value(self, value: str) -> None:
-        """Push the button of this value down, without a signal."""
+        """Check the button of this value, without a signal."""
         self.buttons[value].setChecked(True)
 
     def allow(self, value: str, allowed: bool, why_not: str) -> None:
-        """Enable or disable one choice; a disabled one says why."""
+        """Enable or disable one choice; the tooltip of a disabled one gives the reason."""
         self.buttons[value].setEnabled(allowed)
         self.buttons[value].setToolTip("" if allowed else plain_tip(why_not))
 

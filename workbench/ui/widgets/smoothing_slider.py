@@ -1,4 +1,4 @@
-"""How strongly curves are smoothed: a slider and its number."""
+"""A slider, with its number, for the smoothing of curves."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSlider, QWidget
@@ -11,7 +11,7 @@ WIDTH = 80  # px
 
 
 class SmoothingSlider(QWidget):
-    """The weight of the past in the exponential mean of every curve; 0 shows the numbers as they are."""
+    """The weight of the past in the exponential mean of every curve; 0 is no smoothing."""
 
     chosen = Signal(float)
 
@@ -32,11 +32,11 @@ class SmoothingSlider(QWidget):
 
     @property
     def weight(self) -> float:
-        """The weight that is shown, 0 to 0.99."""
+        """The shown weight, 0 to 0.99."""
         return self.slider.value() / 100
 
     def show_weight(self, weight: float) -> None:
-        """Show this weight without sending a signal."""
+        """Show this weight without a signal."""
         self.slider.blockSignals(True)
         self.slider.setValue(round(100 * weight))
         self.slider.blockSignals(False)

@@ -1,4 +1,4 @@
-"""A small curve beside a number: how it went."""
+"""A small curve beside a number, which shows how the number changed."""
 
 import numpy as np
 from PySide6.QtCore import QPointF
@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 
-SPARK, SPARK_POINTS = (56, 22), 40  # px; points drawn
+SPARK, SPARK_POINTS = (56, 22), 40  # size in px; most points drawn
 Ends = tuple[float, float]
 
 
@@ -16,7 +16,7 @@ class Spark(QWidget):
 
     Args:
         size: px.
-        ends: values at the bottom and at the top; None takes the least and the greatest that are shown.
+        ends: values at the bottom and at the top; None: the lowest and the highest shown value.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Spark(QWidget):
         self.setFixedSize(*size)
 
     def show_values(self, values: np.ndarray) -> None:
-        """Draw these, [n]; numbers that are not finite are left out."""
+        """Draw values [n]; those that are not finite are left out."""
         values = values[np.isfinite(values)]
         self._values = values[np.linspace(0, len(values) - 1, min(len(values), SPARK_POINTS)).astype(int)]
         self.update()

@@ -1,17 +1,17 @@
-"""A view of curves that grow: while points arrive, its range changes seldom, since axes are slow to draw."""
+"""A view of growing curves: while points arrive, its range changes rarely, because axes are slow to draw."""
 
 from typing import Any
 
 import pyqtgraph as pg
 
-SPARE = 0.1  # of the range, left free at an end that grows
-WITHIN = 0.02  # of the range, by which an end may move into the least margin that pyqtgraph leaves around curves
+SPARE = 0.1  # share of the range that is left free at a growing end
+WITHIN = 0.02  # share of the range by which an end may move into pyqtgraph's minimum margin around curves
 
 
 class SteadyView(pg.ViewBox):
-    """Fits itself as pyqtgraph's does; while `steady`, it leaves room for more points and keeps a range that holds all.
+    """Fits its range as pyqtgraph does. While `steady`, it leaves room for more points and keeps a range that has all.
 
-    Ticks, figures and grid of a range are drawn once, so a curve that grows within it costs its own line alone.
+    Ticks, labels and grid of a range are then drawn once, and a curve that grows within it redraws only its line.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -20,7 +20,7 @@ class SteadyView(pg.ViewBox):
         super().__init__(**options)
 
     def settle(self) -> None:
-        """Fit exactly to the current values, and keep fitting."""
+        """Fit the range exactly to the current values, now and from now on."""
         self.steady = False
         self.updateAutoRange()
 
@@ -41,9 +41,9 @@ class SteadyView(pg.ViewBox):
 
 
 def roomy(wanted: list[float] | None, shown: list[float]) -> list[float] | None:
-    """The range to show for `wanted`, (low, high), where `shown` is shown now; None keeps that.
+    """The new range if `shown` (low, high) is on screen and `wanted` (low, high) is needed; None keeps `shown`.
 
-    An end that has to move gets SPARE of the width beyond it. A range much wider than `wanted` is replaced by it.
+    An end that must move gets SPARE of the width beyond it. If `shown` is much wider than `wanted`, `wanted` is used.
     """
     if wanted is None:
         return None

@@ -1,4 +1,4 @@
-"""How a group looks in every plot of the page: the colour of its oldest run while it is free, a line and a symbol."""
+"""How a group looks in every plot of the page: a colour (its oldest run's, if free), a line style and a symbol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from workbench.ui.theme import RUN_COLOURS, drawn, run_colour
 
 STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 SYMBOLS = ("o", "s", "t", "d", "star", "x")  # of pyqtgraph
-TURN = lcm(len(STYLES), len(SYMBOLS))  # after this many groups line style and symbol would repeat
-LONGEST, HEAD = 30, 10  # letters of a title in a legend, and of them before the gap
+TURN = lcm(len(STYLES), len(SYMBOLS))  # after this many groups, pairs of line style and symbol repeat
+LONGEST, HEAD = 30, 10  # characters of a title in a legend, and how many of them stand before the ellipsis
 SWATCH = (18, 10)  # px
 
 
 @dataclass(frozen=True, slots=True)
 class GroupStyle:
-    """Never a colour alone."""
+    """A group's colour, line style and symbol: groups never differ by colour alone."""
 
     colour: str  # "#RRGGBB"
     pen: Qt.PenStyle
@@ -27,9 +27,9 @@ class GroupStyle:
 
 
 def styles(colours: Sequence[int]) -> list[GroupStyle]:
-    """One style for each stored colour index, as `told_apart` says.
+    """One style for each stored colour index; `told_apart` chooses the colours.
 
-    The line style continues with every turn through the palette, and further where two would look the same.
+    Every pass through the palette takes the next line style, and so does a group that would look like an earlier one.
     """
     used: set[GroupStyle] = set()
     all_used: set[str] = set()  # colours for which all styles and symbols are used
@@ -54,7 +54,7 @@ def styles(colours: Sequence[int]) -> list[GroupStyle]:
 
 
 def swatch(style: GroupStyle) -> QIcon:
-    """A stroke in the style's colour and line style, drawn once: a thousand groups share a few colours and styles."""
+    """A stroke in the style's colour and line style. It is cached: a thousand groups share a few colours and styles."""
     colour = drawn(style.colour)
     key, pixmap = f"swatch {colour} {style.pen.name}", QPixmap()
     if not QPixmapCache.find(key, pixmap):
@@ -69,16 +69,16 @@ def swatch(style: GroupStyle) -> QIcon:
 
 
 def short_title(title: str) -> str:
-    """A title for a legend: a long one loses its middle, since groups differ at both ends."""
+    """A title for a legend; a long one is shortened in the middle, because titles differ at both ends."""
     return title if len(title) <= LONGEST else f"{title[:HEAD].rstrip()}…{title[HEAD + 1 - LONGEST :].lstrip()}"
 
 
 def legend_titles(titles: list[str]) -> list[str]:
-    """Titles of all groups for a legend: without what they have in common, long ones without their middle."""
+    """Titles of all groups for a legend, without what they have in common; long ones are shortened in the middle."""
     return [short_title(title) for title in unlike_parts(titles)]
 
 
 def unlike_parts(titles: list[str]) -> list[str]:
-    """Titles without what all of them have before a colon: "loss Normalised CE" of "Digits: loss Normalised CE"."""
+    """Titles without a common part before the last colon: "loss Normalised CE" of "Digits: loss Normalised CE"."""
     parts = [title.rpartition(": ") for title in titles]
     return [end for _, _, end in parts] if len(parts) > 1 and len({start for start, _, _ in parts}) == 1 else titles

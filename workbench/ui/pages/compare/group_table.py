@@ -38,7 +38,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `place` is that of its metric among a row's cells."""
+    """One column; `cell` is the place of its metric among the cells of a row."""
 
     kind: Kind
     title: str
@@ -47,7 +47,7 @@ class Column:
 
 
 class GroupTable(QAbstractTableModel):
-    """Rows of `against_baseline` as words."""
+    """The rows of `comparing.baseline.against_baseline` as text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,16 +62,16 @@ class GroupTable(QAbstractTableModel):
         self.beginResetModel()
         self.rows, self._styles = list(rows), styles
         self._short = unlike_parts([row.group.title for row in rows])
-        self._icons = {}  # made when they are seen: there may be a thousand
+        self._icons = {}  # drawn when they are first shown: there may be a thousand
         self.columns = _columns([cell.metric for cell in rows[0].cells], len(rows) > 1) if rows else []
         self.endResetModel()
 
     def cells_of(self, column: int) -> list[Cell]:
-        """Cells of a metric's column, from the first row on."""
+        """The cells of a metric's column, one per row."""
         return [row.cells[self.columns[column].cell] for row in self.rows]
 
     def lines(self) -> list[str]:
-        """Header and rows as text with tabs; no name is a formula where it is pasted."""
+        """Header and rows, their cells separated by tabs; a spreadsheet does not read a pasted name as a formula."""
         head = "\t".join(column.title for column in self.columns)
         rows = [[self._text(row, column) for column in self.columns] for row in self.rows]
         return [head, *("\t".join((pasted(cells[0]), *cells[1:])) for cells in rows)]
@@ -89,7 +89,7 @@ class GroupTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a cell shows in a role, or the object that GroupDelegate draws; None for other roles."""
+        """The content of a cell for a role, or the object that GroupDelegate draws; None for other roles."""
         row, column = self.rows[index.row()], self.columns[index.column()]
         title = row.group.title
         match role:
@@ -180,7 +180,10 @@ def _tip(row: BaselineRow, column: Column) -> str:
 
 
 def significant(cell: Cell) -> str:
-    """ "right" for a gain whose interval excludes 0, "wrong" for such a loss, else "muted"."""
+    """ "right" for an increase whose interval excludes 0, "wrong" for such a decrease, else "muted".
+
+    Metrics that are not shares are always "muted".
+    """
     difference = cell.difference
     if difference is None or difference.holds_zero or not is_share(cell.metric):
         return "muted"

@@ -14,9 +14,9 @@ from workbench.ui.pages.compare.tables import table_view
 from workbench.ui.widgets.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
-ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows that are seen at once, by the window's height
-MEASURED = 100  # rows, from the first in view, whose cells set the widths: their numbers have one form
-TITLE_PX, TITLE_SHARE = 170, 0.4  # the least width of the first column, and the greatest share of the table's
+ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
+MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
+TITLE_PX, TITLE_SHARE = 170, 0.4  # the first column: its minimum width, and its largest share of the table's width
 INTERVAL_PX, MARGIN = 130, 8
 CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
@@ -25,7 +25,7 @@ CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 class GroupView(QTableView):
-    """As high as its rows, up to a quarter of the page's height and `MOST_ROWS`; beyond them it scrolls."""
+    """As high as its rows, but at most `MOST_ROWS` and about a quarter of the page; with more rows it scrolls."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,10 @@ class GroupView(QTableView):
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
 
     def fit(self) -> None:
-        """Set the height to that of the rows, and give the titles what the numbers leave or what they need."""
+        """Set the height to that of the rows, and give the first column the width that the others leave.
+
+        If that is too narrow for the titles, the column gets the width it needs, and the table scrolls sideways.
+        """
         header, self._row_px = self.horizontalHeader(), theme.text_px(ROW_PX)
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         self.resizeColumnsToContents()
@@ -67,7 +70,7 @@ class GroupView(QTableView):
 
 
 class GroupDelegate(NumberDelegate):
-    """Draws intervals and differences; other cells are drawn by Qt."""
+    """Draws intervals, differences and the chip of the baseline; Qt draws everything else."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
@@ -77,7 +80,7 @@ class GroupDelegate(NumberDelegate):
         return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a cell of an interval or difference; the base class draws all other cells."""
+        """Draw an interval, a difference or the baseline's chip; the base class draws everything else."""
         kind = _kind(index)
         if kind is Kind.GROUP:
             super().paint(painter, option, index)
@@ -100,7 +103,7 @@ class GroupDelegate(NumberDelegate):
         painter.restore()
 
     def _baseline_chip(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Behind the title, where there is room."""
+        """Draw the chip after the title if there is room."""
         metrics = QFontMetrics(option.font)
         width = metrics.horizontalAdvance(BASELINE) + 2 * MARGIN
         start = option.rect.left() + 36 + metrics.horizontalAdvance(index.data())
@@ -161,7 +164,7 @@ class GroupDelegate(NumberDelegate):
 
 
 def span(cells: list[Cell]) -> tuple[float, float]:
-    """The least and the greatest number of the cells' intervals; (0, 0) without any."""
+    """The lowest and the highest finite number of the cells' intervals and means; (0, 0) without any."""
     intervals = [cell.summary.interval for cell in cells]
     ends = [value for interval in intervals for value in (interval.mean, interval.low, interval.high)]
     known = [value for value in ends if isfinite(value)]

@@ -24,13 +24,13 @@ METRIC = 8  # characters of a metric's name, likewise
 
 
 class Head(QWidget):
-    """Shows and changes the model.
+    """Shows the choices of the model and changes them.
 
     Args:
-        beside: widgets that stand at the right of the title, before the buttons.
+        beside: widgets to the right of the title, before the buttons.
     """
 
-    numbers_chosen = Signal()  # another metric or evaluation: the runs are to be read again
+    numbers_chosen = Signal()  # another metric or evaluation was chosen: the runs must be read again
     baseline_chosen = Signal()
     columns_chosen = Signal()
 
@@ -73,7 +73,7 @@ class Head(QWidget):
         return choices
 
     def follow(self, action: QAction) -> None:
-        """Have the button for more seeds do and say what the action does and says."""
+        """Connect the button for more seeds to its action: the same command, tooltip and enabled state."""
         self.seeds_button.clicked.connect(action.trigger)
         action.changed.connect(partial(self._tell, action))
         self._tell(action)
@@ -83,7 +83,7 @@ class Head(QWidget):
         self.seeds_button.setToolTip(plain_tip(action.toolTip()))
 
     def refresh(self) -> None:
-        """Show the choices of the model and what is chosen."""
+        """Show what can be chosen, and what the model has chosen."""
         model, baseline = self._model, self._model.baseline
         groups = model.overview.groups if model.overview is not None else ()
         self.summary.setText(model.summary)

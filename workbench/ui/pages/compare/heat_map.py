@@ -14,12 +14,12 @@ from workbench.ui.widgets.labels import shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 NAME_PX, LINE_PX, GAP = 120, 16, 8
-COLDEST = 0.08  # of the accent in the cell of the least value
-TWO_LINES = 34  # px of a cell from which n has a line of its own
+COLDEST = 0.08  # share of the accent colour in the cell with the lowest value
+TWO_LINES = 34  # px: from this height of a cell on, n has a line of its own
 
 
 class HeatMapPlot(PaintedPlot):
-    """Rows are values of one setting, columns of the other; an empty cell has no run."""
+    """Rows are the values of one setting, columns those of the other; a cell without runs is empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Heat map", parent)
@@ -63,7 +63,7 @@ class HeatMapPlot(PaintedPlot):
         ]
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw names and cells into `place`, in the colours of `tokens`; nothing without a row."""
+        """Draw names and cells into `area`, in the colours of `tokens`; nothing if there is no row."""
         shown = self._shown
         if shown is None or not shown.rows:
             return

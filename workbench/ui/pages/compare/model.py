@@ -1,4 +1,4 @@
-"""What the Compare page shows, apart from its widgets: metric, evaluation, baseline, warnings, two groups."""
+"""The state of the Compare page without widgets: metric, evaluation, baseline, warnings and the two groups."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ Named = dict[int, tuple[str, str]]  # sample id -> class, path
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to read of the ticked runs."""
+    """A request to read the ticked runs, with the wanted metric and evaluation."""
 
     runs: tuple[Run, ...]
     metric: str
@@ -45,8 +45,8 @@ class Question:
     def answer(self, workspace: Workspace, known: Catalog, progress: Progress = quiet) -> Overview:
         """Read the runs; not on the window's thread.
 
-        Where no run has the metric the first that there is takes its place, and the best epoch that of an epoch that
-        the runs do not share. `progress` may raise Cancelled.
+        If no run has the wanted metric, the first available metric is used instead. If the runs do not all have the
+        wanted epoch, each run's best epoch is used. `progress` may raise Cancelled.
         """
         read = overview(workspace, self.runs, known, self.metric, self.at, progress)
         metric = self.metric if self.metric in read.metrics or not read.metrics else read.metrics[0]
@@ -83,11 +83,11 @@ class PairAnswer:
 
 
 class CompareModel:
-    """What is known of the ticked runs. It notifies nobody: the caller redraws."""
+    """What is known about the ticked runs. It emits no signals: its caller redraws the page."""
 
     def __init__(self) -> None:
-        self.known: Catalog = {}  # how entries are called
-        self._all_ticked = False  # whether every run there is
+        self.known: Catalog = {}  # the entries, with their names
+        self._all_ticked = False  # whether every run of the list is ticked
         self.metric = MAP_AT_R
         self.at: At = BEST
         self.overview: Overview | None = None  # of the ticked runs, once it is read
@@ -98,13 +98,13 @@ class CompareModel:
 
     @staticmethod
     def nothing_ticked(count: int) -> str:
-        """What a user can do while none of the runs, of which there are `count`, is ticked."""
+        """What the user can do while no run is ticked; `count` is the number of runs in the list."""
         return ONE_RUN if count == 1 else TICK_TWO
 
     # Results
 
     def question(self, runs: Sequence[Run], ticked: Collection[int]) -> Question | None:
-        """What is to be read of the ticked runs among these; None without any, and then nothing is shown."""
+        """The request for the ticked runs among these. Without any it is None, and the model forgets the last ones."""
         chosen = tuple(run for run in runs if run.id in ticked)
         self._all_ticked = len(chosen) == len(runs)
         if not chosen:
@@ -113,7 +113,7 @@ class CompareModel:
         return Question(chosen, self.metric, self.at)
 
     def take_overview(self, read: Overview) -> None:
-        """Take what was read: its metric and evaluation are chosen; the pair stays if both groups are in it."""
+        """Take what was read, with its metric and evaluation; the chosen groups stay if they are in it."""
         self.overview, self.pair = read, None
         self.metric, self.at = read.metric, read.at
         titles = [group.title for group in read.groups]
@@ -130,7 +130,7 @@ class CompareModel:
 
     @property
     def summary(self) -> str:
-        """ "2 groups, 6 runs on Digits"; the data sets by name."""
+        """Counts and names of the data sets: "2 groups, 6 runs on Digits"."""
         if self.overview is None:
             return ""
         groups, runs = self.overview.groups, [measured.run for measured in self.overview.measured.values()]
@@ -140,7 +140,7 @@ class CompareModel:
 
     @property
     def warnings(self) -> list[str]:
-        """What makes the comparison unequal or incomplete, the most important first."""
+        """Sentences on what makes the comparison unequal or incomplete, the most important first."""
         return [] if self.overview is None else self.overview.warnings
 
     @property
@@ -150,7 +150,7 @@ class CompareModel:
 
     @property
     def at_choices(self) -> list[tuple[str, At]]:
-        """Evaluations that can be compared, in words: best, last and each epoch that all runs have."""
+        """Evaluations that can be compared, with their titles: best, last and each epoch that all runs have."""
         epochs = () if self.overview is None else self.overview.epochs
         return [
             *((at_title(at), at) for at in (BEST, LAST)),
@@ -174,7 +174,7 @@ class CompareModel:
 
     @property
     def other(self) -> Group | None:
-        """The group that is compared with the baseline, query by query; the baseline itself where there is no other."""
+        """The group that is compared with the baseline, query by query; the baseline itself if it is the only group."""
         return self._group(self._titles[1])
 
     def choose_baseline(self, title: str) -> None:
@@ -191,7 +191,7 @@ class CompareModel:
         self._titles, self.pair = (self._titles[1], self._titles[0]), None
 
     def pair_question(self) -> PairQuestion | None:
-        """The two groups that are to be compared; None while they are not two: `pair_hint` says why."""
+        """The two groups to compare; None unless two different groups are chosen (`pair_hint` says why)."""
         self.pair = None
         baseline, other = self.baseline, self.other
         if self.overview is None or baseline is None or other is None or baseline is other:

@@ -1,4 +1,4 @@
-"""“Add 2 seeds to each”: asks once, then queues the compared configs again with seeds that none of their runs has."""
+"""“Add 2 seeds to each”: after one question, queues the compared configs with seeds that none of their runs has."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
@@ -13,22 +13,22 @@ from workbench.ui.words import counted, duration
 
 NUMBER = 2  # seeds that each group gets
 TITLE = f"Add {NUMBER} seeds to each"
-ON_BUTTON = f"Add {NUMBER} seeds"  # has room beside the choices
+ON_BUTTON = f"Add {NUMBER} seeds"  # short enough for the row of choices
 TIP = "Queue every ticked config again with the next two seeds that none of its runs has. You confirm the list first."
 NO_TICKS = "Tick runs to add seeds to their configs."
 READ_ONLY = "The workspace is read-only."
 NONE_HERE = "None of the ticked runs was trained on this machine."
-NAMED = 6  # groups that the question lists
+NAMED = 6  # most groups that the question names
 
 
 class MoreSeedsAction(QObject):
     """The action of the Compare page, in its menu and behind its button.
 
     Args:
-        page: over which the question is asked.
+        page: parent of the dialog.
     """
 
-    queued = Signal(list)  # numbers of the new runs, which the session does not know yet
+    queued = Signal(list)  # ids of the new runs, which the session does not have yet
 
     def __init__(self, session: Session, page: QWidget) -> None:
         super().__init__(page)
@@ -40,7 +40,7 @@ class MoreSeedsAction(QObject):
         self.refresh()
 
     def refresh(self) -> None:
-        """Say whether seeds can be added, or why not."""
+        """Enable the action if seeds can be added; otherwise its tooltip says why not."""
         reason = self._why_not()
         self.action.setEnabled(not reason)
         self.action.setToolTip(plain_tip(reason or TIP))
@@ -56,7 +56,7 @@ class MoreSeedsAction(QObject):
         return ""
 
     def ask(self) -> None:
-        """Ask with the number of runs and their time; nothing is queued before the answer."""
+        """Ask, with the number of runs and how long they take; nothing is queued before the answer."""
         session = self._session
         ticked, runs, known = frozenset(session.ticks.runs), session.runs(), session.catalog
         session.read(lambda: more_seeds(ticked, runs, known, NUMBER), self._ask)
@@ -76,7 +76,7 @@ class MoreSeedsAction(QObject):
 
 
 def words_of(plan: MoreSeeds) -> str:
-    """What is queued, how long it takes, and what is left out."""
+    """The text of the question: what is queued, how long it takes, and what is left out."""
     lines = [f"“{group.title}”: seeds {' and '.join(map(str, group.seeds))}" for group in plan.groups[:NAMED]]
     if len(plan.groups) > NAMED:
         lines.append(f"and {counted(len(plan.groups) - NAMED, 'other config')}")

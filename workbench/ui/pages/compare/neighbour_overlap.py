@@ -1,4 +1,4 @@
-"""The Neighbours tab: how many neighbours two groups have in common for each query, the largest movers first."""
+"""The Neighbours tab: how many neighbours of each query are the same in two groups, the largest changes first."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,14 +25,14 @@ from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import counted, percent
 
 USUAL, MOST = 10, 100  # neighbours
-MOVERS = 500  # queries listed: the largest movers
-THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
+MOVERS = 500  # queries in the list: those whose neighbours changed most
+THUMBNAIL, AHEAD = 36, 20  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
 
 
 class NeighbourPanel(QWidget):
-    """Reads rankings on a thread when it becomes visible. `opened` (run, sample id) asks to show the query there."""
+    """Reads rankings on a thread once it is visible. `opened` (run, sample id) asks to show the query in that run."""
 
     opened = Signal(int, object)
 
@@ -65,7 +65,7 @@ class NeighbourPanel(QWidget):
         self.say("")
 
     def show_pairs(self, paired: Sequence[PairOfRuns], named: Named) -> None:
-        """Take other pairs of runs; `named` holds class and path of each sample id."""
+        """Compare other pairs of runs; `named` has the class and path of each sample id."""
         self._paired, self._named = tuple(paired), named
         self.read()
 
@@ -97,7 +97,7 @@ class NeighbourPanel(QWidget):
         self.table.show()
         layout = self.layout()
         if layout is not None:
-            layout.activate()  # the table has its width now, not in a moment
+            layout.activate()  # gives the table its width at once
         fit_columns(self.table)
         self.openers.check()
 
@@ -132,7 +132,7 @@ def in_sentences(overlap: NeighbourOverlap) -> str:
     """The overlap of all queries in a sentence or two."""
     n = len(overlap.sample_ids)
     none, every = float((overlap.share == 0).mean()), float((overlap.share == 1).mean())
-    listed = f" The {MOVERS:,} largest movers are listed." if n > MOVERS else ""
+    listed = f" The {MOVERS:,} queries that changed most are listed." if n > MOVERS else ""
     return (
         f"Of the {overlap.k:,} nearest neighbours {percent(overlap.mean)} % are the same in both, on average over "
         f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs. None is the same for {percent(none)} % of "

@@ -12,7 +12,7 @@ MOST_LINES = 7  # of text; beyond them it scrolls
 
 
 class Notes(QObject):
-    """Two widgets that the page places: the `badge`, and the `area` of the text, `MOST_LINES` high at most."""
+    """Two widgets that the page places: the `badge`, and the `area` of the text, at most `MOST_LINES` high."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class Notes(QObject):
         self.show_notes([])
 
     def show_notes(self, notes: Sequence[str]) -> None:
-        """Show other notes, the most important first; hidden without any."""
+        """Show other notes, the most important first; both widgets are hidden if there are none."""
         self.badge.setText(counted(len(notes), "note"))
         self.badge.setVisible(bool(notes))
         self.area.set_text("\n".join(f"⚠ {note}" for note in notes))

@@ -10,10 +10,12 @@ from workbench.ui.widgets.flow import FlowLayout
 
 
 class OpenButtons(QWidget):
-    """`asked` says in which group to open the current row: 0 is the baseline, 1 the other; activating a row asks, too.
+    """Emits `asked` with the group in which to open the current row: 0 for the baseline, 1 for the other group.
+
+    Activating a row emits it, too.
 
     Args:
-        table: has the queries; `check` is to be called when it is shown, hidden or filled.
+        table: of queries; call `check` whenever it is shown, hidden or filled.
     """
 
     asked = Signal(int)
@@ -32,7 +34,7 @@ class OpenButtons(QWidget):
         table.selectionModel().currentChanged.connect(self.check)
 
     def check(self, *_: object) -> None:
-        """Enable both where a row is chosen."""
+        """Enable both buttons while a row is selected."""
         for opener in self.sides:
             opener.setEnabled(self._table.currentIndex().isValid() and not self._table.isHidden())
 

@@ -25,12 +25,12 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import PictureLoader
 
-MANY = 100  # groups, from which on the window works between the parts of the page
-SETTLE = 150  # ms without another tick before the runs are read
+MANY = 100  # from this many groups on, the window handles events between drawing the parts of the page
+SETTLE = 150  # ms after the last tick until the runs are read
 
 
 class ComparePage(QStackedWidget):
-    """Draws the model; reads and computes on threads, where of several requests the newest wins."""
+    """Draws the model. It reads and computes on threads; of several requests only the newest is answered."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,9 +39,9 @@ class ComparePage(QStackedWidget):
         self._reading, self._pairing, self._ranking = (Newest(session) for _ in range(3))
         self._turns = InTurns(session, self)
         self._fair = FairComparisons()
-        self._known: dict[int, object] | None = None  # what the list says of each run, to see that it has changed
-        self._compared: dict[int, object] = {}  # the same of the ticked ones
-        self._awaited: set[int] = set()  # runs that were queued here and that the list does not have yet
+        self._known: dict[int, object] | None = None  # the list's row of each run, to notice changes
+        self._compared: dict[int, object] = {}  # the same for the ticked runs
+        self._awaited: set[int] = set()  # runs queued here that are not in the list yet
         self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._connect()
@@ -103,10 +103,10 @@ class ComparePage(QStackedWidget):
         super().showEvent(event)
         self._refresh()
 
-    # Which runs there are
+    # The ticked runs
 
     def _refresh(self) -> None:
-        """Read the ticked runs again if there are others or they have other scores; only while the page is visible."""
+        """Read the ticked runs again if they or their scores have changed; only while the page is visible."""
         runs = self.session.runs()
         self.setCurrentIndex(1 if runs else 0)
         self.more_seeds.refresh()
@@ -128,7 +128,7 @@ class ComparePage(QStackedWidget):
         self._tick_awaited()
 
     def _tick_awaited(self) -> None:
-        """Tick runs that were queued here as soon as the list has them."""
+        """Tick the runs that were queued here once they are in the list."""
         if self._awaited and self._awaited <= {run.id for run in self.session.runs()}:
             awaited, self._awaited = self._awaited, set()
             self.session.ticks.put(self.session.ticks.runs | awaited)
@@ -137,7 +137,7 @@ class ComparePage(QStackedWidget):
         self.session.ticks.choose(run.id for run in self.session.runs())
 
     def _read_fair(self) -> None:
-        """Read the fair comparisons again where their sweeps have changed."""
+        """Read the fair comparisons again if their sweeps have changed."""
         workspace, known, before = self.session.workspace, self.session.catalog, self._fair
         self._ranking.ask(
             "Fair comparisons", lambda progress: read_comparisons(workspace, known, before), self._show_fair, quiet=True

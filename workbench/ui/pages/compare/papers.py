@@ -1,4 +1,4 @@
-"""The Papers tab: a paper's rows with the groups measured here below them, and what the two do not share."""
+"""The Papers tab: a paper's rows, the groups measured here below them, and the differences between the two."""
 
 from collections.abc import Sequence
 from math import isfinite

@@ -1,4 +1,4 @@
-"""Parallel coordinates: an axis for each setting and metric, a line for each run; dragging on an axis brushes."""
+"""Parallel coordinates: an axis for each setting and metric, a line for each run; a drag on an axis is a brush."""
 
 from collections.abc import Sequence
 
@@ -15,15 +15,15 @@ from workbench.ui.widgets.heat import mixed
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
-REACH, NEAR = 14, 6  # px around an axis, and around a line, that the pointer may be away
-LEAST = 4  # px of a brush: less is a click, which takes the brush of the axis away
-FAINT = 0.18  # of the axis colour in lines that a brush leaves out
-FEW = 60  # runs up to which lines are smooth and dashed: more would hold the window up
+REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it
+LEAST = 4  # px, shortest brush: a shorter drag is a click, which removes the axis's brush
+FAINT = 0.18  # share of the axis colour in lines outside a brush
+FEW = 60  # up to this many runs, lines are antialiased and dashed: with more that would block the window
 BRUSH_PX, BRUSH_ALPHA = 12, 70
 
 
 class ParallelPlot(PaintedPlot):
-    """Lines in the colours of their groups; those outside of a brush turn faint. `brushed` emits the runs inside."""
+    """Lines in the colours of their groups, faint outside a brush. `brushed` carries the runs inside all brushes."""
 
     brushed = Signal(list)  # run ids
 
@@ -31,8 +31,8 @@ class ParallelPlot(PaintedPlot):
         super().__init__("Parallel coordinates", parent)
         self.lines = Lines((), (), (), ())  # as shown
         self._looks: list[GroupStyle] = []
-        self._brushes: dict[str, tuple[float, float]] = {}  # by title of the axis: low and high, 0..1
-        self._drag: tuple[int, float] | None = None  # axis and where it began
+        self._brushes: dict[str, tuple[float, float]] = {}  # title of the axis -> low and high, 0..1
+        self._drag: tuple[int, float] | None = None  # axis, and where the drag began, 0..1
         self.clear = button("Clear brushes", kind="quiet")
         self.clear.setToolTip("Show every run in full again")
         self.clear.clicked.connect(self.clear_brushes)
@@ -42,14 +42,14 @@ class ParallelPlot(PaintedPlot):
         self._tell()
 
     def show_lines(self, lines: Lines, shown_as: Sequence[GroupStyle]) -> None:
-        """Show other runs; `shown_as` are the styles of the groups. Brushes stay on axes that both have."""
+        """Show other runs; `shown_as` are the styles of the groups. Brushes stay on axes that are still there."""
         self.lines, self._looks = lines, list(shown_as)
         titles = {axis.title for axis in lines.axes}
         self._brushes = {title: brush for title, brush in self._brushes.items() if title in titles}
         self._tell()
 
     def brush(self, axis: int, low: float, high: float) -> None:
-        """Keep the runs that pass an axis between two places, 0 below to 1 above."""
+        """Keep the runs that cross an axis between two places: 0 is its lower end, 1 its upper end."""
         self._brushes[self.lines.axes[axis].title] = (min(low, high), max(low, high))
         self._tell()
 
@@ -59,7 +59,7 @@ class ParallelPlot(PaintedPlot):
         self._tell()
 
     def inside(self) -> np.ndarray:
-        """Which runs [n] bool pass every brush."""
+        """Bool [n]: which runs pass every brush."""
         kept = np.ones(len(self.lines.runs), bool)
         for axis in self.lines.axes:
             if axis.title in self._brushes:
@@ -68,7 +68,7 @@ class ParallelPlot(PaintedPlot):
         return kept
 
     def rows(self) -> Rows:
-        """One row per run with a head: run, value on each axis, and whether every brush keeps it."""
+        """A table with a head and one row per run: run, value on each axis, and whether it passes every brush."""
         shown = self.lines
         head: Rows = [["run", *(axis.title for axis in shown.axes), "inside"]]
         kept = self.inside()
@@ -112,7 +112,7 @@ class ParallelPlot(PaintedPlot):
         return int(away.argmin()) if away.min() <= REACH else None
 
     def _line_at(self, point: QPointF) -> int | None:
-        """The line nearest to a point, within reach."""
+        """The line nearest to a point, or None if none is within `NEAR`."""
         area, axes = self.picture.area, self.lines.axes
         spots = self.spots(area)[: len(axes)]
         right = int(np.searchsorted(spots, point.x()))
@@ -169,7 +169,7 @@ class ParallelPlot(PaintedPlot):
     # The picture
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
-        """Draw lines and axes into `place`, in the colours of `tokens`; runs outside a brush are faint."""
+        """Draw lines and axes into `area`, in the colours of `tokens`; runs outside a brush are faint."""
         axes, kept = self.lines.axes, self.inside()
         spots = self.spots(area)[: len(axes)].tolist()
         few = len(kept) <= FEW
@@ -220,7 +220,7 @@ class ParallelPlot(PaintedPlot):
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _room(self, area: QRectF) -> float:
-        """Px for the words of one axis."""
+        """The width in px for the text of one axis."""
         count = max(2, len(self.lines.axes))
         return min((area.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
 

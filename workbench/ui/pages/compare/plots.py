@@ -1,4 +1,4 @@
-"""Still pictures of the page: an interval for each seed and over all, and cost against quality."""
+"""Plots without zoom: the interval of each seed and over all seeds, and cost against quality."""
 
 from collections.abc import Sequence
 from html import escape
@@ -23,13 +23,13 @@ from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
-LEAST = (220, 150)  # px, the height at 100% text
+LEAST = (220, 150)  # px, minimum width and height; the height is that at 100% text
 CAP = 0.12  # rows: half the height of the strokes at both limits
 RUN_PX, MEAN_PX = 8, 14
 
 
 class Surface(OneByOne, pg.PlotWidget):
-    """Painted in a turn of the event loop of its own; asks for no height beyond that of its plot."""
+    """A plot that is painted in its own turn of the event loop and requests no more height than it needs."""
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), 0)
@@ -91,7 +91,7 @@ class StillPlot(QFrame):
 
 
 class IntervalPlot(StillPlot):
-    """One row for each interval, a dot at its mean; the row over all seeds is below and bold."""
+    """One row for each interval, with a dot at its mean; the row over all seeds is the lowest, in bold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._rows: list[tuple[str, Interval]] = []
@@ -132,7 +132,7 @@ class IntervalPlot(StillPlot):
 
 
 def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Lines from limit to limit with a cap at both, as one line with gaps."""
+    """Lines from limit to limit with a cap at both ends, as the x and y of one line with gaps."""
     xs, ys = [nan], [nan]
     for interval, y in zip(intervals, places, strict=True):
         if interval.known:
@@ -142,7 +142,7 @@ def _strokes(intervals: Sequence[Interval], places: Sequence[float]) -> tuple[li
 
 
 class CostPlot(StillPlot):
-    """Runs as small symbols and the mean of each group as a great one, cost to the right and quality up."""
+    """Small symbols for runs and a large one for the mean of each group; cost on the x axis, quality on the y axis."""
 
     def __init__(self, title: str, x_title: str, parent: QWidget | None = None) -> None:
         self._groups: list[tuple[str, GroupStyle, list[tuple[float, float]]]] = []
@@ -151,7 +151,7 @@ class CostPlot(StillPlot):
         self.plot.setLabel("bottom", x_title)
 
     def show_groups(self, groups: Sequence[tuple[str, GroupStyle, list[tuple[float, float]]]], y_title: str) -> None:
-        """Show groups of title, style and the (cost, quality) of each run."""
+        """Show other groups: title, style, and the (cost, quality) of each run."""
         self._groups = list(groups)
         known = any(points for _, _, points in groups)
         self.retitle(self._name if known else f"{self._name.partition(' ')[0]}: not known")
@@ -179,7 +179,7 @@ class CostPlot(StillPlot):
 
 
 def _tip(x: float, y: float, data: str) -> str:
-    """Qt guesses markup in tooltips; escaped it can only be read as these words."""
+    """The text of a tooltip, escaped: Qt would take some texts for markup."""
     return f"<qt>{escape(data)}: {significant(x, 4)}, {significant(y, 4)}</qt>"
 
 

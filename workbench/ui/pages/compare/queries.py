@@ -1,4 +1,4 @@
-"""Queries that win and lose between two groups, the greatest loss first; a row opens it on the Retrieval page."""
+"""Queries that are better or worse in the other group, the worst first; a row opens its query on Retrieval."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 
-THUMBNAIL, AHEAD = 36, 40  # px; rows around a visible one whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 PLACE = "compared queries"
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
 
 
 class QueryRows(SortedRows):
-    """The queries of a comparison; a row is a place in its columns, and only visible ones are formatted."""
+    """The queries of a comparison; only visible rows are formatted."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(TITLES, self._values, self._in_words, parent, picture=self._thumbnail)
@@ -34,7 +34,7 @@ class QueryRows(SortedRows):
         loader.ready.connect(self.pictures_came)
 
     def show_comparison(self, comparison: Comparison | None, named: Named, kind: str) -> None:
-        """Show queries of kind `ALL`, `BETTER` or `WORSE`; `named` holds class and path of each sample id."""
+        """Show queries of kind `ALL`, `BETTER` or `WORSE`; `named` has the class and path of each sample id."""
         self.comparison, self._named = comparison, named
         queries = None if comparison is None else comparison.queries
         rows = np.empty(0, np.int64) if queries is None else np.arange(len(queries.difference))
@@ -101,7 +101,7 @@ class QueryDifferences(QWidget):
         self.show_comparison(None, {}, "")
 
     def show_comparison(self, comparison: Comparison | None, named: Named, hint: str) -> None:
-        """Show other queries, or `hint` where there are none."""
+        """Show other queries, or `hint` if there are none."""
         self._named = named
         self.model.show_comparison(comparison, named, self.kind.currentText())
         self.count.setVisible(comparison is not None)

@@ -1,4 +1,4 @@
-"""The tabs of the Compare page: each is drawn when it is opened, and again when what it shows has changed."""
+"""The tabs of the Compare page: each is drawn when it is opened, and again when its content has changed."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ from workbench.ui.widgets.pictures import PictureLoader
 
 
 class ResultTabs(QTabWidget):
-    """Draws the groups of the model, and the pair of them that is compared."""
+    """Draws the model's groups, and the two of them that are compared."""
 
     def __init__(self, session: Session, model: CompareModel, loader: PictureLoader) -> None:
         super().__init__()
         self._model = model
         self._rows: list[BaselineRow] = []
-        self._stale: set[QWidget] = set()  # show other runs, metrics or colours than the model
+        self._stale: set[QWidget] = set()  # tabs that do not show the model's current state
         self.curves, self.difference = CurvesPanel(session), DifferencePanel(model)
         self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
         self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(session), PapersPanel()
@@ -51,13 +51,13 @@ class ResultTabs(QTabWidget):
 
     @property
     def styles(self) -> dict[str, GroupStyle]:
-        """Styles of the groups by title, in their order."""
+        """Title -> style of each group, in their order."""
         groups = () if self._model.overview is None else self._model.overview.groups
         shown_as = styles([group.colour for group in groups])
         return {group.title: style for group, style in zip(groups, shown_as, strict=True)}
 
     def show_fair(self, answer: FairComparisons) -> None:
-        """Show the fair comparisons; without any their tab is hidden."""
+        """Show the fair comparisons; their tab is hidden if there are none."""
         self.fair.show_comparisons(answer.comparisons)
         self.setTabVisible(self.indexOf(self.fair), bool(answer.comparisons))
 
@@ -80,7 +80,7 @@ class ResultTabs(QTabWidget):
         self.queries.show_comparison(None, {}, text)
 
     def show_pair(self) -> None:
-        """Show the comparison of the model's pair of groups, which there is."""
+        """Show the comparison of the model's two groups; the model must have one."""
         pair = self._model.pair
         assert pair is not None
         self.difference.show_comparison(pair.comparison)

@@ -1,4 +1,4 @@
-"""The Settings tab: what the settings in which the ticked runs differ do to the metric."""
+"""The Settings tab: how the settings that differ between the ticked runs affect the metric."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,15 +23,15 @@ from workbench.ui.widgets.scrolled import Scrolled
 
 NOTHING = "These runs differ in seed and fold only. Tick runs with other settings to see the effect of a setting."
 NO_OTHER = "no second setting"
-MOST_COLUMNS = 6  # groups side by side in the table of settings; more are rows
-TABLE_PX = 100  # least height of the table: its head and a setting or two
+MOST_COLUMNS = 6  # up to this many groups are columns of the table; more are its rows
+TABLE_PX = 100  # minimum height of the table: its head and one or two settings
 POOLED = "Some cells average runs that also differ in other settings."
 
 
 class SettingsPanel(QStackedWidget):
-    """The settings that differ, above parallel coordinates over all of them and a heat map over two."""
+    """A table of the settings that differ; below it parallel coordinates of all of them and a heat map of two."""
 
-    failed = Signal(object)  # Problem, of saving a plot
+    failed = Signal(object)  # Problem: a plot could not be saved
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,7 +78,8 @@ class SettingsPanel(QStackedWidget):
         self._fill(fields)
         self._fill_table(overview, shown_as)
         self._draw_heat()
-        QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))  # two plots are two turns
+        # Each plot is drawn in its own turn of the event loop.
+        QTimer.singleShot(0, self, partial(self._draw_lines, overview, list(shown_as)))
 
     def _fill_table(self, overview: Overview, shown_as: Sequence[GroupStyle]) -> None:
         """One row per setting with a column per group, or one row per group if there are many."""
@@ -123,7 +124,7 @@ class SettingsPanel(QStackedWidget):
         return self._title(field).rpartition(": ")[2]
 
     def _named(self, axis: settings_space.Axis) -> settings_space.Axis:
-        """An axis of a setting, with its names as on Set up."""
+        """The axis of a setting, with the names that the Set up page uses."""
         known, field = self._session.catalog, axis.title
         return replace(
             axis,

@@ -1,4 +1,4 @@
-"""A table of words that are ready to be read, and its view."""
+"""A read-only table of strings, and its view."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Index = QModelIndex | QPersistentModelIndex
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
-NARROWEST, WIDEST = 110, 260  # px of the design, of a column
+NARROWEST, WIDEST = 110, 260  # px at 100% text: minimum width of the first column, largest width of the others
 
 
 class WordTable(QAbstractTableModel):
@@ -30,7 +30,7 @@ class WordTable(QAbstractTableModel):
         self._icons: list[QIcon] = []
 
     def show(self, head: Sequence[str], rows: Sequence[Sequence[str]], icons: Sequence[QIcon] = ()) -> None:
-        """Show another table; `icons` belong to the rows, or to the columns after the first."""
+        """Show another table; `icons` belong to its rows and may be fewer."""
         self.beginResetModel()
         self._head, self._rows, self._icons = list(head), [list(row) for row in rows], list(icons)
         self.endResetModel()
@@ -71,7 +71,7 @@ class WordTable(QAbstractTableModel):
 
 
 class FittedTable(QTableView):
-    """Columns as wide as `fit_columns` makes them, also where the table gets another width."""
+    """Calls `fit_columns` whenever the width of the table changes."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -80,7 +80,7 @@ class FittedTable(QTableView):
 
 
 def table_view(model: QAbstractTableModel, name: str, view: QTableView | None = None) -> QTableView:
-    """A read-only view of whole rows, a new one or `view`; `name` is what a screen reader says."""
+    """A read-only view that selects whole rows, a new one or `view`; `name` is for screen readers."""
     table = view or FittedTable()
     table.setModel(model)
     select_rows(table, name)

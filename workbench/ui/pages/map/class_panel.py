@@ -1,4 +1,4 @@
-"""The tab Classes beside the map: each class with its margin and the class nearest to it; the rest is in the table."""
+"""The Classes tab beside the map: the margin and the nearest class of each class. The table has the other columns."""
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -27,7 +27,7 @@ class ClassPanel(QWidget):
         self.view = QTableView()
         self.view.setModel(rows)
         select_rows(self.view, "Classes with margin and nearest class")
-        # Columns have room for their titles; Qt elides as if the arrow stood beside them, and it stands above.
+        # Qt elides titles as if the sort arrow stood beside them; the arrow is above, and the columns are wide enough.
         self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

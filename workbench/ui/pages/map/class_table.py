@@ -1,4 +1,4 @@
-"""The table of classes of the map: how wide, how far apart, how alike, and with which others they are confused."""
+"""The table of the map's classes: radius, margin, similarities, and the class that each is confused with most."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,14 +29,14 @@ TIPS = (
     "Radius of the smallest ball around one of its own images that contains all of them",
     "Distance of an image to the nearest centre of another class minus that to its own, mean; negative is bad",
     "Percentage of its images that are nearer to the centre of another class than to their own",
-    "Mean cosine similarity of two of its images",
-    "Mean cosine similarity of its images and those of all other classes",
+    "Mean cosine similarity between two of its images",
+    "Mean cosine similarity between its images and those of all other classes",
     "The other class whose centre is most often the nearest to its images",
     "Percentage of its images for which that class is the nearest",
 )
-DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # after the point, by column
+DIGITS = {2: 3, 3: 3, 4: 1, 5: 3, 6: 3, 8: 1}  # column -> decimal places
 NAMES, MARGIN = (0, 7), 3  # columns
-MEASURED_ROWS = 50  # whose text decides how wide a column is
+MEASURED_ROWS = 50  # rows whose text sets the width of a column
 HINT = "A click (or Enter) selects a class and shows it on the map."
 
 
@@ -100,7 +100,7 @@ class ClassTableDialog(QDialog):
             action.setEnabled(True)
 
     def wait(self, words: str) -> None:
-        """Show `text` in place of the table."""
+        """Show `words` in place of the table."""
         self.table = None
         self.model.show(())
         self.words.setText(words)
@@ -108,7 +108,7 @@ class ClassTableDialog(QDialog):
             action.setEnabled(False)
 
     def copy(self) -> None:
-        """All rows in the order shown, as text with tabs between the columns."""
+        """Copy all rows in the order shown, as text with tabs between the columns."""
         QGuiApplication.clipboard().setText("\n".join(self.model.lines()))
 
     def _choose(self, index: QModelIndex) -> None:
@@ -118,7 +118,7 @@ class ClassTableDialog(QDialog):
 
 
 class ClassTableOpener(QObject):
-    """The tab of classes, its button, the dialog that this opens, and the measuring on a thread."""
+    """The Classes tab, the button of the table, the table's dialog, and the thread that measures the classes."""
 
     class_chosen = Signal(int)  # label
 

@@ -1,4 +1,4 @@
-"""The warning that groups on the map are not groups in the embedding; a click on a sentence shows the group."""
+"""The warning about groups on the map that are not groups in the embedding; a click on a sentence shows the group."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,7 @@ TIP = (
 
 
 class DoubtsButton(QPushButton):
-    """Shows how many groups of the map are doubted; hidden when there are none."""
+    """Shows how many groups of the map are doubtful; hidden if there are none."""
 
     def __init__(self, model: MapModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class DoubtsButton(QPushButton):
 
 
 def sentence(doubt: dict[str, Any]) -> str:
-    """Why a group of the map is doubted."""
+    """A sentence that says why a group of the map is doubtful."""
     count, stay, pieces = doubt["count"], doubt["stay"], doubt["pieces"]
     if pieces > 1:
         return f"{count:,} points look like one group, but are {pieces:,} without a true neighbour in each other"

@@ -34,7 +34,7 @@ class MapExport(QObject):
         self._canvas, self._second = drawn
 
     def fill(self, menu: QMenu) -> None:
-        """One line for each format."""
+        """Add a command for each format to the menu."""
         for ending, words in map_files.FORMATS.items():
             menu.addAction(words).triggered.connect(partial(self._ask, ending))
         menu.addSeparator()
@@ -68,14 +68,15 @@ class MapExport(QObject):
         self._session.run_in_thread("Export the map", work, partial(self._written, path))
 
     def _sheets(self, maps: list[tuple[str, MapData]]) -> list[map_files.Sheet]:
-        """The maps on paper, as high as the first: the second has its choosers above it."""
+        """The maps as they are printed, all as high as the first; on screen the second is lower, below its choosers."""
         first = maps[0][1]
         groups = self._second.colours.groups(first, theme.LIGHT)
         papers = [map_files.on_paper(self._canvas, groups)]
         if len(maps) > 1:
             groups = self._second.groups(theme.LIGHT)
             papers.append(map_files.on_paper(self._second.canvas, groups, self._canvas.height()))
-        drawn = [paper.data.caption for paper in papers if paper.data is not None]  # on the way between epochs its own
+        # Between two epochs the drawn caption differs from the map's own.
+        drawn = [paper.data.caption for paper in papers if paper.data is not None]
         captions = [f"{name}   ·   {said}" if name else said for (name, _), said in zip(maps, drawn, strict=True)]
         return [map_files.Sheet(paper, caption) for paper, caption in zip(papers, captions, strict=True)]
 

@@ -17,12 +17,12 @@ from workbench.ui.words import percent
 DELAY = 125  # ms
 SIDE = 128  # px
 GAP = 16  # px between point and card
-LINE_POINTS = 8  # by which it is measured how much of a line is covered
+LINE_POINTS = 8  # points on each line that are tested to measure how much of it the card covers
 PLACE = "hover card"
 
 
 class HoverCard(QFrame):
-    """Appears a moment after the point is hovered, beside it and never over it."""
+    """Appears beside the hovered point after DELAY, and never covers it."""
 
     def __init__(self, loader: PictureLoader, canvas: MapCanvas, colours: PointColours) -> None:
         super().__init__(canvas)
@@ -77,7 +77,7 @@ class HoverCard(QFrame):
 
 
 def fill_picture(widget: QLabel, loader: PictureLoader, sample: int, size: int) -> None:
-    """The picture, the sentence of why there is none, or an ellipsis while it is loading."""
+    """Show the picture, the reason why there is none, or an ellipsis while it is loading."""
     picture = loader.pixmap(sample, size)
     if picture is not None:
         widget.setPixmap(picture)
@@ -86,8 +86,11 @@ def fill_picture(widget: QLabel, loader: PictureLoader, sample: int, size: int) 
 
 
 def beside(at: QPointF, card: QSize, area: QSize, ends: Sequence[QPointF] = ()) -> tuple[int, int]:
-    """Top left corner of a card in `area`, never over the point: where it covers the least of the lines that lead from
-    the point to `ends`; of equal places right of the point, else left, below or above."""
+    """The top left corner of a card in `area` that does not cover the point.
+
+    Of the places right, left, below and above, it is the one where the card covers the least of the lines from the
+    point to `ends`, and the first of equal ones.
+    """
     x, y = at.x(), at.y()
     wide, tall = card.width(), card.height()
     across = min(max(0.0, x - wide / 2), max(0.0, area.width() - wide))
@@ -106,6 +109,6 @@ def beside(at: QPointF, card: QSize, area: QSize, ends: Sequence[QPointF] = ()) 
 
 
 def covered(start: QPointF, ends: Sequence[QPointF], box: QRectF) -> int:
-    """How much of some lines a box covers: of LINE_POINTS points on each."""
+    """How many points of the lines a box covers, of LINE_POINTS points on each line."""
     shares = [step / LINE_POINTS for step in range(1, LINE_POINTS + 1)]
     return sum(box.contains(start + (end - start) * share) for end in ends for share in shares)

@@ -1,4 +1,4 @@
-"""The Inspector's panel: one sample with its facts and neighbours, or a summary of a selection of many."""
+"""The Inspector's panel: one sample with its scores and neighbours, or a summary of several selected samples."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ PLACE = "inspector"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The content of the panel: of one sample (`sample` is its id) or of many."""
+    """The content of the panel, for one sample (`sample` is its id) or for several (`sample` is None)."""
 
     sample: int | None
     title: str
@@ -41,7 +41,7 @@ class Shown:
 
 
 class Spot(QAbstractButton):
-    """A small picture, with a tick or cross where it is a neighbour; a click selects the sample."""
+    """A small picture, with a tick or cross if it is a neighbour; a click selects the sample."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Spot(QAbstractButton):
         self.set_picture(None, "")
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
-        """The picture, or why there is none."""
+        """Show the picture, or why there is none."""
         self.picture, self._absent = pixmap, absent
         self.setToolTip(plain_tip(f"{self.words}\n{absent}" if absent else self.words))
         self.update()
@@ -90,23 +90,23 @@ class InspectorPanel(QStackedWidget):
     """Shows what the user chose last: the selection or the query.
 
     Args:
-        hint: said while nothing is selected.
+        hint: shown while nothing is selected.
     """
 
-    shown = Signal()  # after every change, once it is shown
+    shown = Signal()  # emitted after the panel shows a change
 
     def __init__(self, session: Session, hint: str = HINT, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session, self._said_of_nothing = session, hint
         self.loader = shared_loader(session)
         self.sample: int | None = None
-        self.spots: list[Spot] = []  # in use, the first of the pool
+        self.spots: list[Spot] = []  # the spots of the pool that are in use
         self._pool: list[Spot] = []
         self._stop = OneStop(self)
-        self._follow_query = False  # else the selection, whichever changed last
-        self._number = 0  # of the newest question: older answers are dropped
+        self._follow_query = False  # True: the query changed last; False: the selection did
+        self._number = 0  # of the newest request: answers to older ones are dropped
         self._stale = True
-        self._soon = QTimer(self, singleShot=True, interval=0)  # one answer to several changes at once
+        self._soon = QTimer(self, singleShot=True, interval=0)  # several changes at once cause one request
         self._soon.timeout.connect(self._ask)
         self._build()
         self._connect()
@@ -212,7 +212,7 @@ class InspectorPanel(QStackedWidget):
         self.shown.emit()
 
     def _fill_sheet(self, sheet: list[tuple[int, str, str]]) -> None:
-        self.sheet.setEnabled(False)  # otherwise every spot that is shown lays out all of them
+        self.sheet.setEnabled(False)  # otherwise showing each spot would lay out all of them
         while len(self._pool) < len(sheet):
             spot = Spot()
             spot.clicked.connect(self._choose)
@@ -254,7 +254,7 @@ class InspectorPanel(QStackedWidget):
 
 
 def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
-    """One sample with its five nearest; None when it is no query of this evaluation."""
+    """One sample with its five nearest neighbours; None if it is not a query of this evaluation."""
     sample = int(chosen[0])
     try:
         query = workspace.query(evaluation_id, sample)
@@ -281,7 +281,7 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
 
 
 def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
-    """Counts per class and the first images of a selection; None when none of it is in this evaluation."""
+    """Counts per class and the first images of a selection; None if this evaluation has none of its samples."""
     queries, (names, _) = workspace.queries(evaluation_id), class_names_of(workspace, evaluation_id)
     among = np.flatnonzero(np.isin(queries.sample_ids, chosen))
     if not len(among):

@@ -1,4 +1,4 @@
-"""How the map is drawn: size and opacity of points, names, thumbnails, stars, contours; and the controls of these."""
+"""The controls for how the map is drawn: stars, names, thumbnails, contours, size and opacity of points."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -13,7 +13,7 @@ BETWEEN = 12  # px
 
 
 class LookControls(QWidget):
-    """Controls below the legend: what is drawn beside the points, and their size and opacity."""
+    """Controls below the legend: what is drawn besides the points, and the size and opacity of points."""
 
     changed = Signal(object)  # Look
 
@@ -55,7 +55,7 @@ class LookControls(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for box, note in self._notes:  # with large text there is no space for them; the tooltips say the same
+        for box, note in self._notes:  # hidden if large text leaves no space; the tooltips say the same
             note.setVisible(box.sizeHint().width() + note.sizeHint().width() + BETWEEN <= event.size().width())
 
     def show_look(self, look: Look) -> None:

@@ -1,4 +1,4 @@
-"""What the map shows, without a widget: points, labels, groups of colour, and which points lie in a region."""
+"""The data of a map, without widgets: points, labels, scores and caption, read from the workspace or made at once."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +27,7 @@ Only = list[int] | None  # ids of the samples that are mapped; None: all
 class MapData:
     """One evaluation in two dimensions; rows are in the order of its embeddings.
 
-    A map of three is in `space`, and its points are where they are on the screen from the side of its view.
+    For a map of three dimensions, `space` has the map, and `points` are its projection on the screen from that view.
     """
 
     points: np.ndarray  # [n, 2] float32
@@ -40,16 +40,16 @@ class MapData:
     class_names: tuple[str, ...]
     caption: str
     method: str = "pca"
-    index: PointIndex | None = None  # of the points, where a thread has made it
+    index: PointIndex | None = None  # of the points, if a thread has built it
     rows: SampleRows | None = None  # of the ids, likewise
-    evaluation: int = 0  # its number
-    made: Projection | None = None  # the stored map; None for one that is only shown
+    evaluation: int = 0  # its id
+    made: Projection | None = None  # the stored map; None if it is shown but not stored
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
     width: int = 0  # dimensions of the embeddings
     shown: str = ""  # how many of all images are mapped, and how they were chosen
     title: str = ""  # run and epoch
-    space: Space | None = None  # of three dimensions
-    depth: np.ndarray | None = None  # [n] of such a map: how near each point is to the viewer, 0..1
+    space: Space | None = None  # for a map of three dimensions
+    depth: np.ndarray | None = None  # [n] for such a map: how near each point is to the viewer, 0..1
     unread: str = ""  # why classes have numbers instead of names; empty if the names could be read
 
     def turned(self, view: View) -> "MapData":
@@ -82,7 +82,7 @@ class MapData:
         return name_of(self.class_names, label)
 
     def images(self, rows: np.ndarray) -> list[tuple[int, str]]:
-        """Id and words of the samples in these rows, which may be an end of an axis."""
+        """Id and name of the samples in these rows, for the choice of the ends of an axis."""
         return [(int(self.ids[row]), image_words(self.class_name(int(self.labels[row])), row)) for row in rows.tolist()]
 
     @property
@@ -99,14 +99,14 @@ class MapData:
 
 
 def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) -> MapData:
-    """A map that needs no waiting: the plane of two-dimensional embeddings or custom axes if requested, else PCA.
+    """A map made without the analysis process: the plane or custom axes if requested, else PCA.
 
     Args:
-        wanted: method, params and seed as the analysis process takes them, and perhaps `only`, ids of samples.
+        wanted: the request to the analysis process: method, params and seed, and optionally `only`, ids of samples.
 
     Raises:
-        Problem: embeddings that are missing, not finite or, for the plane, of other than two dimensions;
-            custom axes as `axes`.
+        Problem: the embeddings are missing, not finite or, for the plane, not of two dimensions; or the custom axes
+            cannot be used (see `projection.axes`).
     """
     if wanted["method"] == "axes":
         return by_axes(workspace, evaluation_id, wanted["params"], wanted.get("only"))
@@ -119,11 +119,12 @@ def at_once(workspace: Workspace, evaluation_id: int, wanted: dict[str, Any]) ->
 def by_pca(
     workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None, dimensions: int = 2
 ) -> MapData:
-    """The evaluation's two or three first principal components, by "cosine" or "l2": as it was evaluated unless one is
-    given.
+    """The first two or three principal components of an evaluation's embeddings.
+
+    `metric` is "cosine" or "l2"; empty means the one that the evaluation used.
 
     Raises:
-        Problem: when its embeddings are missing or not finite.
+        Problem: the embeddings are missing or not finite.
     """
     metric = metric or workspace.evaluation(evaluation_id).distance
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
@@ -138,7 +139,7 @@ def by_pca(
 
 
 def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: Only = None) -> MapData:
-    """Two-dimensional embeddings as they are, on the unit circle for "cosine". Raises Problem as `at_once`."""
+    """Two-dimensional embeddings unchanged, or on the unit circle for "cosine". Raises Problem as `at_once`."""
     metric = metric or workspace.evaluation(evaluation_id).distance
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     if embeddings.shape[1] != 2:
@@ -153,7 +154,7 @@ def by_plane(workspace: Workspace, evaluation_id: int, metric: str = "", only: O
 
 
 def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], only: Only = None) -> MapData:
-    """The embeddings along the parameters' directions `x` and `y`, by their `metric`. Raises Problem as `axes`."""
+    """The embeddings along the directions `x` and `y` of `params`, by its `metric`. Raises Problem as `at_once`."""
     metric, x, y = params["metric"], Direction(*params["x"]), Direction(*params["y"])
     embeddings, rows, count = _embeddings(workspace, evaluation_id, only)
     vectors, stored_proxies = prepared(embeddings, metric), workspace.proxies(evaluation_id)
@@ -163,7 +164,7 @@ def by_axes(workspace: Workspace, evaluation_id: int, params: dict[str, Any], on
     labels, ids = queries.labels[rows], queries.sample_ids[rows]
     plane = axes(vectors, labels, stars, proxy_labels, x, y, ids)
     names, _ = class_names_of(workspace, evaluation_id)
-    placed = zip(rows.tolist(), labels.tolist(), strict=True)  # of each sample, its row and its label
+    placed = zip(rows.tolist(), labels.tolist(), strict=True)  # row and label of each sample
     of_samples = dict(zip(ids.tolist(), placed, strict=True)) if SAMPLES in (x.kind, y.kind) else {}
     across, up = (_direction_words(direction, names, of_samples) for direction in (x, y))
     said = f"custom axes ({metric}): across {across}, up {up}; {plane.angle:.0f}° between them"
@@ -188,7 +189,7 @@ def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: d
 
 
 def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[np.ndarray, np.ndarray, int]:
-    """The vectors [m, d] that are mapped, their rows [m] among all, and how many there are in all."""
+    """The mapped vectors [m, d], their rows [m] among all embeddings, and the number of all embeddings."""
     vectors = workspace.vectors(evaluation_id)
     if only is None:
         return vectors, np.arange(len(vectors)), len(vectors)
@@ -197,7 +198,7 @@ def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[n
 
 
 def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapData:
-    """A map from the workspace, with its parameters in the caption. Raises Problem when it is gone."""
+    """A map from the workspace, with its parameters in the caption. Raises Problem if it is no longer there."""
     candidates = {candidate.id: candidate for candidate in workspace.projections(evaluation_id)}
     projection = candidates.get(projection_id)
     if projection is None:
@@ -216,21 +217,21 @@ def stored(workspace: Workspace, evaluation_id: int, projection_id: int) -> MapD
 
 
 def _trusted(projection: Projection) -> str:
-    """Trustworthiness and continuity, and the number of points if it was not all."""
+    """Trustworthiness and continuity, and the number of points if they were not measured on all."""
     parts = (("trustworthiness", projection.trustworthiness), ("continuity", projection.continuity))
     said = "".join(f", {name} {value:.4f}" for name, value in parts if value is not None)
     return said if projection.trust_queries is None else f"{said} (of {projection.trust_queries:,} points)"
 
 
 def _parameters(params: dict[str, Any]) -> str:
-    """The parameters in words, without the set of samples and without an unused weight of the labels."""
+    """The parameters as text, without the set of samples and without an unused weight of the labels."""
     counted = ("only", AT_MOST)
     said = {name: value for name, value in params.items() if name not in counted and (name != "target_weight" or value)}
     return ", ".join(f"{WORDS.get(name, name)} {value}" for name, value in said.items())
 
 
 def _stars(workspace: Workspace, evaluation_id: int, metric: str, width: int) -> np.ndarray | None:
-    """Proxies [p, width] as the metric sees them."""
+    """Proxies [p, width], of length 1 for "cosine"; None without any."""
     proxies = workspace.proxies(evaluation_id)
     return None if proxies is None else prepared(proxies[0], metric, "proxies", width)
 
@@ -279,7 +280,7 @@ def _data(
 
 
 def class_names_of(workspace: Workspace, evaluation_id: int) -> tuple[tuple[str, ...], str]:
-    """Names by label, none if the data set is not known; and why they could not be read, else empty."""
+    """Names by label, none if the data set is not known; and why they could not be read, empty if they could."""
     dataset = workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id
     try:
         return () if dataset is None else workspace.dataset(dataset).class_names, ""
@@ -293,5 +294,5 @@ def name_of(names: tuple[str, ...], label: int) -> str:
 
 
 def epoch_name(epoch: int) -> str:
-    """An evaluation's epoch in words; the one before the first is of the untrained network."""
+    """The title of an evaluation's epoch; the evaluation before epoch 1 is that of the untrained network."""
     return "untrained" if epoch == 0 else f"epoch {epoch}"

@@ -1,4 +1,4 @@
-"""The map, or two side by side, as a picture or a drawing, on white for print, or as a table."""
+"""The map, or two side by side, as PNG, SVG or PDF on white, or as a CSV table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from workbench.ui.pages.map.drawing.cloud import SHAPES_UP_TO
 from workbench.ui.pages.map.map_data import MapData
 
 FORMATS = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "Coordinates (CSV)"}
-FINE = 2  # pixels of a picture for one on screen
+FINE = 2  # pixels of a PNG per pixel on screen, along each side
 CAPTION = 36  # px under the map, for two lines; more where a caption needs more
 MARGIN, GAP = 8, 12  # px: beside a caption, and between two maps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """A map as it will be printed, and its caption."""
+    """A map as it is exported, and its caption."""
 
     canvas: MapCanvas
     caption: str
@@ -40,7 +40,7 @@ class Sheet:
 
 
 def check_ending(path: Path) -> str:
-    """ "png", "svg", "pdf" or "csv". Raises Problem for any other ending."""
+    """The ending of a path: "png", "svg", "pdf" or "csv". Raises Problem for any other ending."""
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise Problem(
@@ -51,13 +51,13 @@ def check_ending(path: Path) -> str:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write the complete file or nothing. Raises Problem when it cannot be written."""
+    """Write the whole file or nothing. Raises Problem if it cannot be written."""
     with files.atomic_write(path) as file:
         file.write(content)
 
 
 def on_paper(shown: MapCanvas, groups: Groups, height: int | None = None) -> MapCanvas:
-    """A canvas of its own with what `shown` shows, in groups with the colours of the light theme.
+    """A new canvas with the content of `shown`, in the colours of the light theme.
 
     Args:
         height: px; that of `shown` unless given.
@@ -95,7 +95,7 @@ def png(*sheets: Sheet) -> bytes:
 
 
 def svg(*sheets: Sheet) -> bytes:
-    """The maps with their captions as shapes; where there are too many points for shapes, they are a picture."""
+    """The maps with their captions as vector shapes; too many points for shapes are embedded as a picture."""
     _as_shapes(sheets)
     size = _size(sheets)
     data = QByteArray()
@@ -113,7 +113,7 @@ def svg(*sheets: Sheet) -> bytes:
 
 
 def pdf(*sheets: Sheet) -> bytes:
-    """The same as `svg`, on a page of its size, one point for a pixel on screen."""
+    """The same as `svg`, on a page of the same size: one point (1/72 inch) for each pixel on screen."""
     _as_shapes(sheets)
     size = _size(sheets)
     data = QByteArray()
@@ -121,7 +121,7 @@ def pdf(*sheets: Sheet) -> bytes:
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)
     page = QPdfWriter(buffer)
     page.setTitle("Map of the test embeddings")
-    page.setResolution(72)  # painted as on screen: a unit is a point
+    page.setResolution(72)  # one pixel on screen is one point (1/72 inch)
     page.setPageSize(QPageSize(QSizeF(size.width(), size.height()), QPageSize.Unit.Point))
     page.setPageMargins(QMarginsF(0, 0, 0, 0))
     painter = QPainter(page)
@@ -143,7 +143,7 @@ def _font() -> QFont:
 
 
 def _size(sheets: Sequence[Sheet]) -> QSize:
-    """Maps of one height beside each other, above the longest of their captions."""
+    """The size of maps of equal height side by side, with room below for the longest of their captions."""
     width = sum(sheet.canvas.width() for sheet in sheets) + GAP * (len(sheets) - 1)
     metrics = QFontMetrics(_font())
     room = [QRect(0, 0, sheet.canvas.width() - 2 * MARGIN, 10_000) for sheet in sheets]
@@ -167,12 +167,12 @@ def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
 
 
 def table(*maps: tuple[str, MapData]) -> bytes:
-    """One row for each image and each proxy on the map: kind, sample_id, class, x, y, ap. Safe on any thread.
+    """A CSV table with one row for each image and proxy: kind, sample_id, class, x, y, ap. Safe on any thread.
 
-    Maps of three dimensions have z behind y, whatever the side they are seen from.
+    Maps of three dimensions have z after y; the coordinates do not depend on the view.
 
     Args:
-        maps: what each is called, and its points; of several the name stands before each row.
+        maps: name and data of each; with several maps, each row begins with the name of its map.
     """
     axes = "xyz" if any(data.space is not None for _, data in maps) else "xy"
     head = ["kind", "sample_id", "class", *axes, "ap"]

@@ -22,7 +22,7 @@ SETTLE = 400  # ms that an evaluation is shown before its UMAP is requested
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which map: of an evaluation, as the analysis process takes it."""
+    """A requested map: the evaluation, and the request to the analysis process."""
 
     evaluation: int
     request: Request
@@ -34,10 +34,10 @@ class Wanted:
 
 
 class MapMaker(QObject):
-    """Makes one map at a time, always the one requested last. The workspace is read on a thread."""
+    """Makes one map at a time, the one that was requested last. It reads the workspace on a thread."""
 
     made = Signal(object)  # MapData
-    working = Signal(str, int, int)  # words, done, total; no words at the end
+    working = Signal(str, int, int)  # stage, done, total; the stage is empty at the end
     failed = Signal(object)  # Problem: there is nothing to show
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -52,13 +52,13 @@ class MapMaker(QObject):
         self._settle.timeout.connect(self._ask)
 
     def make(self, evaluation_id: int, request: Request) -> None:
-        """Make the map of an evaluation. `made` is emitted, twice where a quick map is shown before the better one."""
+        """Make the map of an evaluation. `made` is emitted, and a second time if PCA is shown before the wanted map."""
         self._wanted, self._missing = Wanted(evaluation_id, request), False
         self._settle.stop()
         self._load(self._wanted)
 
     def forget(self) -> None:
-        """Cancel the request and make no map: another workspace, or no evaluation."""
+        """Cancel the request and make no map: the workspace has changed, or there is no evaluation."""
         self._wanted = None
         self.cancel()
 
@@ -157,7 +157,7 @@ class MapMaker(QObject):
 
 
 def best_map(workspace: Workspace, wanted: Wanted) -> MapData:
-    """The stored map of the longest chain that fits, else the newest that fits, else the map that needs no waiting.
+    """The fitting stored map of the longest chain, else the newest stored map that fits, else that of `at_once`.
 
     Raises:
         Problem: as `map_data.stored` and `map_data.at_once`.

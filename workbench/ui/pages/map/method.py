@@ -15,19 +15,19 @@ METHODS = {
 METRICS = {"cosine": "Cosine", "l2": "L2"}
 AT_ONCE = ("pca", "pca-3d", "plane", "axes")  # drawn without the analysis process
 NOT_STORED_BEFORE = {"target_weight": 0.0}  # the value in maps stored before the parameter existed
-Request = dict[str, Any]  # method, params, seed, perhaps most and only: as the analysis process takes them
+Request = dict[str, Any]  # to the analysis process: method, params, seed, and optionally most and only
 
 
 @dataclass(frozen=True, slots=True)
 class MapMethod:
-    """A method with all parameters, also those that another method would need.
+    """A method and all parameters, including those that only other methods use.
 
     Args:
         method: key of METHODS. metric: key of METRICS.
         n_neighbors, min_dist: UMAP's. perplexity: t-SNE's.
-        target_weight: UMAP's pull of the labels, 0..1; None: the labels are not used.
+        target_weight: UMAP's weight of the labels, 0..1; None: the labels are not used.
         x, y: the directions of custom axes.
-        max_points: UMAP and t-SNE lay out a sample of more images, stratified by class.
+        max_points: if there are more images, UMAP and t-SNE map a sample of this size, stratified by class.
     """
 
     method: str = "umap"
@@ -43,7 +43,7 @@ class MapMethod:
 
     @property
     def base(self) -> str:
-        """The method, whatever the dimensions of its map."""
+        """The method without the number of dimensions: "umap" for "umap" and "umap-3d"."""
         return self.method.removesuffix(IN_SPACE)
 
     def request(self, only: list[int] | None = None) -> Request:

@@ -18,17 +18,17 @@ from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.turning import View
 
-AROUND = 0.25  # of the box of some points: margin on each side when the view moves to them
-MOST_TRAILS = 300  # selected points that have a trail; of more, the first
+AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box
+MOST_TRAILS = 300  # most selected points that get a trail: the first ones
 NOTHING = np.empty(0, np.int64)
 
 
 class Change(Enum):
     """What has changed in the model."""
 
-    WANTED = auto()  # another map is to be made
+    WANTED = auto()  # another map was requested
     MAP = auto()  # another map is shown, or none
-    MOMENT = auto()  # the same map at another time
+    MOMENT = auto()  # the timeline moved: the same map at another time
     COLOURING = auto()  # the points get another colouring
     GROUPS = auto()  # other groups or colours
     HIDDEN = auto()  # other groups are hidden
@@ -36,7 +36,7 @@ class Change(Enum):
     QUERY = auto()
     TIMELINE = auto()  # other epochs, another time, playing or not
     TRAILS = auto()
-    LOOK = auto()  # it is to be drawn in another way
+    LOOK = auto()  # the map is drawn differently
     CAMERA = auto()  # the canvas brings something into view
 
 
@@ -46,7 +46,7 @@ class Look:
 
     Args:
         proxies, names, pictures: whether stars, names of classes and thumbnails are drawn.
-        size: of points, times the width that goes with their number.
+        size: factor of the points' usual width, which depends on their number.
         opacity: of points, 0..1.
         contours: whether lines show where the points are dense.
     """
@@ -65,8 +65,8 @@ class Camera:
 
     Args:
         box: a part of the map; None: all points.
-        widen: keep the view and widen it until it holds the box, unless it shows a part of the points only.
-        row: a point to move to the middle at the present zoom, where it is out of view.
+        widen: keep the view, but widen it until it contains the box; not if the view shows only a part of the points.
+        row: a point that is moved to the middle, at the same zoom, if it is out of view.
     """
 
     box: Box | None = None
@@ -75,14 +75,14 @@ class Camera:
 
 
 class MapModel:
-    """State of the page. Ids are those of samples; rows are those of the shown map."""
+    """The state of the page. Ids are sample ids; rows are rows of the shown map."""
 
     def __init__(self) -> None:
         self.method = MapMethod()
         self.evaluation: int | None = None  # whose map is requested
         self.isolated: list[np.ndarray] = []  # ids, each within the one before
-        self.map: MapData | None = None  # the last that was made
-        self.drawn: MapData | None = None  # the same at the time of the timeline
+        self.map: MapData | None = None  # the last map that was made
+        self.drawn: MapData | None = None  # that map, at the timeline's time
         self.problem = ""  # why there is no map
         self.colouring = "class"
         self.groups: Groups | None = None
@@ -103,7 +103,7 @@ class MapModel:
         self._listeners: list[Callable[[Change], None]] = []
 
     def listen(self, listener: Callable[[Change], None]) -> None:
-        """Call it after every change."""
+        """Call `listener` after every change."""
         self._listeners.append(listener)
 
     def _tell(self, *changes: Change) -> None:
@@ -114,13 +114,13 @@ class MapModel:
     # Which map is requested
 
     def show_run(self, evaluation: int, metric: str) -> None:
-        """Request the map of an evaluation of another run, by the distance that it was evaluated with."""
+        """Request the map of an evaluation of another run, by the distance of that evaluation."""
         self.method = replace(self.method, metric=metric)
         self.isolated = []
         self.show_evaluation(evaluation)
 
     def forget_classes(self) -> None:
-        """Custom axes lead along principal components again: another data set is shown, which has other classes."""
+        """Reset custom axes to principal components: another data set is shown, and its classes are different."""
         self.method = replace(self.method, x=ACROSS, y=UP)
 
     def show_evaluation(self, evaluation: int) -> None:
@@ -134,7 +134,7 @@ class MapModel:
         self._tell(Change.WANTED)
 
     def isolate(self) -> bool:
-        """Request a map of only the selected points that are drawn. Returns False without any, and changes nothing."""
+        """Request a map of the selected points that are drawn. If there are none, change nothing and return False."""
         if self.map is None or not (chosen := self.map.ids[self.selected & self.visible]).size:
             return False
         self.isolated = [*self.isolated, np.unique(chosen)]
@@ -147,17 +147,17 @@ class MapModel:
         self._tell(Change.WANTED)
 
     def want_again(self) -> None:
-        """Look for the requested map again, after others were stored."""
+        """Look for the requested map again, because other maps were stored."""
         self._tell(Change.WANTED)
 
     @property
     def path(self) -> list[str]:
-        """The steps of isolating in words, from all points to those of the requested map."""
+        """The titles of the steps of isolating, from all points to those of the requested map."""
         return ["All", *(f"{len(ids):,} selected" for ids in self.isolated)]
 
     @property
     def request(self) -> Request:
-        """The requested map, as the analysis process takes it."""
+        """The request to the analysis process for the requested map."""
         return self.method.request(self.isolated[-1].tolist() if self.isolated else None)
 
     # Which map is shown
@@ -196,7 +196,7 @@ class MapModel:
 
     @property
     def caption(self) -> str:
-        """What the drawn map is made of."""
+        """The caption of the drawn map; empty without one."""
         return "" if self.drawn is None else self.drawn.caption
 
     # Colours and hidden groups
@@ -207,20 +207,20 @@ class MapModel:
         self._tell(Change.COLOURING)
 
     def show_groups(self, groups: Groups) -> None:
-        """The groups of the drawn map; those of the same name as hidden ones stay hidden, but never all."""
+        """Take the groups of the drawn map. Groups with the names of hidden ones stay hidden, unless all would be."""
         self.groups = groups
         names = frozenset(groups.names)
         self.hidden = frozenset() if names <= self.hidden else self.hidden & names
         self._tell(Change.GROUPS)
 
     def draw_as(self, look: Look) -> None:
-        """Draw the map in another way."""
+        """Draw the map with another look."""
         self.look = look
         self._tell(Change.LOOK)
 
     @property
     def scores(self) -> np.ndarray | None:
-        """Mean average precision [g] of the images of each class, 0..1 or NaN; None unless the groups are classes."""
+        """MAP@R [g] of each class, 0..1 or NaN; None unless the groups are classes."""
         if self.drawn is None or self.groups is None or self.groups.labels is None:
             return None
         known = np.isfinite(self.drawn.ap) & np.isfinite(self.drawn.points).all(1)
@@ -237,14 +237,16 @@ class MapModel:
         return frozenset(number for number, name in enumerate(names) if name in self.hidden)
 
     def toggle(self, group: int) -> None:
-        """Hide a group, or show it again: a step."""
+        """Hide a group, or show it again; the user can undo it."""
         name = self._name(group)
         verb = "showing" if name in self.hidden else "hiding"
         self._act(self.hidden ^ {name}, name, alone=False, words=f"{verb} {name}")
 
     def show_alone(self, group: int) -> None:
-        """Hide all other groups, or show all where it stands alone already: a step. The first click of a double-click
-        has toggled the group."""
+        """Hide all other groups, or show all groups if it is shown alone already; the user can undo it.
+
+        It is called by a double-click, whose first click has already toggled the group.
+        """
         name = self._name(group)
         others = frozenset(() if self.groups is None else self.groups.names) - {name}
         alone = bool(others) and self.hidden in (others, others | {name})
@@ -252,7 +254,7 @@ class MapModel:
         self._act(frozenset() if alone else others, name, alone=True, words=words)
 
     def hide(self, names: frozenset[str]) -> None:
-        """Hide exactly the groups of these names."""
+        """Hide the groups of these names, and show all others."""
         self.hidden = names
         self._tell(Change.HIDDEN)
 
@@ -276,7 +278,7 @@ class MapModel:
 
     @property
     def contoured(self) -> np.ndarray | None:
-        """The points [k, 2] whose density is drawn as contours; None for no contours: they are off, or points move."""
+        """The points [k, 2] whose density is drawn as contours; None if contours are off or the points are moving."""
         if not self.look.contours or self.map is None or self.drawn is not self.map or self.turning:
             return None
         points: np.ndarray = self.map.points[self.visible]
@@ -285,7 +287,7 @@ class MapModel:
     # Selection and query
 
     def select(self, ids: np.ndarray, *, step: bool = True) -> None:
-        """Other samples are selected; `step`: the user can undo it."""
+        """Select other samples; `step`: the user can undo it."""
         before, self.selection = self.selection, ids
         if step:
             self.on_step(Selecting(before, ids))
@@ -299,17 +301,20 @@ class MapModel:
         return [] if self.map is None or not self.selected.any() else named_clusters(self.map, self.selected)
 
     def changed_rows(self, rows: np.ndarray, way: str) -> np.ndarray:
-        """Ids after rows are clicked or outlined: "replace" the selection, "add" to it or "remove" from it."""
+        """The selected ids after rows replace the selection, are added to it or removed from it.
+
+        `way` is "replace", "add" or "remove".
+        """
         return self._rows.changed(self.selection, rows, way)
 
     def changed_ids(self, ids: np.ndarray, way: str) -> np.ndarray:
-        """As `changed_rows`, for samples of another map."""
+        """As `changed_rows`, for sample ids."""
         if way == "add":
             return np.union1d(self.selection, ids)
         return np.setdiff1d(self.selection, ids) if way == "remove" else ids
 
     def show_query(self, sample: int | None) -> None:
-        """Another query of the Retrieval page."""
+        """Mark another query of the Retrieval page; None marks none."""
         self.query = sample
         self._tell(Change.QUERY)
 
@@ -321,7 +326,7 @@ class MapModel:
     # What is in view
 
     def turn(self, turn: float, tilt: float, *, resting: bool = True) -> None:
-        """Turn a map of three dimensions by these degrees; `resting`: the user does not drag it any more."""
+        """Turn a map of three dimensions by these degrees; `resting`: the drag has ended."""
         if self.map is None or self.drawn is None or self.map.space is None:
             return
         self.view, self.turning = self.view.moved(turn, tilt), not resting
@@ -345,7 +350,7 @@ class MapModel:
         return NOTHING if self.map is None else np.flatnonzero(self.map.labels == label)
 
     def _bring_one(self) -> None:
-        """Bring a point into view if it is the only selected one."""
+        """Bring the selected point into view if only one is selected."""
         rows = np.flatnonzero(self.selected)
         if len(rows) == 1:
             self._look(Camera(row=int(rows[0])))
@@ -368,7 +373,7 @@ class MapModel:
         return chain is not None and self.map is not None and self._in_chain(self.map) and chain.complete
 
     def go_to(self, time: float) -> None:
-        """Show the moment at a time; between two epochs points are interpolated, scores are of the nearer one."""
+        """Show the map at a time; between epochs, points are interpolated and scores are those of the nearer one."""
         if self.chain is None or self.map is None:
             return
         self.timeline.time = time
@@ -379,19 +384,19 @@ class MapModel:
         self._tell(Change.MOMENT, Change.TIMELINE, Change.TRAILS)
 
     def scores_changed(self) -> bool:
-        """Whether the drawn scores belong to another epoch than at the last call."""
+        """Whether the drawn scores belong to a different epoch from the last call's."""
         if self.chain is None or not self.chain.frames:
             return False
         before, self._scored = self._scored, self.chain.frames[self.chain.nearest(self.timeline.time)].evaluation
         return before != self._scored
 
     def show_trails(self, shown: bool) -> None:
-        """Draw where the selected points have been, or not."""
+        """Draw the trails of the selected points, or stop drawing them."""
         self.trails_shown = shown
         self._tell(Change.TRAILS)
 
     def trails(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows [s] of selected points, and where each has been up to now, [s, m, 2]."""
+        """Rows [s] of selected points, and the trail of each up to the current time, [s, m, 2]."""
         rows = NOTHING
         if self.chain is not None and len(self.chain.frames) > 1 and self.trails_shown and self.map is not None:
             rows = np.flatnonzero(self.selected)[:MOST_TRAILS]

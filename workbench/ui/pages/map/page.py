@@ -1,4 +1,4 @@
-"""The Map page: the test embeddings in two dimensions, by PCA at once and by UMAP when ready."""
+"""The Map page: the test embeddings in two or three dimensions, by PCA at once and by UMAP or t-SNE when ready."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -47,7 +47,7 @@ from workbench.workspace.rows import Evaluation
 
 CONTOURS = "map/contours"  # whether they are on, in the preferences
 CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
-MOST_ENDS = 50  # selected images that are offered as ends of an axis
+MOST_ENDS = 50  # most selected images that are offered as ends of an axis
 
 
 class MapPage(QStackedWidget):
@@ -120,7 +120,7 @@ class MapPage(QStackedWidget):
         self.addWidget(content)
 
     def _map_card(self) -> QWidget:
-        """The tools, below them the maps and their caption."""
+        """The row of tools, and below it the maps and their caption."""
         self.settings = MapSettings(self)
         self.colouring = chooser(COLOURINGS, "Colour of the points")
         self.colouring.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -279,14 +279,14 @@ class MapPage(QStackedWidget):
         self._offer_turning(data is not None and data.space is not None)
 
     def _offer_turning(self, offered: bool) -> None:
-        """Turn the map by drag and arrow keys where it has three dimensions; the slider keeps its keys."""
+        """Let a drag and the arrow keys turn a map of three dimensions; the slider keeps its arrow keys."""
         self.commands.offer_turning(offered)
         for action in self.time.steps:
             (self.canvas.removeAction if offered else self.canvas.addAction)(action)
         self.second.turn(self.model.view)
 
     def _draw_moment(self) -> None:
-        """The map between two epochs."""
+        """Draw the map between two epochs."""
         data, groups = self.model.drawn, self.model.groups
         assert data is not None
         self.caption.setText(data.caption)
@@ -410,7 +410,7 @@ class MapPage(QStackedWidget):
             self.second.make(self.model.request)
         else:
             self.second.stop()
-        self._inside.activate()  # the first map has its new width now, and is fitted to it
+        self._inside.activate()  # gives the first map its new width now, so that it can be fitted to it
         self.model.fit()
 
     def _isolate(self) -> None:

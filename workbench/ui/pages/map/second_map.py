@@ -27,7 +27,7 @@ from workbench.workspace.rows import Evaluation
 
 
 class SecondMap(QWidget):
-    """Has a chooser of its own; method, parameters, colouring, legend and tools are the first map's.
+    """Has its own choice of run and epoch; method, parameters, colouring, legend and tools are those of the first map.
 
     It works with sample ids, not rows: the two maps may order samples differently.
     """
@@ -35,7 +35,7 @@ class SecondMap(QWidget):
     selected = Signal(object, str)  # ids, "replace", "add" or "remove"
     opened = Signal(int)  # id of the point that was double-clicked
     hovered = Signal(object)  # id or None
-    turned = Signal(float, float, bool)  # as the canvas says it
+    turned = Signal(float, float, bool)  # as that of MapCanvas
 
     def __init__(self, session: Session, colours: PointColours, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,7 +91,7 @@ class SecondMap(QWidget):
     # What is shown
 
     def offer(self) -> None:
-        """List the runs of the shown data set; at first the shown run, before it was trained or at its first epoch."""
+        """List the runs of the data set. The first choice is the shown run's first evaluation."""
         if not self._built:
             self._built = True
             self._build()
@@ -111,12 +111,12 @@ class SecondMap(QWidget):
         self._run_chosen()
 
     def make(self, wanted: dict[str, Any]) -> None:
-        """Draw by another method, or other points; the request is as MapMaker takes it."""
+        """Draw by another method, or other points; `wanted` is a Request of MapMaker."""
         self._wanted = wanted
         self._make()
 
     def stop(self) -> None:
-        """Drop the map, because it is hidden now."""
+        """Drop the map because it is hidden."""
         self.maker.forget()
         self._asked = None
         self._empty("")
@@ -128,14 +128,14 @@ class SecondMap(QWidget):
             self.canvas.set_tool(tool)
 
     def show_look(self, look: Look) -> None:
-        """Draw it as the first map is drawn."""
+        """Draw the map with the look of the first map."""
         self._look = look
         if self._built:
             self.canvas.show_look(look)
             self._contour()
 
     def turn(self, view: View) -> None:
-        """Show a map of three dimensions from the side from which the first one is seen."""
+        """Show a map of three dimensions from the same view as the first map."""
         self._view = view
         if self.data is not None and self.data.space is not None and self.data.space.view != view:
             self.data = self.data.turned(view)
@@ -147,7 +147,7 @@ class SecondMap(QWidget):
             self.canvas.fit()
 
     def recolour(self, hidden: frozenset[str], scale: tuple[float, float] | None) -> None:
-        """Take the first map's hidden groups, by name, and its scale, so that a colour means the same on both."""
+        """Take the first map's hidden groups, by name, and its scale, so that colours mean the same on both maps."""
         self._hidden, self._scale = hidden, scale
         self._colour(fit=False)
 
@@ -178,7 +178,7 @@ class SecondMap(QWidget):
         self._read_epochs(None)
 
     def _refill(self) -> None:
-        """New evaluations join the list; the shown one stays."""
+        """Add new evaluations to the list; the shown one stays chosen."""
         if self.isVisible():
             self._read_epochs(self.epochs.currentData())
 
@@ -239,8 +239,11 @@ class SecondMap(QWidget):
             self.contours.make(data.points[~np.isin(groups.of, list(self.canvas.hidden))])
 
     def groups(self, tokens: theme.Tokens | None = None) -> Groups:
-        """The groups of its points on the first map's scale, in the colours of a theme: that on screen unless given."""
-        assert self.data is not None  # it is shown
+        """The groups of its points on the first map's scale, in the colours of `tokens`, by default the current theme.
+
+        The map must have been drawn.
+        """
+        assert self.data is not None
         return self.colours.groups(self.data, tokens, self._scale)
 
     def _rows_hidden(self, groups: Groups) -> frozenset[int]:

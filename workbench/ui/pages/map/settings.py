@@ -26,7 +26,7 @@ from workbench.ui.widgets.number_box import number_box
 class MapSettings(QObject):
     """PCA, UMAP or t-SNE with their parameters and seed, the plane of 2-D embeddings, or custom axes; by cosine or L2.
 
-    `parts` stand in the row of tools.
+    The page puts `parts` into the row of tools.
     """
 
     changed = Signal(object)  # MapMethod

@@ -12,7 +12,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.capped_text import CappedText
 
 WIDTH = 272  # px at 100% text
-NARROW = 0.75  # of the width, at least
+NARROW = 0.75  # minimum width, as a share of the full width
 CLUSTER_LINES = 9
 HINT = (
     "Click a point of the map or a query to see it here. Draw a lasso (S) or a rectangle (R) around several: each "
@@ -23,7 +23,7 @@ SELECTION = 2
 
 
 class SideColumn(QFrame):
-    """Selection comes to the front when something becomes selected, and Legend again when nothing is."""
+    """Switches to the Selection tab when something becomes selected, and back to Legend when nothing is selected."""
 
     def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +51,7 @@ class SideColumn(QFrame):
         self.fit_theme()
 
     def fit_theme(self) -> None:
-        """Set the width for the size of the text, or less in a narrow window."""
+        """Set the full and the minimum width for the size of the text."""
         self._width = self._session.theme.side(WIDTH)
         self.setMaximumWidth(self._width)
         self.setMinimumWidth(round(self._width * NARROW))

@@ -18,7 +18,7 @@ class Selecting:
 
     @property
     def words(self) -> str:
-        """What the Edit menu calls it."""
+        """The name of the step in the Edit menu."""
         count = len(self.after)
         return f"selecting {count:,} image{'s' * (count != 1)}" if count else "clearing the selection"
 
@@ -31,8 +31,8 @@ class Hiding:
         colouring: whose groups they are.
         before, after: names of the hidden groups.
         group: the name of the group that was clicked.
-        alone: whether it was to be shown alone, or all again.
-        words: what the Edit menu calls it.
+        alone: whether the step shows the group alone, or all groups again.
+        words: the name of the step in the Edit menu.
     """
 
     colouring: str
@@ -43,7 +43,10 @@ class Hiding:
     words: str
 
     def merged(self, later: "Hiding") -> "Hiding | None":
-        """This step and the next one as one, or None: a double-click is a click, then its group alone."""
+        """This step and the next as one, or None if they are separate.
+
+        A double-click makes two steps: its first click toggles the group, then the group is shown alone.
+        """
         if self.alone or not later.alone or (self.colouring, self.group) != (later.colouring, later.group):
             return None
         return replace(later, before=self.before)

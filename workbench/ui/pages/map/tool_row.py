@@ -34,7 +34,7 @@ class ToolRow(QWidget):
 
 
 class ProgressStrip(QFrame):
-    """Shows what is being computed, its progress, and Cancel; floats over the map, hidden when nothing is computed."""
+    """Shows what is being computed, its progress, and Cancel, over the map; hidden while nothing is computed."""
 
     cancelled = Signal()
 
@@ -71,7 +71,7 @@ class ProgressStrip(QFrame):
 
 
 def tool_action(parent: QWidget, words: str, keys: str, icon_name: str, group: QActionGroup | None = None) -> QAction:
-    """A command of the page, with its key in the tooltip; in a group it is a tool of which one is chosen."""
+    """A command of the page, with its key in the tooltip. In a group it is a tool, and one of the group is chosen."""
     action = QAction(icon(icon_name), words, parent)
     action.setShortcut(QKeySequence(keys))
     action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

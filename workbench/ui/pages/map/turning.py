@@ -1,4 +1,4 @@
-"""A map of three dimensions seen from a side: which side, and where its points then are on the screen. No Qt."""
+"""A map of three dimensions, its view, and the projection of its points on the screen. No Qt."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +10,7 @@ STEEPEST = 90.0  # degrees
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The side from which a map is seen: first turned around its upright axis, then tilted towards the viewer.
+    """The direction of view: the map is first turned around its vertical axis, then tilted towards the viewer.
 
     Args:
         turn: degrees, -180 to 180.
@@ -21,7 +21,7 @@ class View:
     tilt: float = 20.0
 
     def moved(self, turn: float, tilt: float) -> "View":
-        """The view after so many degrees more."""
+        """The view after turning and tilting by these degrees."""
         return View((self.turn + turn + 180) % 360 - 180, min(STEEPEST, max(-STEEPEST, self.tilt + tilt)))
 
     @property
@@ -39,12 +39,12 @@ class Space:
     """A map of three dimensions.
 
     Args:
-        points: [n, 3]; NaN for samples without a place.
+        points: [n, 3]; NaN for samples that are not on the map.
         proxies: [p, 3] or None.
         doubts: groups that are not groups in the embedding, with outlines of three coordinates.
-        view: from which it is seen.
-        middle: [3] around which it turns; the middle of all points unless given.
-        reach: radius of the ball around the middle that holds all points and proxies, unless given.
+        view: the direction of view.
+        middle: [3] the centre of the turns; if None, it and `reach` are computed from points and proxies.
+        reach: radius of the ball around `middle` that contains all points and proxies.
     """
 
     points: np.ndarray
@@ -72,7 +72,7 @@ class Space:
 
     @property
     def depth(self) -> np.ndarray:
-        """How near the points [n] are to the viewer: 0 at the back of the ball, 1 at its front; NaN without a place."""
+        """How near the points [n] are to the viewer: 0 at the back of the ball, 1 at its front, NaN if not placed."""
         assert self.middle is not None
         towards: np.ndarray = (self.points - self.middle).astype(np.float32) @ self.view.axes[2]
         nearness: np.ndarray = np.clip(towards / np.float32(2 * self.reach) + np.float32(0.5), 0, 1)
@@ -80,7 +80,7 @@ class Space:
 
     @property
     def outlines(self) -> tuple[dict[str, Any], ...]:
-        """The doubts with the outlines that their groups have from this side."""
+        """The doubts, with the outlines of their groups in this view."""
         return tuple(
             {**doubt, "outline": hull(self.places(np.asarray(doubt["outline"], np.float32))).tolist()}
             for doubt in self.doubts

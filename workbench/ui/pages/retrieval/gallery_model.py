@@ -1,4 +1,4 @@
-"""Search in embeddings that were imported only to be searched, apart from its widgets."""
+"""Search in a search-only gallery, without widgets."""
 
 from collections.abc import Callable
 from enum import Enum, auto
@@ -12,15 +12,15 @@ Plain = dict[str, Any]
 Take = Callable[[Plain], None]
 SHOWN = (10, 48, 100)  # neighbours; recall is measured for each
 USUAL = 48
-EXACT_ROWS_A_SECOND = 1_500_000  # of 128 numbers, on two cores: only to say "about"
+EXACT_ROWS_A_SECOND = 1_500_000  # embeddings of 128 dimensions, on two cores: for a rough estimate only
 BUILT_ROWS_A_SECOND = 15_000
 
 
 class Change(Enum):
     """What has changed in the model."""
 
-    FACTS = auto()  # another gallery, or an index that is new
-    WORK = auto()  # something is being built or searched, or no longer
+    FACTS = auto()  # another gallery, or a new index
+    WORK = auto()  # building or searching has begun or ended
     ANSWER = auto()  # other neighbours
 
 
@@ -32,13 +32,13 @@ class Work(Protocol):
 
 
 class Processes(Protocol):
-    """What the model needs of the window: answers come on its thread."""
+    """What the model needs from the window; callbacks run on the window's thread."""
 
     def describe(self, workspace: str, run_id: int, done: Take, failed: Callable[[Problem], None]) -> object:
-        """Read the facts of a run's gallery, and make the process ready that searches it."""
+        """Read the facts of a run's gallery, and start the process that searches it."""
 
     def ask(self, op: str, fields: Plain, done: Take, failed: Callable[[Problem], None]) -> object:
-        """Ask what is answered at once."""
+        """Send a request that is answered at once."""
 
     def work(
         self, title: str, op: str, fields: Plain, done: Take, failed: Callable[[Problem], None],
@@ -54,25 +54,25 @@ class GallerySearch:
     """The gallery of the shown run, its index, and the neighbours of one row.
 
     Args:
-        processes: that search and build.
-        tell: called with what has changed.
+        processes: search and build.
+        tell: called after every change, with its kind.
     """
 
     def __init__(self, processes: Processes, tell: Callable[[Change], None]) -> None:
         self._processes, self._tell = processes, tell
         self._run: int | None = None
-        self.facts: Plain | None = None  # as searching.request describes the gallery; None before it is known
-        self.answer: Plain | None = None  # as searching.request gives the neighbours
+        self.facts: Plain | None = None  # the description of the gallery (searching.request); None before it is known
+        self.answer: Plain | None = None  # the neighbours (searching.request); None without any
         self.row, self.k = 0, USUAL
         self._build: Work | None = None
         self._exact: Work | None = None
-        self._asked: object | None = None  # the newest query
+        self._asked: object | None = None  # the newest request
 
     # What is shown
 
     @property
     def has_index(self) -> bool:
-        """Whether queries go through an index."""
+        """Whether queries use an index."""
         return self.facts is not None and self.facts["index"] is not None
 
     @property
@@ -82,17 +82,17 @@ class GallerySearch:
 
     @property
     def searching(self) -> bool:
-        """Whether an answer is awaited."""
+        """Whether a search is in progress."""
         return self._asked is not None or self._exact is not None
 
     @property
     def searching_exactly(self) -> bool:
-        """Whether a row is being compared with all."""
+        """Whether an exact search is in progress, which compares a row with all embeddings."""
         return self._exact is not None
 
     @property
     def head(self) -> str:
-        """What is searched, in a line; empty before it is known."""
+        """One line about the gallery; empty before it is known."""
         if self.facts is None:
             return ""
         distance = {"cosine": "cosine similarity", "l2": "minus the distance"}[self.facts["distance"]]
@@ -103,7 +103,7 @@ class GallerySearch:
 
     @property
     def quality(self) -> str:
-        """What the index finds of the exact neighbours, or what there is without one, in sentences."""
+        """Sentences about the index: its measured recall, or what a search without an index costs."""
         if self.facts is None:
             return ""
         if (index := self.facts["index"]) is not None:
@@ -153,7 +153,7 @@ class GallerySearch:
         self._tell(Change.FACTS)
 
     def build(self) -> None:
-        """Build the index in the background, or build it again."""
+        """Build the index, or build it again, in the background."""
         if self._build is None and self._run is not None:
             self._build = self._processes.work(
                 "Build the index", "build", self._fields(), partial(self._built, self._run), self._not_built,
@@ -167,19 +167,19 @@ class GallerySearch:
             self._build.cancel()
 
     def cancel_search(self) -> None:
-        """End an exact search."""
+        """Cancel an exact search."""
         if self._exact is not None:
             self._exact.cancel()
 
     def choose_k(self, k: int) -> None:
-        """Show this many neighbours: one of SHOWN."""
+        """Show this many neighbours, one of SHOWN."""
         self.k = k
         self._tell(Change.FACTS)
         if self.answer is not None and (self.has_index or not self.answer["exact"]):
             self.search(self.row)
 
     def search(self, row: int, *, exact: bool = False) -> None:
-        """Show the neighbours of a row; without an index it is compared with all."""
+        """Show the neighbours of a row. `exact`, or a gallery without an index: compare the row with all embeddings."""
         if self._run is None or self.facts is None or not 0 <= row < self.facts["count"]:
             return
         self.row = row

@@ -1,4 +1,4 @@
-"""The Retrieval page of a run that was imported only to be searched: its index, one row and its neighbours."""
+"""The Retrieval page of a search-only run: its index, one row and its neighbours."""
 
 import random
 from collections.abc import Callable
@@ -34,7 +34,7 @@ SAME = {True: "✓", False: "✗"}
 
 
 class GalleryProcesses:
-    """Searches in one process, builds in a second and compares with all in a third, so that none waits for another."""
+    """Uses separate processes for indexed search, building and exact search, so that none waits for another."""
 
     def __init__(self, session: Session, begun: Callable[[ActivityItem], None]) -> None:
         self._session, self._begun = session, begun
@@ -79,12 +79,12 @@ class GalleryProcesses:
 class GalleryPanel(QWidget):
     """Draws a GallerySearch."""
 
-    shown = Signal()  # neighbours are on screen
+    shown = Signal()  # neighbours were drawn
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self._item: ActivityItem | None = None  # of the index that is being built
+        self._item: ActivityItem | None = None  # for the index that is being built
         self.model = GallerySearch(GalleryProcesses(session, self._follow), self._draw)
         self._build()
         self._connect()
@@ -214,7 +214,7 @@ class GalleryPanel(QWidget):
 
 
 def ignored(_: object) -> None:
-    """An answer that nobody waits for."""
+    """Ignore an answer that is not needed."""
 
 
 def neighbour_rows(answer: Plain | None) -> list[tuple[int, int, str, bool | None, float]]:
@@ -228,13 +228,13 @@ def neighbour_rows(answer: Plain | None) -> list[tuple[int, int, str, bool | Non
 
 
 def neighbour_cells(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The values of one neighbour by column."""
+    """The values of one neighbour, by column."""
     rank, number, name, right, similarity = row
     return rank, number, name, SAME.get(right, ""), similarity
 
 
 def written(column: int, value: Any) -> str:
-    """A value as the table shows it; rows are counted from 1."""
+    """The text of a value in the table; rows are counted from 1."""
     if column == 1:
         return f"{value + 1:,}"
     return f"{value:.4f}" if column == 4 else str(value)

@@ -2,7 +2,7 @@
 
 
 class History:
-    """Sample ids, as a browser keeps its pages."""
+    """The sample ids of shown queries, like the history of a web browser."""
 
     def __init__(self) -> None:
         self._past: list[int] = []
@@ -20,7 +20,7 @@ class History:
         return bool(self._future)
 
     def visit(self, sample_id: int) -> None:
-        """Append the shown query and drop those ahead; the current query again changes nothing."""
+        """Append the shown query and drop those after the current one; the current query again changes nothing."""
         if sample_id == self._now:
             return
         if self._now is not None:
@@ -29,11 +29,11 @@ class History:
         self._now = sample_id
 
     def back(self) -> int | None:
-        """The query before, or None."""
+        """Go back: the previous query, or None if there is none."""
         return self._move(self._past, self._future)
 
     def forward(self) -> int | None:
-        """The query after, or None."""
+        """Go forward: the next query, or None if there is none."""
         return self._move(self._future, self._past)
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""The listed queries of an evaluation in their order, held in memory: sorting and filtering read nothing."""
+"""The listed queries of an evaluation in their order, in memory, so that sorting and filtering read nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from workbench.ui.pages.retrieval.filters import Filters
 from workbench.workspace.rows import Queries
 
 CLASS, AP, FIRST_HIT = range(1, 4)  # columns; column 0 is the picture
-BLOCK = 10_000  # queries that are made rows at once
+BLOCK = 10_000  # queries that are turned into rows at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +18,23 @@ class ListedQuery:
 
     sample_id: int
     class_name: str
-    ap: float  # NaN when the class has no other sample
-    first_hit: int  # 0 when there is none
+    ap: float  # NaN if the class has no other sample
+    first_hit: int  # rank, from 1; 0 if there is none
     r: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InOrder:
-    """What listing needs of all queries of an evaluation, whatever is listed of them."""
+    """The orders of all queries of an evaluation, which do not depend on the filters."""
 
     labels: list[int]  # that occur
-    rows: dict[tuple[int, bool], np.ndarray]  # [n] int32 of all queries by column and whether it descends
+    rows: dict[tuple[int, bool], np.ndarray]  # column, descending -> rows [n] int32 in that order
 
 
 def in_order(queries: Queries) -> InOrder:
-    """Sort queries by each column, those without a value last, of equals the lower id first.
+    """Sort queries by each column: those without a value come last, and of equal ones the lower id comes first.
 
-    For a million queries a second or two: not for the window's thread.
+    It takes a second or two for a million queries, so it must not run on the window's thread.
     """
     by_id = np.argsort(queries.sample_ids)
     lonely = (queries.r == 0)[by_id]
@@ -50,12 +50,12 @@ def in_order(queries: Queries) -> InOrder:
 
 
 class Listing:
-    """Queries that pass the filters, the worst first unless another order is chosen."""
+    """The queries that pass the filters, the worst first unless another order is chosen."""
 
     def __init__(self) -> None:
         self._queries: Queries | None = None
         self._names: tuple[str, ...] = ()
-        self._rows: np.ndarray = np.empty(0, np.int32)  # of the queries, in the order listed
+        self._rows: np.ndarray = np.empty(0, np.int32)  # rows of the listed queries, in their order
         self._in_order = InOrder([], {})
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering
@@ -65,7 +65,7 @@ class Listing:
         """Take the queries of another evaluation; `arrange` lists them.
 
         Args:
-            sorted_by: of these queries, where a thread has made it.
+            sorted_by: the orders of these queries, if a thread has computed them.
         """
         self._queries, self._names = queries, class_names
         self._in_order = sorted_by or (InOrder([], {}) if queries is None else in_order(queries))
@@ -85,7 +85,7 @@ class Listing:
 
     @property
     def total(self) -> int:
-        """Queries of the evaluation, before filtering."""
+        """The number of queries of the evaluation, before filtering."""
         return 0 if self._queries is None else len(self._queries.sample_ids)
 
     @property
@@ -94,7 +94,7 @@ class Listing:
         return [self.class_name(label) for label in self.labels]
 
     def class_name(self, label: int) -> str:
-        """The name of a class; its number where there is none."""
+        """The name of a class, or its number if it has none."""
         return _class_name(self._names, label)
 
     def sample_id(self, position: int) -> int | None:
@@ -102,7 +102,7 @@ class Listing:
         return int(self.sample_ids[position]) if 0 <= position < len(self) else None
 
     def position_of(self, sample_id: int | None) -> int:
-        """Where a query is listed, or -1."""
+        """The position of a query in the list, or -1."""
         places = [] if sample_id is None else np.flatnonzero(self.sample_ids == sample_id).tolist()
         return places[0] if places else -1
 
@@ -116,7 +116,7 @@ class Listing:
         )  # fmt: skip
 
     def all(self) -> Iterator[ListedQuery]:
-        """The listed queries in their order, for a thread: the list may change meanwhile, and these stay."""
+        """The listed queries in their order. A thread may iterate over them while the list changes."""
         return _listed(self._queries, self._rows, self._names) if self._queries is not None else iter(())
 
 

@@ -11,7 +11,7 @@ AHEAD = 12  # cards made with the page
 
 
 class MissedRow(CardRow):
-    """Below the grid of neighbours; hidden where nothing is missed."""
+    """A row of cards below the grid of neighbours; hidden if no true neighbour is missed."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(loader, PLACE, AHEAD, parent)

@@ -1,4 +1,4 @@
-"""Mistakes of one evaluation seen together: which class is taken for which, and which samples intrude."""
+"""The mistakes of one evaluation: which classes are confused, and which samples are hubs."""
 
 from typing import Any
 
@@ -25,10 +25,10 @@ from workbench.ui.words import percent
 
 PAIR_TITLES = ("Class", "Taken for", "Times", "Share of class %")
 HUB_TITLES = ("Hub", "Times among the ten", "In other classes", "Which classes")
-THUMBNAIL, AHEAD = 36, 20  # px; rows around a visible one whose pictures are loaded with it
+THUMBNAIL, AHEAD = 36, 20  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 PLACE = "hubs"
-WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # places in a tab
-MOST_NAMED = 5  # classes named beside a hub
+WORKING, NOT_WORKING, EMPTY, TABLE = range(4)  # the widgets of a tab
+MOST_NAMED = 5  # most classes that are named beside a hub
 NONE_FAILED = "No query failed: every nearest neighbour is of its class."
 PAIR_HINT = "Classes of failed queries and of their nearest neighbours. A double click (or Enter) lists those queries."
 HUB_HINT = (
@@ -38,7 +38,7 @@ HUB_HINT = (
 
 
 class MistakesDialog(QDialog):
-    """Stays open beside the window; follows the evaluation that is shown.
+    """A window that stays open beside the main window and follows the shown evaluation.
 
     Args:
         loader: of the pictures of hubs.
@@ -86,7 +86,7 @@ class MistakesDialog(QDialog):
         self.hub_table.activated.connect(self._choose_hub)
 
     def show_failures(self, explained: FailedQueries | None, working: bool = True) -> None:
-        """Show another evaluation; None while it is being worked out, or where it could not be."""
+        """Show another evaluation; None while `working`, or if it could not be computed."""
         pairs, hubs = (explained.pairs, explained.hubs) if explained is not None else ([], [])
         self.pairs.show(pairs)
         self.hubs.show(hubs)
@@ -98,7 +98,7 @@ class MistakesDialog(QDialog):
         self.tabs.setTabText(2, f"Hubs ({len(hubs):,})")
 
     def copy(self) -> None:
-        """Put the shown table into the clipboard, with tabs between its columns."""
+        """Copy the shown table as text, with tabs between the columns."""
         model = (self.pairs, self.matrix.model, self.hubs)[self.tabs.currentIndex()]
         QGuiApplication.clipboard().setText("\n".join(model.lines()))
 
@@ -137,24 +137,24 @@ class MistakesDialog(QDialog):
 
 
 def pair_cells(pair: ConfusedPair) -> tuple[Any, ...]:
-    """The values of one confusion by column."""
+    """The values of one confusion, by column."""
     return pair.class_name, pair.taken_for, pair.times, pair.share
 
 
 def written_pair(column: int, value: Any) -> str:
-    """A value as the table of confusions shows it."""
+    """The text of a value in the table of confusions."""
     return value if isinstance(value, str) else percent(value) if column == 3 else f"{value:,}"
 
 
 def hub_cells(hub: Hub) -> tuple[Any, ...]:
-    """The values of one hub by column."""
+    """The values of one hub, by column."""
     named = ", ".join(f"{times} of “{name}”" for name, times in hub.victims[:MOST_NAMED])
     more = len(hub.victims) - MOST_NAMED
     return hub.class_name, hub.times, hub.wrong_times, f"{named} and {more} more" if more > 0 else named
 
 
 def written_hub(column: int, value: Any) -> str:
-    """A value as the table of hubs shows it."""
+    """The text of a value in the table of hubs."""
     return value if isinstance(value, str) else f"{value:,}"
 
 

@@ -1,4 +1,4 @@
-"""One neighbour: its picture in a frame of right or wrong, with tick or cross, similarity and class."""
+"""One neighbour: its picture in a coloured frame with a tick (right) or a cross (wrong), similarity and class."""
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap
@@ -15,7 +15,7 @@ VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), N
 
 
 class NeighbourCard(QAbstractButton):
-    """A click (or Enter) makes the neighbour the query. Cards are used again for the next query."""
+    """A button whose click (or Enter) makes the neighbour the query. Cards are reused for the next query."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,7 +27,7 @@ class NeighbourCard(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def show_neighbour(self, neighbour: Neighbour, judged: bool) -> None:
-        """Show another neighbour; `judged` is False if nobody knows the query's class."""
+        """Show another neighbour; `judged` is False if the query's class is not known."""
         self.neighbour, self._judged = neighbour, judged
         self._pixmap, self.absent = None, ""
         _, word, _ = self._verdict()

@@ -9,11 +9,11 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 PLACE = "neighbours elsewhere"
-SHOWN = 24  # neighbours, of which all cards are made with the first comparison
+SHOWN = 24  # neighbours; the first comparison makes all their cards
 
 
 class OtherGrid(QScrollArea):
-    """Hidden until something is compared."""
+    """The neighbours in the other evaluation; hidden until an evaluation is compared."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,14 +27,14 @@ class OtherGrid(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Nearest neighbours in the evaluation compared with, best first")
         self.setWidget(self.row)
-        self.row.show()  # in here by now: before, it would be a window
+        self.row.show()  # only now that it has a parent: without one it would be a window
         self.hide()
 
     def show_query(self, word: str, query: Query, near: list[Neighbour], beside: list[Neighbour]) -> None:
-        """Show the query as another evaluation, called `word`, has it.
+        """Show the query in another evaluation, which is called `word`.
 
         Args:
-            near: its stored neighbours there, best first. beside: those on screen of the shown evaluation.
+            near: its stored neighbours there, best first. beside: those that the shown evaluation displays.
         """
         self.show()
         shown = near[:SHOWN]
@@ -63,7 +63,7 @@ def _facts(query: Query) -> str:
 
 
 def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:
-    """How many of as many neighbours are the same on both sides."""
+    """How many of the first neighbours are the same on both sides, of the same number of each."""
     count = min(len(shown), len(beside))
     ids = {near.sample_id for near in shown[:count]} & {near.sample_id for near in beside[:count]}
     return f"; {len(ids):,} of the first {count:,} are in both" if count else ""

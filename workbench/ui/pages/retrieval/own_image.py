@@ -1,4 +1,4 @@
-"""Search with an image of one's own: the button with its menu, and the image as it is opened, pasted or dropped."""
+"""Search with the user's own image: the button's menu, and images that are opened, pasted or dropped."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +15,12 @@ AGAIN = "Search this run again"
 
 
 class OwnImageMenu(QMenu):
-    """The ways to an image of one's own: from a file, from the clipboard, and the last one again.
+    """A menu to choose an own image: from a file, from the clipboard, or the last one again.
 
     Args:
         search: called with the image to search with.
         search_again: called to search the shown run with the last image.
-        notify: called with the Problem of a clipboard without an image.
+        notify: called with the Problem if the clipboard has no image.
     """
 
     def __init__(
@@ -45,28 +45,28 @@ class OwnImageMenu(QMenu):
             self.search(from_file(Path(name)))
 
     def search_clipboard(self) -> None:
-        """Search with the picture of the clipboard; `notify` is called where it holds none."""
+        """Search with the image on the clipboard; `notify` is called if there is none."""
         try:
             self.search(pasted(QGuiApplication.clipboard().image()))
         except Problem as problem:
             self._notify(problem)
 
     def search(self, image: OwnImage) -> None:
-        """Search with an image, and remember it for another run."""
+        """Search with an image, and keep it for a search in another run."""
         self.again.setText(f"{AGAIN}: {image.name}".replace("&", "&&"))
         self.again.setEnabled(True)
         self._search(image)
 
 
 def pasted(image: QImage) -> OwnImage:
-    """The picture of the clipboard. Raises Problem when there is none."""
+    """The image on the clipboard. Raises Problem if there is none."""
     if image.isNull():
         raise Problem("The clipboard holds no image.", todo="Copy one first, or open a file.")
     return OwnImage("Pasted image", pixels_of(image))
 
 
 def dropped(data: QMimeData) -> OwnImage | None:
-    """The one image file, or the picture itself, that is being dragged; None for anything else."""
+    """The image that is being dragged, as a single file or as pixels; None for anything else."""
     urls = data.urls()
     if len(urls) == 1 and urls[0].isLocalFile() and Path(urls[0].toLocalFile()).is_file():
         return from_file(Path(urls[0].toLocalFile()))
@@ -75,12 +75,12 @@ def dropped(data: QMimeData) -> OwnImage | None:
 
 
 def from_file(path: Path) -> OwnImage:
-    """The image in a file, which is read when it is searched with."""
+    """The image in a file; the file is read by the search."""
     return OwnImage(path.name, path)
 
 
 def pixels_of(image: QImage) -> np.ndarray:
-    """Colours [h, w, 3] uint8 of an image that is not null."""
+    """The colours [h, w, 3] uint8 of an image, which must not be null."""
     plain = image.convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(plain.constBits(), np.uint8).reshape(plain.height(), plain.bytesPerLine())
     return rows[:, : 3 * plain.width()].reshape(plain.height(), plain.width(), 3).copy()

@@ -1,4 +1,4 @@
-"""Search the shown run with an image of one's own, apart from its widgets."""
+"""Search the shown run with the user's own image, without widgets."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -10,11 +10,11 @@ from workbench.workspace import Workspace
 
 
 class Shown(Threads, Protocol):
-    """What is needed of the session."""
+    """The part of the session that the search needs."""
 
     @property
     def workspace(self) -> Workspace:
-        """The open one."""
+        """The open workspace."""
 
     @property
     def run_id(self) -> int | None:
@@ -26,18 +26,18 @@ class Shown(Threads, Protocol):
 
 
 class OwnSearch:
-    """Searches the shown evaluation with an image, and with the same one again once another run is shown.
+    """Searches the shown evaluation with an image, and another run with the same image on request.
 
-    An evaluation whose network is not kept is not searched, and none is searched in its place.
+    An evaluation without a stored checkpoint is not searched, and no other evaluation takes its place.
 
     Args:
         session: the session.
-        show: puts an answer on screen.
+        show: called with the answer, to draw it.
     """
 
     def __init__(self, session: Shown, show: Callable[[Answer], None]) -> None:
         self._session, self._show = session, show
-        self._image: OwnImage | None = None  # searched with last
+        self._image: OwnImage | None = None  # of the last search
 
     def search(self, image: OwnImage) -> None:
         """Search with an image."""

@@ -36,12 +36,12 @@ from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.saved_views import SavedView
 
 KINDS = {"cosine": "cosine similarity", "l2": "minus the distance"}
-LATE = 250  # ms after which no query is shown in place of one that is still being read
+LATE = 250  # ms after which the old query is removed while another is still being read
 READING, NO_QUERY = "Reading the query…", "No query to show."
 
 
 class RetrievalPage(QStackedWidget):
-    """Browses the shown evaluation. The query is the session's, so that map and Inspector follow it."""
+    """Browses the shown evaluation. The session holds the query, so that map and Inspector follow it."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,7 +120,7 @@ class RetrievalPage(QStackedWidget):
         self.views.currentChanged.connect(self._offer_steps)
 
     def _offer_steps(self, view: int) -> None:
-        """J and K walk among the queries alone: K keeps a label in Label triage."""
+        """Let J and K step through queries only while these are shown: in Label triage, K keeps a label."""
         for action in self._steps:
             action.setEnabled(view == 0)
 
@@ -169,7 +169,7 @@ class RetrievalPage(QStackedWidget):
             self._show_query()
 
     def _show_part(self) -> None:
-        """The evaluation, the gallery of a run that is only searched, or a hint."""
+        """Show the evaluation, the gallery of a search-only run, or a hint."""
         evaluation_id = self.session.evaluation_id
         gallery = self._gallery_of_run() if evaluation_id is None else None
         self.setCurrentIndex(1 if evaluation_id is not None else 0 if gallery is None else 2)
@@ -177,7 +177,7 @@ class RetrievalPage(QStackedWidget):
             self.gallery.show_run(gallery)
 
     def _gallery_of_run(self) -> int | None:
-        """The shown run, where it was imported only to be searched."""
+        """The shown run if it is search-only, else None."""
         run = self.session.run()
         return run.id if run is not None and run.only_searched else None
 
@@ -198,7 +198,7 @@ class RetrievalPage(QStackedWidget):
                 self.result.setVisible(self.browsing.shown is not None)
                 if self.browsing.result is None and self.browsing.answer is None:  # of another run
                     self.result.show_nothing(READING if len(self.browsing.listing) else NO_QUERY)
-                self.queries.model.relist()  # at once: no row that is gone may be painted
+                self.queries.model.relist()  # at once, so that no removed row is painted
                 self._turns.begin(
                     self.queries.draw_evaluation, self.classes.draw_evaluation, self.explaining.show_evaluation
                 )
@@ -236,7 +236,7 @@ class RetrievalPage(QStackedWidget):
         self.forward.setEnabled(browsing.history.can_go_forward)
 
     def _draw_comparison(self) -> None:
-        """The query in the evaluation compared with, beside its neighbours here."""
+        """Draw the query's neighbours in the compared evaluation beside those in the shown one."""
         result, word = self.browsing.result, self.browsing.comparison.word
         if not word or result is None or self.browsing.answer is not None:
             self.result.other.hide()
@@ -265,7 +265,7 @@ class RetrievalPage(QStackedWidget):
         return listed_now(self.browsing, self.words.text.toPlainText().strip())
 
     def _list_again(self, view: SavedView) -> None:
-        """List what a saved view holds; the message bar says what this evaluation does not have of it."""
+        """List the queries of a saved view; the message bar names what this evaluation lacks."""
         missing = list_again(self.browsing, view.listed)
         words = words_of(view.listed)
         self.words.text.setPlainText(words)

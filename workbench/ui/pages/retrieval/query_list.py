@@ -1,4 +1,4 @@
-"""The list of queries with its filters, as Browsing has them."""
+"""The list of queries with its filters, drawn from Browsing."""
 
 from PySide6.QtCore import QItemSelectionModel, QSize, Qt, Signal
 from PySide6.QtWidgets import (
@@ -23,8 +23,8 @@ from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.widgets.row_table import head_width, select_rows
 
 WIDTH = 300  # px at 100% text
-WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # by column
-NUMBER_SIDE = 8  # px beside a number
+WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text
+NUMBER_SIDE = 8  # px at each side of a number
 EVERY_CLASS = "All classes"
 
 
@@ -70,25 +70,25 @@ class QueryList(QWidget):
         )
 
     def fit_text(self, theme: Theme) -> None:
-        """Take the width that the words need at this size of text."""
+        """Set the width for the current text size."""
         self.setFixedWidth(theme.side(WIDTH))
         self.similarity.fit_text(theme)
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Numbers and their heads take what they need, so that the class names have the rest."""
+        """Give the numbers and their heads the width that they need, and the class names the rest."""
         header, letters = self.table.horizontalHeader(), self.table.fontMetrics()
         for column, widest in WIDEST_NUMBERS:
             number = letters.horizontalAdvance(widest) + 2 * NUMBER_SIDE
             self.table.setColumnWidth(column, max(number, head_width(header, column)))
 
     def show_above(self, part: QWidget) -> None:
-        """Put a part between the filters and the list; both share the height."""
+        """Insert a widget between the filters and the list; it shares the height with the list."""
         self._column.insertWidget(self._column.indexOf(self.table), part, 1)
 
     @property
     def fits(self) -> bool:
-        """Whether every part has the least height that it needs."""
+        """Whether every part has its minimum height."""
         return self._column.totalMinimumHeightForWidth(self.width()) <= self.height()
 
     def _class_chooser(self) -> QComboBox:
@@ -156,7 +156,7 @@ class QueryList(QWidget):
         self.mark_query()
 
     def _draw_choices(self) -> None:
-        """Show failures only, class and order as the model has them: a saved view chooses them, too."""
+        """Show the model's failure filter, class and order, which a saved view may have changed."""
         listing, filters = self.browsing.listing, self.browsing.filters
         header = self.table.horizontalHeader()
         for widget in (self.failures, self.classes, header):
@@ -171,7 +171,7 @@ class QueryList(QWidget):
             widget.blockSignals(False)
 
     def mark_query(self) -> None:
-        """Mark the query in the list, where it is listed."""
+        """Mark the query in the list if it is listed."""
         position = self.browsing.listing.position_of(self.browsing.query)
         chosen = self.table.selectionModel()
         chosen.blockSignals(True)
@@ -191,7 +191,7 @@ class QueryList(QWidget):
         self.browsing.choose_filters(label=self.browsing.listing.labels[position - 1] if position > 0 else None)
 
     def _take_typed_class(self) -> None:
-        """Choose the class that was typed; a text that names no class changes nothing."""
+        """Choose the class that was typed; text that is not the name of a class changes nothing."""
         typed = self.classes.findText(self.classes.currentText(), Qt.MatchFlag.MatchFixedString)
         if typed >= 0 and typed != self.classes.currentIndex():
             self.classes.setCurrentIndex(typed)

@@ -19,15 +19,15 @@ TIPS = (
     "Rank of the first neighbour of its class; lower is better",
 )
 THUMBNAIL = 36  # px
-AHEAD = 40  # rows below a visible one whose pictures are loaded with it
+AHEAD = 40  # rows below a visible one whose pictures are loaded, too
 PLACE = "query list"
 Index = QModelIndex | QPersistentModelIndex
 
 
 class QueryTable(QAbstractTableModel):
-    """One row for each listed query; `relist` after the listing has changed."""
+    """One row for each listed query; call `relist` after the listing has changed."""
 
-    sort_asked = Signal(int, bool)  # column, whether it is to descend
+    sort_asked = Signal(int, bool)  # column, whether descending
 
     def __init__(self, listing: Listing, loader: PictureLoader, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class QueryTable(QAbstractTableModel):
         loader.ready.connect(self._pictures_came)
 
     def relist(self) -> None:
-        """Other queries are listed, or in another order."""
+        """Show the listing again: its queries or their order have changed."""
         self.beginResetModel()
         self._count = len(self.listing)
         self.endResetModel()

@@ -11,12 +11,12 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import ElidedLabel, label
 
 STRIP, LINE = 14, 2.0  # px: height, width of a line
-MOST_SAID = 12  # ranks in the accessible name
+MOST_SAID = 12  # most ranks in the accessible name
 TITLE, MEANING = "Where its class stands", "each line is one of its images in the whole ranking"
 
 
 class Lines(QWidget):
-    """The strip itself: one line for each rank, and the first R places in another shade."""
+    """The strip: one line for each rank, and another shade for the first R ranks."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,7 +24,7 @@ class Lines(QWidget):
         self.setFixedHeight(STRIP)
 
     def show_ranks(self, ranks: np.ndarray, searched: int, r: int) -> None:
-        """Draw ranks [n] from 1 out of so many, and how many the first R are."""
+        """Draw ranks [n], from 1 to `searched`, and the shade of the first `r`."""
         self._ranks, self._searched, self._r = ranks, max(1, searched), r
         self.update()
 
@@ -41,7 +41,7 @@ class Lines(QWidget):
 
 
 class RankStrip(QWidget):
-    """The strip with its title and ends; hidden where the ranking is not known."""
+    """The strip with its title and the labels of its ends; hidden if the ranking is not known."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +52,7 @@ class RankStrip(QWidget):
         self.hide()
 
     def show_ranks(self, standing: Standing | None, r: int) -> None:
-        """Show the ranks of a query's class, and of how many others of it; None hides the strip."""
+        """Show the ranks of a query's class; `r` is the number of its other images. None hides the strip."""
         self.setVisible(standing is not None and len(standing.ranks) > 0)
         if standing is None:
             return

@@ -1,4 +1,4 @@
-"""What the Retrieval page reads of a workspace, on threads."""
+"""What the Retrieval page reads from a workspace, on threads."""
 
 from dataclasses import dataclass
 
@@ -23,22 +23,22 @@ class ShownEvaluation:
     queries: Queries
     sorted_by: InOrder
     classes: ClassScores
-    tags: dict[str, np.ndarray]  # sample ids by tag, of the data set
+    tags: dict[str, np.ndarray]  # tag -> sample ids of the data set
     of_run: tuple[Evaluation, ...]  # all evaluations of its run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownQuery:
-    """A query with its stored neighbours, best first, in the shown evaluation and in the one compared with."""
+    """A query with its stored neighbours, best first, in the shown evaluation and in the compared one."""
 
     query: Query
     near: list[Neighbour]
-    elsewhere: Query | None  # None: nothing is compared, or the sample is no query there
+    elsewhere: Query | None  # None: no evaluation is compared, or the sample is not a query there
     near_elsewhere: list[Neighbour]
 
 
 def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress) -> ShownEvaluation:
-    """Read an evaluation with all its queries. Raises Problem when the database cannot be read."""
+    """Read an evaluation with all its queries. Raises Problem if the database cannot be read."""
     evaluation = workspace.evaluation(evaluation_id)
     dataset_id = workspace.run(evaluation.run_id).dataset_id or 0
     class_names = workspace.dataset(dataset_id).class_names
@@ -58,7 +58,7 @@ def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress
 def read_query(
     workspace: Workspace, evaluation: Evaluation, sample_id: int, before: Evaluation | None, progress: Progress
 ) -> ShownQuery | None:
-    """Read a query with its neighbours, there and in the evaluation `before`; None if it is no query there."""
+    """Read a query with its neighbours in `evaluation`, and in `before` if given; None if `evaluation` lacks it."""
     here = _query(workspace, evaluation, sample_id)
     if here is None:
         return None
@@ -67,14 +67,14 @@ def read_query(
 
 
 def read_tags(workspace: Workspace, dataset_id: int) -> dict[str, np.ndarray]:
-    """Sample ids [m] int64 by tag, of a data set."""
+    """The tags of a data set, each with its sample ids [m] int64."""
     return {tag: np.array(ids, np.int64) for tag, ids in all_tags(workspace, dataset_id).items()}
 
 
 def write_tag(
     workspace: Workspace, dataset_id: int, sample_id: int, tag: str, on: bool, progress: Progress
 ) -> dict[str, np.ndarray]:
-    """Put a tag on a sample or take it away; returns all tags as `read_tags`. Raises Problem as `tag_sample`."""
+    """Add a tag to a sample (`on`) or remove it; returns all tags as `read_tags`. Raises Problem as `tag_sample`."""
     tag_sample(workspace, dataset_id, sample_id, tag, on=on)
     return read_tags(workspace, dataset_id)
 

@@ -1,4 +1,4 @@
-"""The query with its facts, and the grid of its neighbours."""
+"""The query with its scores, and the grid of its neighbours."""
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -23,14 +23,14 @@ from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG = 224  # px
-GRID_LEAST = 170  # px: one row of cards
-LINES = 6  # of the explanation, beyond which it scrolls
-AHEAD = 48  # cards made with the page: at its first sight they would stop the window
+GRID_LEAST = 170  # px, minimum height: one row of cards
+LINES = 6  # of the explanation; a longer one scrolls
+AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
 PLACE = "neighbours"
 
 
 class Result(QWidget):
-    """The centre of the page."""
+    """The centre of the page: the query and its neighbours."""
 
     neighbour_chosen = Signal(object)  # sample id
     map_asked = Signal()
@@ -40,7 +40,7 @@ class Result(QWidget):
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._loader = loader
-        self._sample: int | None = None  # the query, unless it is an image of one's own
+        self._sample: int | None = None  # the query, unless it is an own image or words
         self._build()
         self._loader.ready.connect(self._pictures_came)
 
@@ -99,7 +99,7 @@ class Result(QWidget):
         self.other.row.chosen.connect(self.neighbour_chosen)
 
     def _grid_head(self) -> QHBoxLayout:
-        """The title of the grid, and the button that leads to the missed neighbours."""
+        """The title of the grid, and the button that scrolls to the missed neighbours."""
         self.to_missed = button("", "arrow-down", "quiet")
         self.to_missed.setToolTip("Images of its class that are not among these neighbours, with their ranks")
         self.to_missed.hide()
@@ -111,7 +111,7 @@ class Result(QWidget):
 
     @property
     def cards(self) -> list[NeighbourCard]:
-        """Cards on screen, best neighbour first."""
+        """The cards of the shown neighbours, best first."""
         return self.grid.cards
 
     def show_query(self, query: Query, neighbours: list[Neighbour], kind: str) -> None:
@@ -129,20 +129,20 @@ class Result(QWidget):
         self._loader.request(f"{PLACE} query", [query.sample_id], BIG)
 
     def show_explanation(self, sentences: str) -> None:
-        """Show why the query failed; hidden where it did not."""
+        """Show why the query failed; empty if it did not, which hides the explanation."""
         self.explanation.set_text(sentences)
         self.explanation.setVisible(bool(sentences))
 
     def show_tags(self, tags: list[str] | None) -> None:
-        """The tags of the query; None if it can have none."""
+        """Show the tags of the query; None if it cannot have tags."""
         self.tag.setEnabled(tags is not None)
         self.tags.setText(f"Tagged: {', '.join(tags)}" if tags else "")
         self.tags.setVisible(bool(tags))
 
     def show_standing(self, standing: Standing | None, beyond: int = 0, r: int = 0) -> None:
-        """Show where its class stands in the ranking, and some of it behind rank `beyond`; None if it is not known.
+        """Show the ranks of the query's class, and some of its images behind rank `beyond`; None if not known.
 
-        `r` is the number of others of its class.
+        `r` is the number of other images of the class.
         """
         total = standing.missed if standing is not None else 0
         self.to_missed.setVisible(total > 0)
@@ -151,14 +151,14 @@ class Result(QWidget):
         self.strip.show_ranks(standing, r)
 
     def show_own(self, picture: np.ndarray, name: str, neighbours: list[Neighbour], kind: str, epoch: int) -> None:
-        """Show an image of one's own with the nearest test images under the checkpoint of `epoch`."""
+        """Show an own image with its nearest test images, embedded with the checkpoint of `epoch`."""
         self._show_asked(self.own, name, f"Compared with epoch {epoch}, by {kind}", neighbours)
         self.picture.show()
         self.picture.setAccessibleName(f"Your image {name}")
         self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str, tower: str) -> None:
-        """Show the test images that are nearest to some words."""
+        """Show the test images that are nearest to the embedding of some words."""
         self._show_asked(self.words, words, f"Compared with the words' embedding by {tower}, by {kind}", neighbours)
         self.picture.hide()
 
@@ -173,7 +173,7 @@ class Result(QWidget):
         self._fill([], judged=False)
 
     def _forget_query(self) -> None:
-        """What is on screen is no query of the evaluation."""
+        """Hide what only a query of the evaluation has."""
         self._sample = None
         self.show_in_map.setEnabled(False)
         self.path.setText("")

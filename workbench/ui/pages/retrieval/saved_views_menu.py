@@ -16,11 +16,11 @@ from workbench.workspace.saved_views import LONGEST, SavedView, all_views, put
 
 
 class SavedViewsMenu(QToolButton):
-    """A button with the views of the workspace; they are read and written on threads.
+    """A button with a menu of the workspace's views, which are read and written on threads.
 
     Args:
-        listed: what the page lists now.
-        choose: lists what a view holds.
+        listed: returns what the page lists now.
+        choose: called with a view, to list its queries.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SavedViewsMenu(QToolButton):
         self._session.run_in_thread("Saved views", lambda progress: all_views(workspace), self._take, quiet=True)
 
     def save_as(self, name: str) -> None:
-        """Keep what is listed under a new name; a name that is taken is refused in the message bar."""
+        """Save what is listed under a new name; if the name is taken, the message bar says so."""
         self._put(None, SavedView(name, self._listed()))
 
     def rename(self, name: str) -> None:
@@ -56,17 +56,17 @@ class SavedViewsMenu(QToolButton):
             self._put(view, replace(view, name=name))
 
     def replace_listed(self) -> None:
-        """Keep what is listed now under the chosen view's name."""
+        """Replace the chosen view by what is listed now."""
         view = self._current()
         if view is not None:
             self._put(view, SavedView(view.name, self._listed()))
 
     def delete(self) -> None:
-        """Forget the chosen view."""
+        """Delete the chosen view."""
         self._put(self._current(), None)
 
     def choose(self, name: str) -> None:
-        """List what a view holds."""
+        """List the queries of a view."""
         view = next(view for view in self.views if view.name == name)
         if view.problem:
             self._session.notify(f"The view “{name}” could not be read: {view.problem}.")

@@ -1,4 +1,4 @@
-"""How similar the nearest neighbour of each query is, and the histograms of the right and the wrong ones."""
+"""The similarity of each query's nearest neighbour, with histograms of the right and the wrong neighbours."""
 
 from dataclasses import dataclass
 from math import ceil, floor
@@ -13,18 +13,19 @@ from workbench.workspace.rows import Queries
 BINS = 40
 STEP, DECIMALS = 0.01, 2  # the ends of the histograms are multiples of it
 
-Range = tuple[float, float]  # lowest and highest similarity, both within
+Range = tuple[float, float]  # lowest and highest similarity, both included
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Similarities:
-    """Nearest neighbours of the queries of an evaluation, with their histograms.
+    """Similarities of the nearest neighbours of an evaluation's queries, with their histograms.
 
     Attributes:
-        nearest: [n] float64, cosine or minus the distance, in the order of the queries; NaN for what is no query.
-        edges: [BINS + 1] rising.
-        right: [BINS] queries whose nearest neighbour is of their class.
-        wrong: [BINS] the others.
+        nearest: [n] float64, cosine or minus the distance, in the order of the queries; NaN for images that are not
+            queries.
+        edges: [BINS + 1], ascending.
+        right: [BINS], number of queries whose nearest neighbour is of their class.
+        wrong: [BINS], number of the other queries.
     """
 
     nearest: np.ndarray
@@ -38,16 +39,16 @@ class Similarities:
         return float(self.edges[0]), float(self.edges[-1])
 
     def within(self, limits: Range) -> np.ndarray:
-        """Which queries [n] bool have their nearest neighbour within the limits, ends included."""
+        """Bool [n]: queries whose nearest neighbour has a similarity within the limits, ends included."""
         low, high = limits
         return (self.nearest >= low) & (self.nearest <= high)
 
 
 def similarities_of(queries: Queries, nearest: np.ndarray) -> Similarities:
-    """Histograms over the queries that have something to find.
+    """The histograms of the queries that have at least one true neighbour.
 
     Args:
-        nearest: [n] float64, of the same queries.
+        nearest: [n] float64, similarity of the nearest neighbour of each of `queries`.
     """
     nearest = np.where(queries.r > 0, nearest, np.nan)
     known = np.isfinite(nearest)
@@ -60,7 +61,7 @@ def similarities_of(queries: Queries, nearest: np.ndarray) -> Similarities:
 
 
 def read_similarities(workspace: Workspace, evaluation_id: int, queries: Queries, progress: Progress) -> Similarities:
-    """Read those of an evaluation. Raises Problem as `read_ranking`."""
+    """Read the similarities of an evaluation. Raises Problem as `read_nearest_similarities`."""
     sample_ids, nearest = read_nearest_similarities(workspace, evaluation_id)
     order = np.argsort(sample_ids)
     return similarities_of(queries, nearest[order[np.searchsorted(sample_ids, queries.sample_ids, sorter=order)]])

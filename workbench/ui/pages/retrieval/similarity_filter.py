@@ -20,7 +20,7 @@ TIP = "Drag a range to list the queries whose nearest neighbour has a similarity
 
 
 class Histograms(QWidget):
-    """Right nearest neighbours upwards and wrong ones downwards, each half at its own scale, with a brush."""
+    """Two histograms with a brush: right nearest neighbours upwards, wrong ones downwards, each at its own scale."""
 
     brushed = Signal(object)  # Range; None: a click without a drag
 
@@ -36,7 +36,7 @@ class Histograms(QWidget):
         self.setAccessibleName("Similarities of right and wrong nearest neighbours")
 
     def show_similarities(self, similarities: Similarities | None, chosen: Range | None) -> None:
-        """Draw these histograms with the chosen range; None draws nothing."""
+        """Draw these histograms with the chosen range; without similarities nothing is drawn."""
         self._similarities, self._range = similarities, chosen
         self.update()
 
@@ -95,7 +95,7 @@ class Histograms(QWidget):
 
 
 class SimilarityFilter(QWidget):
-    """Draws the range of `browsing` and passes the user's range to it; the histograms unfold."""
+    """Draws the range of `browsing` and passes the user's range to it; a button shows and hides the histograms."""
 
     def __init__(self, browsing: Browsing, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -126,12 +126,12 @@ class SimilarityFilter(QWidget):
         self.draw()
 
     def fit_text(self, theme_of_window: Theme) -> None:
-        """Take the room that the words need at this size of text."""
+        """Set the size for the current text size."""
         for box in (self.low, self.high):
             box.setMinimumWidth(theme_of_window.px(72))
 
     def draw(self) -> None:
-        """Take over histograms and range from the model."""
+        """Draw the histograms and the range of the model."""
         filters = self._browsing.filters
         shown, chosen = filters.similarities, filters.similarity
         self.histograms.show_similarities(shown, chosen)

@@ -1,4 +1,4 @@
-"""Where the titles of stores stand in a picture of a deployment."""
+"""The positions of the titles of stores in the plot of a deployment."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFontMetrics
 
-DOT, GAP = 5, 10  # px: half a dot, from its middle to a title
+DOT, GAP = 5, 10  # px: radius of a dot, distance from its centre to a title
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A store as it is drawn, in px: its dot, and from where to where its interval goes."""
+    """A store as it is drawn, in px: its dot, and the ends of its interval."""
 
     name: str
     title: str
@@ -21,10 +21,12 @@ class Mark:
 
 
 def placed(marks: Sequence[Mark], first: Collection[str], metrics: QFontMetrics, area: QRectF) -> dict[str, QRectF]:
-    """The places of the titles by name: none meets another, a dot or an interval, or leaves the area.
+    """Name -> position of its title, in `area` and not over another title, a dot or an interval.
+
+    A title for which there is no room is left out.
 
     Args:
-        first: names of stores that choose before the others; one without room has no title.
+        first: names of the stores whose titles are placed first.
     """
     taken = [box for mark in marks for box in _drawn(mark)]
     places: dict[str, QRectF] = {}
@@ -44,7 +46,7 @@ def _drawn(mark: Mark) -> tuple[QRectF, QRectF]:
 
 
 def _around(mark: Mark, width: float, height: float) -> Iterator[QRectF]:
-    """Beside the dot, then above and below its interval, the best first."""
+    """Possible positions, the best first: beside the dot, then above and below its interval."""
     x, y = mark.at.x(), mark.at.y()
     for middle in (y, y - height, y + height):
         for left in (x + GAP, x - GAP - width):

@@ -18,7 +18,7 @@ USUAL = "label wrong"
 
 
 class Tagging(QObject):
-    """Tags belong to the data set: every run of it has them."""
+    """Adds and removes tags of the query. They belong to the data set, so all its runs share them."""
 
     def __init__(self, session: Session, browsing: Browsing, filters: FailureFilter, result: Result) -> None:
         super().__init__(result)
@@ -29,12 +29,12 @@ class Tagging(QObject):
         filters.left_out_asked.connect(self.measure_without)
 
     def put(self, tag: str, on: bool) -> None:
-        """Put a tag on the query or take it away."""
+        """Add a tag to the query, or remove it."""
         self._filters.show_left_out("")
         self._browsing.tag(tag, on=on)
 
     def measure_without(self, tag: str) -> None:
-        """Say what MAP@R would be if the samples with a tag were left out."""
+        """Compute what MAP@R would be without the samples that have a tag, and report it."""
         shown, workspace = self._browsing.shown, self._session.workspace
         ids = self._browsing.filters.tags.get(tag)
         if shown is None or ids is None:
@@ -46,7 +46,7 @@ class Tagging(QObject):
 
         self._filters.show_left_out("Computing…")
         task = self._session.run_in_thread(f"MAP@R without “{tag}”", work, partial(self._say, evaluation_id, tag))
-        task.ended.connect(self._say_nothing)  # before the result, and also without one
+        task.ended.connect(self._say_nothing)  # comes before the result, and also if there is none
 
     def _fill_menu(self) -> None:
         self.menu.clear()

@@ -1,4 +1,4 @@
-"""The current suspect in Label triage: its picture, the evidence against its label, the answers."""
+"""The current suspect in Label triage: its picture, the evidence against its label, and the buttons to answer."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
@@ -17,7 +17,7 @@ from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
 
 NEAR_PX, LARGE_PX = 60, 150
-NEAR, LARGE = "triage-near", "triage-near-large"  # what the loader calls these pictures
+NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
 NOTHING = (
     "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the "
     "threshold above the list to see weaker suspicions."
@@ -25,10 +25,10 @@ NOTHING = (
 
 
 class SuspectCard(Card):
-    """Draws the current suspect of the model; what its buttons do is connected by the panel.
+    """Draws the current suspect of the model; the panel connects its buttons.
 
     Args:
-        loader: of pictures; `draw_pictures` shows those that it has by now.
+        loader: of pictures; `draw_pictures` shows those that it has loaded.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SuspectCard(Card):
             self.new_class.addItem(self._session.class_name(number), number)
 
     def draw(self) -> None:
-        """Draw another suspect, or that nothing is listed."""
+        """Draw the current suspect, or that nothing is listed."""
         suspect, triage = self._model.current, self._model.triage
         for widget in (*self.answers.values(), self.map, self.queries):
             widget.setEnabled(suspect is not None)

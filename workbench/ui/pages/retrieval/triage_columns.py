@@ -1,4 +1,4 @@
-"""The columns of Label triage: where three do not fit side by side, the third is below the second."""
+"""The columns of Label triage: if three do not fit side by side, the third is below the second."""
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -7,7 +7,7 @@ from workbench.ui.theme import Theme
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.scrolled import Scrolled
 
-LIST_PX, CENTRE_PX, SIDE_PX = 280, 350, 190  # at 100% text; the centre has at least so much
+LIST_PX, CENTRE_PX, SIDE_PX = 280, 350, 190  # at 100% text; the centre has at least its value
 MARGIN, SPACING = 16, 12  # px
 
 
@@ -32,7 +32,7 @@ class TriageColumns(QWidget):
         self._stacked = False
 
     def fit(self) -> None:
-        """Take the widths that text and window ask for."""
+        """Arrange the columns for the text size and the width of the window."""
         around = 2 * (MARGIN + SPACING)
         stacked = self.width() < self._theme.px(LIST_PX + CENTRE_PX + SIDE_PX) + around
         self._listed.setFixedWidth(self._theme.px(LIST_PX) if stacked else self._theme.side(LIST_PX))

@@ -13,7 +13,7 @@ SHOWN = 6  # neighbours of each of the two classes
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was done, and what was there before: for undo."""
+    """An answer and the state before it, for undo."""
 
     sample_id: int
     before: Decision | None
@@ -21,7 +21,7 @@ class Answer:
 
 
 class TriageModel:
-    """Steps through a queue. Keeps the decisions; the caller stores them."""
+    """Steps through a queue of suspects and keeps the decisions; the caller stores them."""
 
     def __init__(self) -> None:
         self.triage: Triage | None = None
@@ -37,7 +37,7 @@ class TriageModel:
 
     @property
     def listed(self) -> list[Suspect]:
-        """The suspects that the filter lets through."""
+        """The suspects that pass the filter."""
         if self.triage is None:
             return []
         wanted = {ALL: (True, False), TODO: (False,), DONE: (True,)}[self.filter]
@@ -50,22 +50,22 @@ class TriageModel:
         return listed[self.at] if 0 <= self.at < len(listed) else None
 
     def decision(self, suspect: Suspect) -> Decision | None:
-        """What was decided about a suspect."""
+        """The decision about a suspect; None without one."""
         return None if self.triage is None else self.triage.decisions.get(suspect.sample_id)
 
     def choose_filter(self, name: str) -> None:
-        """List all, those to do or those done; the current suspect stays, if it is listed."""
+        """List all suspects, those to do or those done; the current suspect stays current if it is listed."""
         current = self.current
         self.filter = name
         listed = self.listed
         self.at = listed.index(current) if current in listed else 0
 
     def step(self, by: int) -> None:
-        """Look at another suspect, as far as there are any."""
+        """Move by this many suspects, but not beyond the ends of the list."""
         self.at = max(0, min(len(self.listed) - 1, self.at + by))
 
     def look_at(self, row: int) -> None:
-        """Look at the suspect in a row of the list."""
+        """Make the suspect in this row of the list the current one."""
         if 0 <= row < len(self.listed):
             self.at = row
 
@@ -74,7 +74,7 @@ class TriageModel:
 
         Args:
             word: one of DECISIONS.
-            label: the new one; by default the suggested one.
+            label: the new label; by default the suggested one.
         """
         suspect = self.current
         if suspect is None or self.triage is None or word not in DECISIONS:
@@ -87,7 +87,7 @@ class TriageModel:
         return decision
 
     def undo(self) -> Answer | None:
-        """Take back the last answer and look at its suspect again; None if there is none."""
+        """Undo the last answer and make its suspect the current one; None if there is no answer."""
         if not self.history or self.triage is None:
             return None
         last = self.history.pop()
@@ -107,13 +107,13 @@ class TriageModel:
         return {**done, TODO: len(suspects) - sum(done.values())}
 
     def judged(self) -> Precision:
-        """How often the queue was right so far."""
+        """The precision of the queue so far: how many of the decided suspects had a wrong label."""
         return precision([], {}) if self.triage is None else precision(self.triage.suspects, self.triage.decisions)
 
     def neighbours(self) -> dict[int, list[tuple[int, int]]]:
-        """Of the suggested class and of its own: (rank, sample id) of the nearest samples in the stored neighbours.
+        """The (rank, sample id) of the nearest stored neighbours, by label: the suggested class and its own.
 
-        A near-copy in the training half comes first, with the rank 0.
+        A near-copy in the training half comes first, with rank 0.
         """
         suspect, triage = self.current, self.triage
         if suspect is None or triage is None:

@@ -28,8 +28,8 @@ from workbench.ui.widgets.row_table import select_rows
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
 THUMBNAIL = 34
-LISTED = "triage-list"  # what the loader calls the pictures of the list
-AHEAD = 20  # rows whose pictures are loaded with the visible one
+LISTED = "triage-list"  # the list's name in requests to the loader
+AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
 TITLES = ("Suspect", "Suspicion", "Answer")
 
 
@@ -142,12 +142,12 @@ class TriagePanel(QStackedWidget):
         self.model.show(triage)
         self.setCurrentIndex(0 if triage is None else 1)
         if triage is not None and self.isVisible() and not self.least.hasFocus():
-            self.table.setFocus()  # the keys of the answers need the focus in here
+            self.table.setFocus()  # the keys of the answers work only while the focus is in this view
         self.suspect.offer_classes()
         self.draw()
 
     def draw(self) -> None:
-        """Draw list, suspect and counts anew."""
+        """Redraw the list, the suspect and the counts."""
         listed = self.model.listed
         self.rows.show(listed)
         self.table.selectionModel().blockSignals(True)
@@ -254,5 +254,5 @@ class TriagePanel(QStackedWidget):
 
 
 def written(_column: int, value: Any) -> str:
-    """A value as the list of suspects shows it."""
+    """The text of a value in the list of suspects."""
     return value if isinstance(value, str) else f"{value:.2f}"

@@ -14,7 +14,7 @@ ANSWERED = {KEEP: "kept", RELABEL: "relabelled", DROP: "dropped", UNSURE: "unsur
 
 
 class TriageSummary(QWidget):
-    """Precision of the queue, counts of the answers; what its buttons do is connected by the panel."""
+    """The precision of the queue and the counts of the answers; the panel connects its buttons."""
 
     def __init__(self, model: TriageModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class TriageSummary(QWidget):
         in_column(judged, done, changes, 1, on=self, spacing=12)
 
     def draw(self) -> None:
-        """Draw the counts anew."""
+        """Redraw the counts."""
         counts, judged = self._model.counts(), self._model.judged()
         self.progress.setText(
             "\n".join(f"{ANSWERED.get(word, word).capitalize()}: {n:,}" for word, n in counts.items())

@@ -4,7 +4,7 @@ from workbench.results.triage import COPY, Suspect
 
 
 def claim(suspect: Suspect, own: str, new: str) -> str:
-    """What is suspected, in a few words; `own` and `new` are names of classes."""
+    """The suspicion in a few words; `own` is the name of the image's class, `new` that of the suggested one."""
     if suspect.across:
         return f"Labelled {own}, a near-copy labelled {new} is in the training half"
     if suspect.kind == COPY:

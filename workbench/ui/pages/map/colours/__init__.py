@@ -1,1 +1,1 @@
-"""What the points of the map are coloured by, and its legend."""
+"""The colourings of the map's points, and the legend."""

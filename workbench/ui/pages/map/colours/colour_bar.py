@@ -8,12 +8,12 @@ from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 
-WIDE, TOP = 20, 12  # px: of the bar, and above it so that the first number is whole
+WIDE, TOP = 20, 12  # px: width of the bar, and space above it so that its first number is not cut off
 TICKS = 5
 
 
 class ColourBar(QWidget):
-    """A bar of the steps of a scale, the highest above, with numbers beside it."""
+    """A bar of the steps of a scale, the highest at the top, with numbers beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,7 +23,7 @@ class ColourBar(QWidget):
         self.setMinimumHeight(120)
 
     def show_scale(self, groups: Groups) -> None:
-        """Show the scale of these groups, which have one."""
+        """Show the scale of these groups; they must have one."""
         self._groups = groups
         assert groups.scale is not None
         low, high = groups.scale.low, groups.scale.high
@@ -33,7 +33,7 @@ class ColourBar(QWidget):
         self.update()
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Position from the bottom, 0..1, and the number there; only one where all values are equal."""
+        """Position from the bottom, 0..1, and the number there; only one tick if all values are equal."""
         if self._groups is None or self._groups.scale is None:
             return []
         low, high = self._groups.scale.low, self._groups.scale.high

@@ -1,4 +1,4 @@
-"""Colours of the points: a group for each class, verdict, rank, tag or step of a scale, in the colours of a theme."""
+"""Groups of the points, by class, verdict, rank, tag or step of a scale, in the colours of a theme."""
 
 from itertools import pairwise
 
@@ -26,13 +26,13 @@ COLOURINGS = {
     "split": "Published half",
     "tag": "Tag",
 }
-OWN = ("class", "verdict", "ap", "kept")  # of the map's own data; the others need a column
+OWN = ("class", "verdict", "ap", "kept")  # computed from the map's own data; the others need a column
 AP_STEPS = 5
 AP_COLOURS = ("#B3261E", "#D55E00", "#E69F00", "#56B4E9", "#0072B2")  # low to high, distinct without red and green
-RANKS = (1, 5, 10, 100)  # last ranks of the groups of first hits
+RANKS = (1, 5, 10, 100)  # the last rank of each group of first hits
 STEPS = 64  # of a continuous scale
 VIRIDIS = ("#440154", "#472D7B", "#3B528B", "#2C728E", "#21918C", "#28AE80", "#5EC962", "#ADDC30", "#FDE725")
-ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # shares of the scale that stand out from the plot's background
+ON_LIGHT, ON_DARK = (0.0, 0.86), (0.24, 1.0)  # the part of the scale that stands out from the background
 LONELY = "No other image of its class"
 
 
@@ -43,13 +43,13 @@ def grouped(
     column: Column | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Groups:
-    """The points by a key of COLOURINGS, in the colours of a theme: the one on screen unless one is given.
+    """The groups of the points, for a key of COLOURINGS, in the colours of `tokens`, by default the current theme.
+
+    If only some points are on the map, groups without any of them are left out.
 
     Args:
-        column: what the colouring is of, unless it is one of OWN; without it the points are grouped by class.
-        limits: least and greatest value of a scale, for two maps side by side; those of the points unless given.
-
-    Groups that hold none of the points that have a place are left out where only some points have one.
+        column: the values to colour by, unless the colouring is one of OWN; without it the points are grouped by class.
+        limits: lowest and highest value of a scale, for two maps side by side; by default those of the points.
     """
     tokens = tokens or theme.current()
     if column is None:
@@ -73,7 +73,10 @@ def _by_class(data: MapData, tokens: theme.Tokens) -> Groups:
 
 
 def _numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The labels there are, ascending, and which of them each of [n] is. Small ones are counted: sorting is slow."""
+    """The distinct labels, ascending, and the number [n] of each point's label among them.
+
+    Small labels are counted, because sorting is slower.
+    """
     if not len(labels) or labels.min() < 0 or labels.max() > len(labels):
         return np.unique(labels, return_inverse=True)
     there = np.bincount(labels) > 0
@@ -99,7 +102,7 @@ def _by_kept(data: MapData, tokens: theme.Tokens) -> Groups:
 
 
 def _by_prediction(data: MapData, predicted: np.ndarray, tokens: theme.Tokens) -> Groups:
-    """In the colours that the classes have when they are coloured by class."""
+    """Groups by predicted class, in the colours that the classes have in the colouring by class."""
     present = np.unique(data.labels)
     known = np.isin(predicted, present)
     of = np.where(known, np.searchsorted(present, np.where(known, predicted, present[0] if len(present) else 0)), -1)
@@ -132,7 +135,7 @@ def _by_number(
     tokens: theme.Tokens,
     limits: tuple[float, float] | None,
 ) -> Groups:
-    """Equal steps from the least to the greatest value on the map, or between the limits."""
+    """Equal steps from the lowest to the highest value on the map, or between the limits."""
     good = np.isfinite(values)
     shown = values[good & placed]
     low, high = limits or ((float(shown.min()), float(shown.max())) if len(shown) else (0.0, 0.0))

@@ -1,4 +1,4 @@
-"""One value for each test image, to colour the map by: read from the workspace when it is first asked for."""
+"""One value for each test image, by which the map is coloured; read from the workspace when it is first needed."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from workbench.workspace.ranking import read_first_hits, read_ranking, read_simi
 from workbench.workspace.sample_tags import all_tags
 from workbench.workspace.sample_words import published_halves
 
-AMONG = 10  # nearest neighbours that make hubs, as in the metric "hubness" and on the Retrieval page
+AMONG = 10  # nearest neighbours that are counted for hubs, as in the metric "hubness" and on the Retrieval page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Values by sample id; any thread."""
+    """Values by sample id; safe on any thread."""
 
-    title: str  # with the unit, as the legend says it
+    title: str  # with the unit, as in the legend
     ids: np.ndarray  # [n] int64
-    values: np.ndarray  # [n] float64, NaN if there is none; numbers of `words` where there are words
+    values: np.ndarray  # [n] float64, NaN if there is none; indices into `words` if these are not empty
     words: tuple[str, ...] = ()
 
     def of(self, ids: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ def read_column(workspace: Workspace, evaluation_id: int, colouring: str) -> Col
 
 
 def prediction(workspace: Workspace, evaluation_id: int) -> Column:
-    """The label of the first neighbour."""
+    """The label of the nearest neighbour."""
     ranking = read_ranking(workspace, evaluation_id)
     ids, labels, near = ranking.sample_ids, ranking.labels, ranking.neighbours
     predicted = labels[near[:, 0]].astype(float) if near.shape[1] else np.full(len(ids), np.nan)
@@ -57,13 +57,13 @@ def first_hit(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def others(workspace: Workspace, evaluation_id: int) -> Column:
-    """R: how many other images of its class can be found."""
+    """R, the number of other images of its class that can be found."""
     ranking = read_ranking(workspace, evaluation_id)
     return Column("R, other images of its class", ranking.sample_ids, ranking.r.astype(float))
 
 
 def similarity(workspace: Workspace, evaluation_id: int) -> Column:
-    """Cosine of the first neighbour, or its distance where the evaluation is by L2."""
+    """Cosine similarity of the first neighbour, or its distance if the evaluation is by L2."""
     ids, stored = read_similarities(workspace, evaluation_id)
     first = stored[:, 0] if stored.shape[1] else np.full(len(ids), np.nan)
     if workspace.evaluation(evaluation_id).distance == "l2":  # stored as minus the distance
@@ -72,14 +72,14 @@ def similarity(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def hubness(workspace: Workspace, evaluation_id: int) -> Column:
-    """How often an image is among the ten nearest of others: a hub is in very many of these lists."""
+    """How often an image is among the ten nearest neighbours of other images; for a hub, very often."""
     ranking = read_ranking(workspace, evaluation_id)
     times = np.bincount(ranking.neighbours[:, :AMONG].ravel(), minlength=len(ranking.sample_ids))
     return Column("Times among the ten nearest neighbours of others", ranking.sample_ids, times.astype(float))
 
 
 def radius(workspace: Workspace, evaluation_id: int) -> Column:
-    """Distance to the nearest proxy of the own class, or to the mean of the class where some class has no proxy."""
+    """Distance to the nearest proxy of the own class, or to the class mean if some class has no proxy."""
     distance = workspace.evaluation(evaluation_id).distance
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
     vectors = prepared(embeddings, distance).astype(np.float64)
@@ -110,7 +110,7 @@ def split(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def tag(workspace: Workspace, evaluation_id: int) -> Column:
-    """What a user tagged an image with; several tags of one image are one word."""
+    """The tags of an image; several tags of one image are joined with commas."""
     of_sample: dict[int, list[str]] = {}
     for word, ids in all_tags(workspace, _dataset(workspace, evaluation_id)).items():
         for sample in ids:

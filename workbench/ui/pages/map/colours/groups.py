@@ -1,4 +1,4 @@
-"""A colouring of the map: which group each point is of, and the name, colour and shape of each group. No Qt."""
+"""A colouring of the map: the group of each point, and the name, colour and shape of each group. No Qt."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a continuous legend shows."""
+    """The content of a continuous legend."""
 
     title: str
     low: float
@@ -24,8 +24,8 @@ class Groups:
     colours: np.ndarray  # [g] uint32, 0xFFRRGGBB
     labels: np.ndarray | None = None  # [g] the class of each group, when colouring by class
     crosses: frozenset[int] = frozenset()  # groups drawn as crosses instead of discs
-    scale: Scale | None = None  # of a colouring by a number: the groups are its steps
-    placed: np.ndarray | None = None  # bool [n], points that are counted; None: all
+    scale: Scale | None = None  # for a colouring by a number: the groups are the steps of this scale
+    placed: np.ndarray | None = None  # bool [n], the points that the legend counts; None: all
     counts: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:

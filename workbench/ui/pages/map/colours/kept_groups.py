@@ -1,4 +1,4 @@
-"""The colouring "Neighbourhood kept": how many of a point's true neighbours are near it on the map."""
+"""The colouring "Neighbourhood kept": the share of a point's true neighbours that are near it on the map."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ UNKNOWN = "Not measured on this map"
 
 
 def kept_groups(kept: np.ndarray | None, count: int) -> tuple[np.ndarray, list[str], tuple[str, ...]]:
-    """Group numbers [n], names and colours; the last group is of the points that were not measured.
+    """Group numbers [n], names and colours; the last group contains the points that were not measured.
 
     Args:
         kept: [n] share of the true neighbours among those on the map, in 0..1 or NaN; None: none was measured.

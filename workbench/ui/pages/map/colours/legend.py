@@ -1,4 +1,4 @@
-"""The groups of the colouring with their counts; a list that does not mind ten thousand classes."""
+"""The legend: the groups of the colouring with their counts, in a list that is fast with ten thousand classes."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import counted
 
-MEASURED = 200  # names, of which the longest decides whether bars have room
+MEASURED = 200  # names that are measured: the longest decides whether there is room for bars
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -46,7 +46,7 @@ class GroupModel(QAbstractListModel):
         self.scores: np.ndarray | None = None  # [g] mean average precision
 
     def show(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
-        """Show other groups, of which some are hidden; `scores` [groups] stand beside their names."""
+        """Show other groups, some of them hidden; `scores` [g] are shown beside their names."""
         self.beginResetModel()
         self.groups, self.hidden, self.scores = groups, hidden, scores
         self.endResetModel()
@@ -61,7 +61,7 @@ class GroupModel(QAbstractListModel):
         return 0 if parent.isValid() or self.groups is None else len(self.groups.names)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What the row of a group shows: text, name, colour, and the roles that LegendRow draws."""
+        """Text, name and colour of a group's row, and the roles that LegendRow draws."""
         if self.groups is None or not index.isValid():
             return None
         row = index.row()
@@ -88,7 +88,7 @@ class GroupModel(QAbstractListModel):
 
 
 class Legend(QWidget):
-    """Right of the map."""
+    """A searchable list of groups, or the scale of a continuous colouring, to the right of the map."""
 
     toggled = Signal(int)  # group to hide or show
     alone_asked = Signal(int)  # group to show alone
@@ -141,7 +141,7 @@ class Legend(QWidget):
         self.list.doubleClicked.connect(self._show_alone)
 
     def show_groups(self, groups: Groups | None, hidden: frozenset[int], scores: np.ndarray | None = None) -> None:
-        """Other groups, some of them hidden; `scores` [g] are mean average precisions in 0..1, or NaN."""
+        """Show other groups, some of them hidden; `scores` [g] are MAP@R in 0..1, or NaN."""
         self.model.show(groups, hidden, scores)
         names = [] if groups is None else groups.names[:MEASURED]
         counts = [] if groups is None else [f"{max(groups.counts, default=0):,}"]
@@ -152,7 +152,7 @@ class Legend(QWidget):
         self._tell_count()
 
     def show_hidden(self, hidden: frozenset[int]) -> None:
-        """Other groups are hidden."""
+        """Mark these groups as hidden."""
         self.model.set_hidden(hidden)
         self._tell_count()
 
@@ -176,7 +176,7 @@ class Legend(QWidget):
         self.alone_asked.emit(self._filtered.mapToSource(index).row())
 
     def _show_kind(self, groups: Groups | None) -> None:
-        """A list of groups, or a scale of colours."""
+        """Show the list of groups, or the scale of colours."""
         scale = None if groups is None else groups.scale
         of_list: list[QWidget] = [self.search, self.head, self.list, self.how]
         of_scale: list[QWidget] = [self.scale_title, self.bar]

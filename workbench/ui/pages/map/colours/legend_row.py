@@ -1,4 +1,4 @@
-"""One row of the legend: colour, name, number of images and, for a class, its mean average precision as a bar."""
+"""One row of the legend: colour, name, number of images and, for a class, its MAP@R as a bar."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -8,15 +8,15 @@ from workbench.ui import theme
 from workbench.ui.widgets.labels import names_near, shortened
 
 TALL, DOT, SIDE, GAP = 30, 10, 10, 8  # px: row, dot, left and right of a row, between its parts
-BAR, SHORT_BAR, THICK = 72, 28, 6  # px; a bar is as long as the names leave room, or not there
+BAR, SHORT_BAR, THICK = 72, 28, 6  # px; a bar takes the length that the names leave, or is not drawn
 COUNT_ROLE, SCORE_ROLE, COLOUR_ROLE, HIDDEN_ROLE, NAME_ROLE = (Qt.ItemDataRole.UserRole + number for number in range(5))
-TRANSPARENT = 90  # of 255: a hidden group
+TRANSPARENT = 90  # of 255: opacity of a hidden group
 
 
 class LegendRow(QStyledItemDelegate):
     """Draws the roles of GroupModel; a score is in 0..1, None or NaN."""
 
-    beside = 0  # px of the longest name and the widest count: all bars are of one length
+    beside = 0  # px of the longest name and the widest count, so that all bars have the same length
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, max(TALL, option.fontMetrics.height() + GAP))
@@ -65,7 +65,7 @@ class LegendRow(QStyledItemDelegate):
     def _score(
         self, painter: QPainter, area: QRect, score: float | None, colour: QColor, ink: QColor, room: int
     ) -> int:
-        """A bar, if `room` (px, with its number) has one, and the number at the right end; where they begin."""
+        """Draw the score at the right end, and a bar before it if `room` px hold both. Returns the x of their start."""
         if score is None or score != score:
             return area.right()
         number = f"{100 * score:.1f}"

@@ -15,18 +15,18 @@ from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.session import Session
 
-KEPT = 16  # columns, the newest
+KEPT = 16  # columns that are kept: the newest
 Key = tuple[int, str]  # evaluation and colouring
 
 
 class PointColours(QObject):
-    """Groups for a map. A column that is not there yet is read on a thread; `changed` follows.
+    """Groups for a map. A column that has not been read is read on a thread, and `changed` follows.
 
-    Until then the points keep the column of the evaluation before, or are coloured by class.
+    Until then the points keep the column of the previous evaluation, or are coloured by class.
     """
 
-    changed = Signal()  # the groups are others now
-    refused = Signal()  # the values cannot be read: another colouring is to be chosen
+    changed = Signal()  # the groups have changed
+    refused = Signal()  # the values cannot be read: another colouring must be chosen
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -43,18 +43,18 @@ class PointColours(QObject):
         return self._key
 
     def choose(self, key: str) -> None:
-        """Colour by this; `changed` is not emitted. Tags are read again: a user may have tagged some more."""
+        """Choose a colouring; `changed` is not emitted. Tags are read again, because they may have changed."""
         self._key = key
         self.forget("tag")
 
     def known(self, evaluation: int) -> bool:
-        """Whether the groups of a map of this evaluation are final: nothing is to be read for them."""
+        """Whether the groups of a map of this evaluation are final: no column is still to be read."""
         return self.key in OWN or (evaluation, self.key) in self._columns
 
     def groups(
         self, data: MapData, tokens: theme.Tokens | None = None, scale: tuple[float, float] | None = None
     ) -> Groups:
-        """The groups of a map, by class while their column is on its way; `scale` as `grouped` takes it."""
+        """The groups of a map, by class until their column has been read; `scale` is `limits` of `grouped`."""
         if self.key in OWN:
             return grouped(data, self.key, tokens)
         column = self._columns.get((data.evaluation, self.key))
@@ -64,7 +64,7 @@ class PointColours(QObject):
         return grouped(data, self.key if column is not None else "class", tokens, column, scale)
 
     def value(self, data: MapData, row: int) -> str:
-        """Title and value that a point is coloured by; empty for a colouring in OWN and before the column is read."""
+        """Title and value that a point is coloured by; empty for a colouring in OWN, and until the column is read."""
         column = None if self.key in OWN else self._columns.get((data.evaluation, self.key))
         return "" if column is None else value_words(column, self.key, data, row)
 

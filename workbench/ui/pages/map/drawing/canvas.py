@@ -22,10 +22,10 @@ from workbench.ui.pages.map.drawing.thumbnails import Loader, Thumbnails
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Camera, Look
 
-REACH = 12  # px around a point in which it is hovered or clicked
+REACH = 12  # px: within this distance the pointer hovers or clicks a point
 REST = 60  # ms after a movement until the points in view are counted and pictures requested
-DEGREES = 0.4  # that a map of three dimensions turns with a drag of 1 px
-TURN = 10.0  # degrees, with an arrow key
+DEGREES = 0.4  # by which a drag of 1 px turns a map of three dimensions
+TURN = 10.0  # degrees by which an arrow key turns it
 ARROWS = {
     Qt.Key.Key_Left: (-TURN, 0.0), Qt.Key.Key_Right: (TURN, 0.0), Qt.Key.Key_Up: (0.0, -TURN),
     Qt.Key.Key_Down: (0.0, TURN),
@@ -38,7 +38,7 @@ class MapCanvas(pg.GraphicsView):
     selected = Signal(object, str)  # rows, "replace" "add" or "remove"
     opened = Signal(int)  # row that was double-clicked
     hovered = Signal(object, object)  # row or None, its position on this widget
-    turned = Signal(float, float, bool)  # degrees around and up, whether the map rests now
+    turned = Signal(float, float, bool)  # degrees of turn and tilt, whether the drag has ended
     resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -101,16 +101,16 @@ class MapCanvas(pg.GraphicsView):
         self.names.show(self.data, self.groups, hidden, self.cloud.boundingRect())
 
     def set_selected(self, selected: np.ndarray | None) -> None:
-        """Dim all points but these (bool [n]), or none for None."""
+        """Dim all points except these (bool [n]); None dims none."""
         self.cloud.set_selected(selected)
         self.thumbnails.changed()
         self._rest.start()
 
     def show_pictures(self, loader: Loader | None) -> None:
-        """Show the pictures of this loader instead of points where the view is near enough."""
+        """Show the loader's pictures instead of points when the view is zoomed in far enough; None: never."""
         self.thumbnails.use(loader)
         if loader is not None:
-            loader.ready.connect(self._rest.start)  # to show how many there are
+            loader.ready.connect(self._rest.start)  # updates the number of pictures in the note
         self._rest.start()
 
     def show_look(self, look: Look) -> None:
@@ -124,7 +124,7 @@ class MapCanvas(pg.GraphicsView):
         self._rest.start()
 
     def set_query(self, row: int | None) -> None:
-        """Mark the query of the Retrieval page."""
+        """Mark the query of the Retrieval page; None marks none."""
         self.marks.query = row
         self.marks.update()
 
@@ -151,7 +151,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.setRange(self.cloud.boundingRect(), padding=PADDING)
 
     def _widen(self, box: Box | None) -> None:
-        """Keep all points in view while the epochs play, unless the user has zoomed in."""
+        """Keep all points in view while the epochs are played, unless the user has zoomed in."""
         if box is None:
             return
         left, low, right, high = box
@@ -174,16 +174,16 @@ class MapCanvas(pg.GraphicsView):
         self.box.setRange(xRange=(x - half, x + half), yRange=(y - tall, y + tall), padding=0)
 
     def in_view(self) -> int:
-        """Drawn points whose middle is in view."""
+        """The number of drawn points whose centre is in view."""
         return len(self.cloud.rows_in(box_of(self._transform(), (self.width(), self.height()), margin=0)))
 
     @property
     def point_width(self) -> float:
-        """Px of a point in the present view."""
+        """The width of a point in the current view, in px."""
         return self.cloud.width_of(self._transform(), (self.width(), self.height()))
 
     def set_tool(self, tool: str) -> None:
-        """ "pan", "turn", "lasso" or "rectangle"."""
+        """Choose the tool: "pan", "turn", "lasso" or "rectangle"."""
         self.box.tool = tool
         self.box.drop_outline()
         hand = {"pan": Qt.CursorShape.OpenHandCursor, "turn": Qt.CursorShape.SizeAllCursor}
@@ -237,7 +237,7 @@ class MapCanvas(pg.GraphicsView):
         self.resized.emit()
 
     def look(self) -> None:
-        """Show how many points are in view and request their pictures; called by itself when the view has rested."""
+        """Show how many points are in view and request their pictures; a timer calls it when the view rests."""
         if self.data is None or self.closed:
             return
         in_view = self.in_view()
@@ -248,7 +248,7 @@ class MapCanvas(pg.GraphicsView):
         self.names.keep_clear(QRectF(self.note.geometry()))  # of the widget, which is as large as its viewport
 
     def _points_in(self, area: QRect) -> int:
-        """Drawn points in a rectangle of this widget."""
+        """The number of drawn points in a rectangle of this widget."""
         corners = self.box.mapSceneToView(area.topLeft()), self.box.mapSceneToView(area.bottomRight())
         (left, right), (low, high) = (sorted(ends) for ends in zip(*((at.x(), at.y()) for at in corners), strict=True))
         return len(self.cloud.rows_in((left, low, right, high)))
@@ -258,12 +258,12 @@ class MapCanvas(pg.GraphicsView):
         self.hovered.emit(None, None)
 
     def _transform(self) -> QTransform:
-        self.box.updateMatrix()  # put off by pyqtgraph until the next paint
+        self.box.updateMatrix()  # pyqtgraph delays it until the next paint
         transform: QTransform = self.box.childGroup.sceneTransform()
         return transform
 
     def _turned(self, moved: QPointF, rests: bool) -> None:
-        """A point at the front follows the mouse."""
+        """Turn the map so that a point at its front follows the mouse."""
         self.turned.emit(moved.x() * DEGREES, moved.y() * DEGREES, rests)
 
     def _outlined(self, outline: np.ndarray, keys: Qt.KeyboardModifier) -> None:
@@ -279,7 +279,7 @@ class MapCanvas(pg.GraphicsView):
 
 
 def way_of(keys: Qt.KeyboardModifier) -> str:
-    """Shift adds, Ctrl removes."""
+    """How a click changes the selection: "add" with Shift, "remove" with Ctrl, else "replace"."""
     if keys & Qt.KeyboardModifier.ShiftModifier:
         return "add"
     return "remove" if keys & Qt.KeyboardModifier.ControlModifier else "replace"

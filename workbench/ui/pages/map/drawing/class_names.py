@@ -1,4 +1,4 @@
-"""Names of classes on the map: each at or beside its points, none over another or over a small cluster."""
+"""Names of classes on the map: each at or near its points, not over another name or a small cluster."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.widgets.labels import shortened
 
-TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, beside its letters, longest at 100%
-MOST = 200  # names that are placed; of more classes, the largest
+TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, padding at its sides, largest width at 100% text
+MOST = 200  # most names that are placed: those of the largest classes
 REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
-TOLERATED = 0.15  # of a cluster, hidden by a name near its centre
-FARTHER = 0.02  # of a cluster, that a name one reach farther away must hide less
+TOLERATED = 0.15  # share of a cluster that a name near its centre may hide
+FARTHER = 0.02  # share of a cluster by which a name must hide less to be placed one reach farther away
 LEADER = 13.0  # px from the centre beyond which a line leads to it
-BACKGROUND = 224  # of 255
+BACKGROUND = 224  # of 255, opacity of the box behind a name
 APART = 2.0  # px between two names
 ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
 ACROSS, DOWN = np.concatenate(
     [np.zeros((2, 1)), np.hstack([reach * np.stack([np.cos(ANGLES), np.sin(ANGLES)]) for reach in REACHES[1:]])], 1
 )
-REACHED = np.repeat(np.arange(len(REACHES)), [1] + [DIRECTIONS] * (len(REACHES) - 1))  # number of each position's reach
+REACHED = np.repeat(np.arange(len(REACHES)), [1] + [DIRECTIONS] * (len(REACHES) - 1))  # REACHES index of each
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name with its position on the screen: the centre of its class, and the box around its letters."""
+    """A name on the screen: the centre of its class, and the box around its text."""
 
     text: str
     centre: tuple[float, float]
@@ -51,17 +51,17 @@ class ClassNames(pg.GraphicsObject):
         self.wanted = True
         self.drawn: list[Name] = []  # at the last paint
         self._centres = np.empty((0, 2))
-        self._points = np.empty((0, 2))  # that no name shall hide
+        self._points = np.empty((0, 2))  # points that names should not hide
         self._group = np.empty(0, np.int64)
         self._texts: list[str] = []
         self._colours: list[int] = []
-        self._placed: tuple[float, ...] | None = None  # the view, its size and that of the letters of `drawn`
-        self._clear = QRectF()  # px on the widget, where no name stands
+        self._placed: tuple[float, ...] | None = None  # view, size and text size for which `drawn` was placed
+        self._clear = QRectF()  # px on the widget: names stay out of it
         self._bounds = QRectF(0, 0, 1, 1)
-        self.setZValue(11)  # over the proxies: a star may stand on a name's box, not on its letters
+        self.setZValue(11)  # above the proxies, so that no star covers the text of a name
 
     def show(self, data: MapData | None, groups: Groups | None, hidden: frozenset[int], bounds: QRectF) -> None:
-        """Show the names of the groups that are not hidden; none unless these are classes."""
+        """Show the names of the groups that are not hidden, if the groups are classes."""
         self.prepareGeometryChange()
         self._bounds = bounds
         self._centres, self._texts, self._colours = np.empty((0, 2)), [], []
@@ -93,7 +93,7 @@ class ClassNames(pg.GraphicsObject):
         return WIDEST * theme.text_scale()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        """Draw the names that have room, in pixels of the screen."""
+        """Draw the names for which there is room, in pixels of the screen."""
         if not self._texts:
             self.drawn = []
             return
@@ -112,7 +112,7 @@ class ClassNames(pg.GraphicsObject):
         painter.restore()
 
     def _place(self, transform: QTransform, area: QRectF, font: QFont, clear: QRectF) -> None:
-        """Fill `drawn`; it stays until the points, the view or the size of the letters change."""
+        """Fill `drawn`; it is kept until the points, the view or the text size change."""
         kept = (clear.left(), clear.top(), clear.right(), clear.bottom())
         placed = (*values_of(transform), area.width(), area.height(), font.pixelSize(), *kept)
         if placed == self._placed:
@@ -154,12 +154,12 @@ def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.nd
 def free_boxes(
     centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None, clear: QRectF = QRectF()
 ) -> list[QRectF | None]:
-    """A box for each name, at its centre or near it, within `area` and over none before it; None if none is free.
+    """A box for each name, at or near its centre, in `area` and not over an earlier box; None if no place is free.
 
-    Of the free ones it is the nearest that hides next to nothing, else the one that hides the least.
+    Of the free places it is the nearest that hides almost nothing, else the one that hides the least.
 
     Args:
-        centres: [g, 2] px. widths: [g] px. cover: what boxes hide; None: nothing. clear: where no box may be.
+        centres: [g, 2] px. widths: [g] px. cover: what a box would hide; None: nothing. clear: where no box may be.
     """
     boxes: list[QRectF | None] = []
     taken, count = (
@@ -193,7 +193,10 @@ def free_boxes(
 
 
 def _positions(x: float, y: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of the reach, left and top [p] of a name's boxes, from its centre outwards; of a long one not there."""
-    start = int(width > 2 * TALL)  # it would hide its points
+    """The reach (index), left and top [p] of a name's possible boxes, from its centre outwards.
+
+    A long name has none at the centre itself, where it would hide its points.
+    """
+    start = int(width > 2 * TALL)
     across, down = ACROSS[start:], DOWN[start:]
     return REACHED[start:], x + across - width / 2 + np.sign(across.round(6)) * width / 4, y + down - TALL / 2

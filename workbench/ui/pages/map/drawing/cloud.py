@@ -1,7 +1,7 @@
-"""Points drawn from arrays: one picture for all of them, whatever their number and the number of their colours.
+"""The points of the map, drawn from arrays as one picture, for any number of points and colours.
 
-Up to CROWD points in view each is stamped; more become a picture of their density. While a crowd is moved or zoomed
-the last picture is stretched, and drawn again when it rests.
+Up to CROWD points in view are drawn one by one; of more, the density is drawn. While such a view is moved or zoomed,
+the last picture is stretched; it is drawn again when the view rests.
 """
 
 from dataclasses import replace
@@ -30,29 +30,29 @@ from workbench.ui.pages.map.drawing.stamps import (
 from workbench.ui.pages.map.drawing.view_picture import Picture
 from workbench.ui.pages.map.map_data import MapData
 
-SMOOTH_UP_TO = 8_000  # points in view that are round, each drawn on its own; beyond that edges are hard
+SMOOTH_UP_TO = 8_000  # up to this many points in view are antialiased, each drawn separately
 OPACITY = 0.7  # of points, unless the user sets another
 CROWD = 150_000  # points in view; beyond that their density is drawn
-SHAPES_UP_TO = 100_000  # points in view that an exported drawing contains as shapes; more are a picture
-EXACT_UP_TO = 100_000  # points in view placed in double precision, which only the nearest views need
-REST = 80  # ms without a movement after which a crowd is drawn again
+SHAPES_UP_TO = 100_000  # up to this many points in view are shapes in an exported SVG or PDF; more are a picture
+EXACT_UP_TO = 100_000  # up to this many points in view are placed in double precision, which only close views need
+REST = 80  # ms without a movement after which a dense view is drawn again
 LAYERS = 8  # of a map of three dimensions, drawn from its back to its front
-SMALLEST, LARGEST = 0.6, 1.3  # times the width of a point: at the back and at the front
-FAINTEST = 0.35  # times the opacity, at the back
+SMALLEST, LARGEST = 0.6, 1.3  # factors of a point's width, at the back and at the front
+FAINTEST = 0.35  # factor of the opacity at the back
 WHOLE = 1024  # px: longer side of the picture of all points that is drawn under a stretched one
 
 
 class Cloud(pg.GraphicsObject):
     """All points of a map. Hidden groups are not drawn; unselected points are dimmed while there is a selection.
 
-    Points lie over one another in an order of chance, not by class; selected ones lie on top.
+    Points overlap in a random order, not by class; selected points are on top.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.tokens = theme.current()
-        self.opacity = OPACITY  # of points that are not a crowd
-        self.size = 1.0  # times the usual width for their number
+        self.opacity = OPACITY  # of points, unless their density is drawn
+        self.size = 1.0  # factor of the usual width for their number
         self.vector = False  # draw shapes instead of a picture, for exports
         self.index = PointIndex(np.empty((0, 2)))
         self._data: MapData | None = None
@@ -67,8 +67,8 @@ class Cloud(pg.GraphicsObject):
         self._shown: np.ndarray | None = None  # bool [slots]; None for all
         self._bright: np.ndarray | None = None  # bool [slots]; None without a selection
         self._picture: Picture | None = None
-        self._whole: QImage | None = None  # of all points, for what a stretched picture does not reach
-        self._moving: object = None  # the view a picture was stretched for last
+        self._whole: QImage | None = None  # of all points, drawn where a stretched picture does not reach
+        self._moving: object = None  # the view for which a picture was last stretched
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.settle)
 
@@ -78,7 +78,7 @@ class Cloud(pg.GraphicsObject):
             self.index = data.index or PointIndex(data.points)
             self.prepareGeometryChange()
             self._bounds = bounds(data, self.index)
-            if self._data is None or data.ids is not self._data.ids:  # else they moved, and the selection with them
+            if self._data is None or data.ids is not self._data.ids:  # else the same points have moved
                 self._selected = None
             self._bright = None if self._selected is None else self._selected[self.index.order]
         self._data = data
@@ -108,7 +108,7 @@ class Cloud(pg.GraphicsObject):
         self._forget()
 
     def set_look(self, size: float, opacity: float) -> None:
-        """Draw points `size` times as wide as usual for their number, with an opacity in 0..1."""
+        """Draw points at `size` times the usual width for their number, with an opacity in 0..1."""
         self.size, self.opacity = size, opacity
         self._forget()
 
@@ -124,7 +124,7 @@ class Cloud(pg.GraphicsObject):
         return self._selected
 
     def foremost(self, rows: np.ndarray) -> int | None:
-        """Of some rows of a map of three dimensions the one that is nearest to the viewer; None for other maps."""
+        """The one of these rows that is nearest to the viewer; None for maps of two dimensions."""
         if self._data is None or self._data.depth is None or not len(rows):
             return None
         return int(rows[np.argmax(self._data.depth[rows])])
@@ -182,7 +182,7 @@ class Cloud(pg.GraphicsObject):
             return
         transform, device = painter.worldTransform(), painter.device()
         ratio = device.devicePixelRatioF()
-        logical = 1.0 if isinstance(device, QWidget) else ratio  # the size of a picture is in its own pixels
+        logical = 1.0 if isinstance(device, QWidget) else ratio  # a picture's size is in its own pixels
         size = (round(device.width() / logical), round(device.height() / logical))
         slots = self._slots_in(box_of(transform, size))
         if self.vector and len(self.rows_in(box_of(transform, size, margin=0))) <= SHAPES_UP_TO:
@@ -209,7 +209,7 @@ class Cloud(pg.GraphicsObject):
 
     @property
     def stretched(self) -> bool:
-        """Whether a crowd is moving: its last picture is stretched until it rests."""
+        """Whether the view of many points is moving, so that their last picture is stretched."""
         return self._rest.isActive()
 
     def settle(self) -> None:
@@ -222,14 +222,14 @@ class Cloud(pg.GraphicsObject):
         self.update()
 
     def _slots_in(self, box: Box) -> np.ndarray:
-        """Slots of the drawn points in a box and a little around it, from bottom to top but for the selection."""
+        """Slots of the drawn points in and near a box, from bottom to top except for selected ones."""
         if self.index.all_in(box):
             return np.arange(len(self._of)) if self._shown is None else np.flatnonzero(self._shown)
         slots = self.index.slots_in(box)
         return slots if self._shown is None else slots[self._shown[slots]]
 
     def width_of(self, transform: QTransform, size: tuple[int, int]) -> float:
-        """Px of a point: more where the view is nearer, as if the map had as many points as the view."""
+        """The width of a point in px; it grows with the zoom, as on a map of fewer points."""
         scale = abs(transform.m11())
         times = min(size[0] / (scale * self._bounds.width()), size[1] / (scale * self._bounds.height()), 1.0)
         return self.size * diameter(self.index.count * times * times)
@@ -265,7 +265,7 @@ class Cloud(pg.GraphicsObject):
         return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
 
     def _faded(self, ink: Ink, slots: np.ndarray, clear: float = 1.0) -> Ink:
-        """Points with their opacity times `clear`, faint if others are selected."""
+        """Points with their opacity multiplied by `clear`; unselected ones are faint if there is a selection."""
         colours = thinned(ink.colours, np.full(len(slots), round(256 * self.opacity * clear), np.uint32))
         if self._bright is not None:
             colours[~self._bright[slots]] = faded(self.tokens.muted)
@@ -278,7 +278,7 @@ class Cloud(pg.GraphicsObject):
         return np.concatenate([slots[~bright], slots[bright]])
 
     def _ink(self, transform: QTransform, slots: np.ndarray) -> Ink:
-        """Points on a picture, in the colours of their groups; all slots are taken in their own order."""
+        """The points of these slots on a picture, in the colours of their groups and in the order of the slots."""
         every: slice | np.ndarray = slice(None) if len(slots) == len(self._of) > CROWD else slots
         x, y = self.index.x[every], self.index.y[every]
         if len(slots) <= EXACT_UP_TO:
@@ -286,7 +286,7 @@ class Cloud(pg.GraphicsObject):
         return Ink(*placed(transform, x, y), self._colours[every], self._crosses[every])
 
     def _paint_stretched(self, painter: QPainter, transform: QTransform, last: Picture) -> None:
-        """The last picture, moved to the current view, and the picture of all points around it."""
+        """Draw the last picture, moved to the current view, and the picture of all points around it."""
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
@@ -312,6 +312,6 @@ class Cloud(pg.GraphicsObject):
         return self._whole
 
     def _paint_shapes(self, painter: QPainter, slots: np.ndarray, wide: float) -> None:
-        """Draw points as shapes, for drawings, which have no pixels."""
+        """Draw points as vector shapes, for exports without pixels."""
         for layer, larger, clear in self._layers(slots):
             paint_shapes(painter, self._faded(self._ink(QTransform(), layer), layer, clear), wide * larger)

@@ -1,4 +1,4 @@
-"""Contours of the density of the points: made on a thread, drawn over the points as thin lines."""
+"""Contours of the density of the points: computed on a thread, drawn over the points as thin lines."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ OUTERMOST, INNERMOST = 90, 230  # opacity of 255
 
 
 class Contours(pg.GraphicsObject):
-    """A layer over the points and under the names."""
+    """A layer above the points and below the names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Contours(pg.GraphicsObject):
 
 
 class ContourMaker(QObject):
-    """Makes the contours of one canvas, always those of the points that were requested last."""
+    """Computes the contours of one canvas; of several requests only the newest is answered."""
 
     def __init__(self, session: Session, layer: Contours, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class ContourMaker(QObject):
         self._points: np.ndarray | None = None
 
     def make(self, points: np.ndarray | None) -> None:
-        """Show the contours of points [k, 2] when they are ready, or none for None."""
+        """Show the contours of points [k, 2] once they are ready; None shows none."""
         before, self._points = self._points, points
         if points is None or before is None:
             self._newest.cancel()

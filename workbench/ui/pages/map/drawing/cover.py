@@ -10,8 +10,8 @@ MOST = 20_000  # points that are examined; of more, an even sample
 
 
 class Cover:
-    """Counts cells with points, each by its share of the smallest thing that it belongs to: an island of points on the
-    screen, or a class. Hiding a whole cluster costs 1, however small it is; a part of a large one costs little.
+    """Weights cells with points, each by its share of the smaller thing that it belongs to: a class, or an island of
+    points on the screen. Hiding a whole cluster costs 1, however small it is; a part of a large one costs little.
 
     Args:
         places: [n, 2] px, points without coordinates NaN. group: [n] int. size: width and height of the screen in px.

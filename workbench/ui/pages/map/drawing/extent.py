@@ -1,4 +1,4 @@
-"""Boxes of the map and of what a view shows of it, and the width of a point."""
+"""The box of all points, the box of the part in view, and the width of a point."""
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
@@ -9,7 +9,7 @@ from workbench.ui.pages.map.map_data import MapData
 
 
 def bounds(data: MapData, index: PointIndex) -> QRectF:
-    """The smallest box around all points and proxies; of three dimensions around them from whatever side."""
+    """The smallest box around all points and proxies; for three dimensions, one that contains them in every view."""
     if data.space is not None:
         reach = data.space.reach
         return QRectF(-reach, -reach, 2 * reach, 2 * reach)
@@ -24,11 +24,11 @@ def bounds(data: MapData, index: PointIndex) -> QRectF:
 
 
 def box_of(transform: QTransform, size: tuple[int, int], margin: float = 16) -> Box:
-    """The part of the map that a view of `size` px shows, with a margin of px for points half in it."""
+    """The part of the map that a view of `size` px shows, and `margin` px around it for points at its edge."""
     seen = transform.inverted()[0].mapRect(QRectF(-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin))
     return (seen.left(), seen.top(), seen.right(), seen.bottom())
 
 
 def diameter(count: float) -> float:
-    """The width of a point, px, on a map of this many points."""
+    """The width of a point, in px, on a map of this many points."""
     return float(np.clip(12 - 1.7 * np.log10(max(10, count)), 2, 8))

@@ -1,4 +1,4 @@
-"""The line in a corner of the map that states what is drawn: how many points, and as what."""
+"""The line in a corner of the map: how many points are drawn, and whether as dots, pictures or density."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ GAP = 12  # px from the map's edges
 
 
 class LevelNote(QFrame):
-    """Lets the mouse through to the map, and stands in the corner where it hides the fewest points.
+    """A line of text in the corner where it hides the fewest points; mouse events pass through it to the map.
 
     Args:
-        hidden: how many points are in a rectangle of the parent.
+        hidden: returns how many points are in a rectangle of the parent.
     """
 
     def __init__(self, parent: QWidget, hidden: Callable[[QRect], int]) -> None:
@@ -37,7 +37,7 @@ class LevelNote(QFrame):
             self.place()
 
     def place(self) -> None:
-        """Move to the emptiest of three corners, the upper right one first; the breadcrumb has the fourth."""
+        """Move to the corner with the fewest points; the fourth corner is the breadcrumb's. Upper right wins ties."""
         parent = self.parentWidget()
         assert parent is not None
         right, low = parent.width() - self.width() - GAP, parent.height() - self.height() - GAP
@@ -48,7 +48,7 @@ class LevelNote(QFrame):
 
 
 def words_of(total: int, drawn: int, in_view: int, pictures: int, crowded: bool, away: int = 0) -> str:
-    """What a map with `total` points shows, of which `drawn` are not hidden; `away` selected images are not on it."""
+    """The text for a map of `total` points, `drawn` of them not hidden; `away`: selected images not on the map."""
     said = f"{in_view:,} of {total:,} points in view"
     if drawn < total:
         said += f", {total - drawn:,} hidden"

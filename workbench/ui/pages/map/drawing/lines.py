@@ -11,19 +11,21 @@ from workbench.ui import theme
 from workbench.ui.pages.map.drawing.stamps import on_screen
 from workbench.ui.pages.map.map_data import MapData
 
-FEW, OPAQUE, FAINT = 40, 170, 80  # so many trails are drawn strongly; of 255
+FEW, OPAQUE, FAINT = 40, 170, 80  # up to FEW trails are drawn strongly; opacities, of 255
 DOT = 2.0  # px, half the width of the start of a trail
 
 
 class Lines:
-    """Draws in the pixels of one painter; points without coordinates are left out."""
+    """Draws lines with one painter, in pixels; points without coordinates are left out."""
 
     def __init__(self, painter: QPainter, transform: QTransform, tokens: theme.Tokens) -> None:
         self._painter, self._transform, self._tokens = painter, transform, tokens
 
     def trails(self, trails: np.ndarray, colours: np.ndarray) -> None:
-        """Paths [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot where each began; where they are many, thin and
-        with hard edges, which takes a tenth of the time."""
+        """Draw paths [s, m, 2] in colours [s] (0xFFRRGGBB), with a dot at the start of each.
+
+        Many trails are drawn thin and without antialiasing, which takes a tenth of the time.
+        """
         if trails.shape[1] < 2:
             return
         few = len(trails) <= FEW
@@ -35,7 +37,7 @@ class Lines:
             mine = colours == ink
             colour = QColor.fromRgba(ink)
             colour.setAlpha(OPAQUE if few else FAINT)
-            self._painter.setPen(QPen(colour, 1.2 if few else 0))  # 0 is one pixel, the quick way
+            self._painter.setPen(QPen(colour, 1.2 if few else 0))  # 0 is one pixel wide, and drawn faster
             self._painter.drawLines([QLineF(*step) for step in steps[mine][drawn[mine]].tolist()])
             self._painter.setPen(QPen(colour, 2 * DOT))
             begins = places[mine, 0]
@@ -43,7 +45,7 @@ class Lines:
         self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def links(self, data: MapData, row: int, neighbours: np.ndarray) -> None:
-        """Lines from one point to others: solid to those of its class, dashed to those of other classes."""
+        """Draw lines from one point to others: solid to points of its class, dashed to those of other classes."""
         here = self._on_screen(data.points[row : row + 1])
         for other in neighbours.tolist():
             there = self._on_screen(data.points[other : other + 1])
@@ -55,7 +57,7 @@ class Lines:
                 self._painter.drawLine(here[0], there[0])
 
     def doubts(self, doubts: Sequence[dict[str, Any]]) -> None:
-        """A dashed outline around each group of the map that is none in the embedding."""
+        """Draw a dashed outline around each group of the map that is not a group in the embedding."""
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
         self._painter.setPen(QPen(QColor(self._tokens.warning), 1.6, Qt.PenStyle.DashLine))
         for doubt in doubts:

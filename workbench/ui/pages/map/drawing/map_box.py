@@ -20,7 +20,7 @@ class MapBox(pg.ViewBox):
     def __init__(self) -> None:
         super().__init__(lockAspect=True, enableMenu=False, defaultPadding=PADDING)
         self.tool = "pan"  # "pan", "turn", "lasso" or "rectangle"
-        self.turned: Callable[[QPointF, bool], None] | None = None  # px since the last call, whether the drag ended
+        self.turned: Callable[[QPointF, bool], None] | None = None  # px since the last call, whether the drag has ended
         self.outlined: Callable[[np.ndarray, Qt.KeyboardModifier], None] | None = None
         self.clicked: Callable[[QPointF, Qt.KeyboardModifier, bool], None] | None = None
         self.colour = theme.current().accent
@@ -54,7 +54,7 @@ class MapBox(pg.ViewBox):
             self.clicked(ev.scenePos(), ev.modifiers(), ev.double())  # type: ignore[attr-defined]
 
     def drop_outline(self) -> None:
-        """Forget what was drawn."""
+        """Remove the outline that was being drawn."""
         self._corners = []
         self._line.setPath(QPainterPath())
 

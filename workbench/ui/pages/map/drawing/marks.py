@@ -16,7 +16,7 @@ STAR, RING, QUERY = 14, 7, 10  # px: across, radius, half a side
 
 
 class Marks(pg.GraphicsObject):
-    """A layer of its own, so that a moving ring does not draw the points again."""
+    """A separate layer, so that moving the ring does not redraw the points."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,9 +28,9 @@ class Marks(pg.GraphicsObject):
         self._stars = np.empty((0, 2))
         self._inks = np.empty(0, np.uint32)
         self._groups: Groups | None = None
-        self._links = np.empty(0, np.int64)  # rows that the hovered point is joined to
+        self._links = np.empty(0, np.int64)  # rows that lines join to the hovered point
         self._trail_rows = np.empty(0, np.int64)
-        self._trails = np.empty((0, 0, 2))  # of those rows: where each has been
+        self._trails = np.empty((0, 0, 2))  # the positions of those rows at each time
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(10)
 
@@ -43,13 +43,13 @@ class Marks(pg.GraphicsObject):
         self.update()
 
     def hover(self, row: int | None) -> None:
-        """Ring this point, or none."""
+        """Draw a ring around this point, or none for None."""
         if row != self.hovered:
             self.hovered = row
             self.update()
 
     def show_links(self, rows: np.ndarray | None) -> None:
-        """Join the hovered point to these, or to none."""
+        """Draw lines from the hovered point to these rows, or none for None."""
         now = np.empty(0, np.int64) if rows is None else rows
         if len(now) or len(self._links):
             self._links = now
@@ -62,12 +62,12 @@ class Marks(pg.GraphicsObject):
             self.update()
 
     def take_trails(self, other: "Marks") -> None:
-        """Draw the trails that another layer over the same points draws."""
+        """Draw the same trails as another layer over the same points."""
         self.show_trails(other._trail_rows, other._trails)
 
     @property
     def links(self) -> np.ndarray:
-        """Rows that the hovered point is joined to."""
+        """Rows that lines join to the hovered point."""
         return self._links
 
     @property
@@ -86,7 +86,7 @@ class Marks(pg.GraphicsObject):
 
     @property
     def stars(self) -> np.ndarray:
-        """Places [s, 2] of the stars that are drawn."""
+        """Positions [s, 2] of the stars that are drawn."""
         return self._stars if self.proxies_shown else np.empty((0, 2))
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
@@ -128,7 +128,7 @@ class Marks(pg.GraphicsObject):
             painter.drawEllipse(at, RING, RING)
 
     def _place_stars(self, groups: Groups | None, hidden: frozenset[int]) -> None:
-        """Proxies of a class on the map take its colour and hide with it; those of other classes are plain."""
+        """Give proxies the colour of their class and hide them with it; proxies of classes not on the map are plain."""
         data = self._data
         if data is None or data.proxies is None:
             self._stars, self._inks = np.empty((0, 2)), np.empty(0, np.uint32)

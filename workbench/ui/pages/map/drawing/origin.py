@@ -1,4 +1,4 @@
-"""Two thin lines through the origin, for maps whose coordinates are the embeddings' own."""
+"""Two thin lines through the origin, for maps whose coordinates are those of the embeddings."""
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
@@ -8,7 +8,7 @@ from workbench.ui import theme
 
 
 class Origin:
-    """Lies under the points of a view box."""
+    """The two lines, drawn below the points of a view box."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         self.lines = [pg.InfiniteLine(0.0, angle) for angle in (0, 90)]

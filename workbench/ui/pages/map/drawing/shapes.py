@@ -1,4 +1,4 @@
-"""Points of the map as shapes, for drawings."""
+"""Points of the map as vector shapes, for SVG and PDF."""
 
 import numpy as np
 import pyqtgraph as pg

@@ -1,17 +1,17 @@
-"""A grid over the points of a map that finds those in a box or an outline without a pass over all."""
+"""A grid over the points of a map, which finds those in a box or an outline without testing all of them."""
 
 import numpy as np
 
 SIDE = 256  # cells along each side; a cell's number then fits 16 bits, which NumPy sorts in linear time
 LEAST = 1e-6  # height and width of a map whose points are all equal
-FAR = 8  # an outline of at least this many times the map's size is compared with the points themselves
+FAR = 8  # for an outline at least this many times as large as the map, the points are tested without the grid
 Box = tuple[float, float, float, float]  # left, low, right, high
 
 
 class PointIndex:
-    """Finite points sorted by grid cell; inside a cell their order is random, with a fixed seed.
+    """Finite points sorted by grid cell; their order within a cell is random, with a fixed seed.
 
-    A data set lists its images by class. Drawn in that order, the last classes would cover the others.
+    Data sets list their images by class: drawn in that order, the last classes would cover the others.
 
     Args:
         points: [n, 2] float; rows that are not finite are left out.
@@ -32,7 +32,7 @@ class PointIndex:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=SIDE * SIDE))])
 
     def slots_in(self, box: Box) -> np.ndarray:
-        """Slots [k] of the points in a box, and a few around it, ascending."""
+        """Slots [k] of the points in a box, and of some points near it, ascending."""
         ranges = self._ranges(box)
         if not ranges:
             return np.empty(0, np.int64)
@@ -47,7 +47,7 @@ class PointIndex:
     def slots_inside(self, outline: np.ndarray) -> np.ndarray:
         """Slots of the points in a closed polygon [m, 2], by the even-odd rule, in any order.
 
-        A cell that no edge touches lies inside or outside as a whole; only points of the others are compared.
+        A cell that no edge touches is entirely inside or outside; only points of the other cells are tested.
         """
         if len(outline) < 3 or not len(self.order):
             return np.empty(0, np.int64)
@@ -71,7 +71,7 @@ class PointIndex:
         return cells.astype(np.int64)
 
     def _ranges(self, box: Box) -> list[tuple[int, int]]:
-        """Runs of slots, one for each row of cells in the box."""
+        """Ranges of slots (start, end), one for each row of cells in the box."""
         if box[2] < self.low[0] or box[3] < self.low[1] or box[0] > self.high[0] or box[1] > self.high[1]:
             return []
         left, right = self._along(np.array([box[0], box[2]]), 0).tolist()
@@ -83,7 +83,7 @@ class PointIndex:
         return [(first, last) for first, last in zip(firsts, lasts, strict=True) if last > first]
 
     def _touched(self, outline: np.ndarray) -> np.ndarray:
-        """Cells [SIDE, SIDE] that an edge may cross: those around places every half cell along it."""
+        """Bool [SIDE, SIDE]: cells that an edge may cross, which are those around every half cell along it."""
         mask = np.zeros((SIDE + 2, SIDE + 2), bool)
         ways = (np.roll(outline, -1, 0) - outline) / self._cell
         steps = 2 + (2 * np.abs(ways).max(1)).astype(np.int64)
@@ -109,7 +109,7 @@ class PointIndex:
 def inside(points: np.ndarray, outline: np.ndarray) -> np.ndarray:
     """Which of points [n, 2] lie in the closed polygon [m, 2]; bool [n], by the even-odd rule.
 
-    Points are sorted by height once, so that an edge looks only at those between its two ends.
+    Points are sorted by y once, so that each edge is compared only with the points between its ends.
     """
     mask = np.zeros(len(points), bool)
     if len(outline) < 3:

@@ -1,4 +1,4 @@
-"""Pictures of many points, made with arrays: a stamp for each point, or the density of points that are too many."""
+"""Pictures of many points, made with NumPy: a stamp for each point, or the density if there are too many points."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,11 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
-DIMMED = 46  # of 255
-CROWDED = 12  # points for each 100 px from which stamps are grown in the picture instead of set one by one
+DIMMED = 46  # of 255, opacity
+CROWDED = 12  # points per 100 px from which stamps are grown in the picture instead of set one by one
 PIXELS_AT_ONCE = 200_000
 FAINTEST = 0.5  # opacity of a pixel of a density picture that holds one point
-FULL_AT = 24  # points in a pixel from which it is opaque
+FULL_AT = 24  # from this many points on, a pixel of a density picture is opaque
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ def _smooth(colour: int, crossed: bool, wide: float, centre: QPointF) -> QImage:
 def _stamp(buffer: np.ndarray, centres: np.ndarray, colours: np.ndarray, shifts: np.ndarray) -> None:
     """Set the pixels of a stamp around each centre, the last centre on top.
 
-    Many points in one go: NumPy gives the interpreter away in each, and waits for it beside a training thread.
+    It sets many points per NumPy call: every call releases the interpreter lock, and a training thread may take it.
     """
     step = max(1, PIXELS_AT_ONCE // len(shifts))
     for first in range(0, len(centres), step):
@@ -108,8 +108,8 @@ def density(ink: Ink, size: tuple[int, int], bright: np.ndarray | None, faint: n
     A mean of colours would be the colour of another class.
 
     Args:
-        bright: bool [k], the selected points, which alone have their colours; None when all have.
-        faint: premultiplied ARGB of a pixel without a selected point.
+        bright: bool [k], the selected points, which alone keep their colours; None if all do.
+        faint: premultiplied ARGB of pixels without a selected point.
     """
     row, tall = size[0] + 2, size[1] + 2
     index, kept = _pixels(ink, (row, tall), 1)
@@ -148,7 +148,7 @@ def _pixels(ink: Ink, size: tuple[int, int], margin: int) -> tuple[np.ndarray, s
     if len(ink.x) and (min(ink.x.min(), ink.y.min()) < low or ink.x.max() >= right or ink.y.max() >= below):
         kept = np.flatnonzero((ink.x >= low) & (ink.x < right) & (ink.y >= low) & (ink.y < below))
     x, y = ink.x[kept] + ink.x.dtype.type(margin), ink.y[kept] + ink.y.dtype.type(margin)
-    index = y.astype(np.int64)  # above zero by the margin: cutting off is rounding down
+    index = y.astype(np.int64)  # never negative, because of the margin: truncation rounds down
     index *= row
     index += x.astype(np.int32)
     return index, kept
@@ -161,9 +161,9 @@ def _grown(
     size: tuple[int, int],
     margin: int,
 ) -> np.ndarray:
-    """Each pixel takes the number of the topmost point whose stamp covers it, then that point's colour.
+    """Give each pixel the number of the topmost point whose stamp covers it, then that point's colour.
 
-    The work is one pass over the picture for each pixel of the stamp, whatever the number of points.
+    This takes one pass over the picture for each pixel of the stamp; it does not depend on the number of points.
     """
     row, tall = size
     top = np.zeros(row * tall, np.int32)
@@ -181,7 +181,7 @@ def _grown(
 
 
 def _picture(pixels: np.ndarray) -> QImage:
-    """uint32 [h, w] as a picture of its own memory."""
+    """uint32 [h, w] as a picture with its own memory."""
     tall, wide = pixels.shape
     image = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
     np.frombuffer(image.bits(), np.uint32).reshape(tall, wide)[:] = pixels  # four bytes a pixel: no padding
@@ -196,7 +196,7 @@ def disc(wide: float) -> list[tuple[int, int]]:
 
 
 def cross(wide: float) -> list[tuple[int, int]]:
-    """Pixels of a diagonal cross around (0, 0), at least 5 px wide so that it can be told from a disc."""
+    """Pixels of a diagonal cross around (0, 0), at least 5 px wide so that it does not look like a disc."""
     reach = max(2, round(wide * 0.6))
     thick = int(wide / 7)
     grid = range(-reach, reach + 1)
@@ -209,7 +209,7 @@ def on_screen(transform: QTransform, points: np.ndarray) -> np.ndarray:
 
 
 def placed(transform: QTransform, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points through an affine transform, in their own precision."""
+    """x and y of points through an affine transform, in the precision of the input."""
     kind = x.dtype.type
     m11, m12, m21, m22, dx, dy = (kind(value) for value in values_of(transform))
     across, down = x * m11, y * m22
@@ -222,12 +222,12 @@ def placed(transform: QTransform, x: np.ndarray, y: np.ndarray) -> tuple[np.ndar
 
 
 def values_of(transform: QTransform) -> tuple[float, ...]:
-    """A key that differs between two affine transforms."""
+    """The values of an affine transform, as a key to compare transforms by."""
     return (transform.m11(), transform.m12(), transform.m21(), transform.m22(), transform.dx(), transform.dy())
 
 
 def faded(colour: str) -> np.uint32:
-    """ "#RRGGBB" nearly transparent, premultiplied."""
+    """ "#RRGGBB" as nearly transparent premultiplied ARGB."""
     channels = [int(colour[at : at + 2], 16) * DIMMED // 255 for at in (1, 3, 5)]
     return np.uint32(DIMMED << 24 | channels[0] << 16 | channels[1] << 8 | channels[2])
 

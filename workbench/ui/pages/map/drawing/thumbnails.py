@@ -1,4 +1,4 @@
-"""Pictures instead of points, where the view is near enough that they have room."""
+"""Pictures instead of points, once the view is zoomed in so far that there is room for them."""
 
 from typing import Protocol
 
@@ -14,16 +14,16 @@ from workbench.ui.pages.map.drawing.extent import box_of
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 
-SIDE = 40  # px of the longer side, as in the Inspector: the two share what is loaded
-APART = SIDE + 6.0  # px between the middles of two, along one axis at least: with their frames they never touch
-UP_TO = 400  # points in view; beyond that there are only dots
-ROOM = 0.2  # of the points in view for which there must be space; otherwise dots are drawn
-FAINT = 0.25  # opacity of unselected ones
+SIDE = 40  # px of the longer side, as in the Inspector, so that the two share loaded pictures
+APART = SIDE + 6.0  # px between the centres of two pictures, along at least one axis, so that frames do not touch
+UP_TO = 400  # points in view; with more, only dots are drawn
+ROOM = 0.2  # share of the points in view whose pictures must have room; otherwise only dots are drawn
+FAINT = 0.25  # opacity of unselected pictures
 PLACE = "map"
 
 
 class Loader(Protocol):
-    """What is needed of the window's loader of pictures."""
+    """The part of the window's picture loader that this layer uses."""
 
     ready: SignalInstance
 
@@ -35,22 +35,22 @@ class Loader(Protocol):
 
 
 class Thumbnails(pg.GraphicsObject):
-    """A layer over the cloud. A point stays a dot if its picture has no space, is absent or is not loaded yet."""
+    """A layer over the points. A point stays a dot if its picture has no room, does not exist or is not loaded yet."""
 
     def __init__(self, cloud: Cloud) -> None:
         super().__init__()
         self.loader: Loader | None = None
         self.wanted = True
-        self.rows = np.empty(0, np.int64)  # [t] that have room for a picture
+        self.rows = np.empty(0, np.int64)  # [t] rows with room for a picture
         self.places = np.empty((0, 2))  # [t] px on the scene
         self._cloud = cloud
         self._data: MapData | None = None
         self._groups: Groups | None = None
-        self._laid: object = None  # what `rows` were laid out for
+        self._laid: object = None  # key of the layout in `rows`
         self.setZValue(5)
 
     def use(self, loader: Loader | None) -> None:
-        """Take pictures from here."""
+        """Take pictures from this loader, or show none for None."""
         self.loader = loader
         if loader is not None:
             loader.ready.connect(self._arrived)
@@ -64,13 +64,13 @@ class Thumbnails(pg.GraphicsObject):
         self.changed()
 
     def changed(self) -> None:
-        """Groups were hidden, or points selected, or pictures switched on or off."""
+        """Lay out again, because hidden groups, the selection or the look have changed."""
         self._laid = None
         self.prepareGeometryChange()
         self.update()
 
     def lay_out(self, transform: QTransform, size: tuple[int, int]) -> None:
-        """Place the pictures of points in view of `size` px, in an order that stays the same when the view is moved."""
+        """Place the pictures of the points in a view of `size` px; their order does not depend on the view."""
         key = (values_of(transform), size)
         if key == self._laid:
             return
@@ -89,13 +89,13 @@ class Thumbnails(pg.GraphicsObject):
             self.rows, self.places = rows[kept], places[kept]
 
     def ask(self) -> None:
-        """Load the images that are laid out."""
+        """Request the pictures that are laid out."""
         if self.loader is not None and self._data is not None:
             self.loader.request(PLACE, self._data.ids[self.rows].tolist(), SIDE)
 
     @property
     def drawn(self) -> int:
-        """Pictures that are there."""
+        """The number of pictures that are drawn."""
         return sum(self._picture(row) is not None for row in self.rows.tolist())
 
     def row_at(self, scene: QPointF) -> int | None:
@@ -154,7 +154,7 @@ class Thumbnails(pg.GraphicsObject):
 
 
 def with_room(places: np.ndarray) -> np.ndarray:
-    """Which of [k, 2] px lie at least APART from every one taken before them, in their order; indices [t]."""
+    """Indices [t] of the positions [k, 2] (px) at least APART from all positions taken before them, in order."""
     taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
     kept = []
     for number, (x, y) in enumerate(places.tolist()):

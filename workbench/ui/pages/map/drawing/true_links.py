@@ -1,4 +1,4 @@
-"""Lines on the map from the hovered point to its neighbours in the embedding, wherever they are on the map."""
+"""Lines on the map from the hovered point to its nearest neighbours in the embedding."""
 
 import numpy as np
 from PySide6.QtCore import QObject
@@ -13,17 +13,17 @@ from workbench.workspace.ranking import read_ranking
 
 
 class TrueLinks(QObject):
-    """Reads the stored neighbours of an evaluation once, when a point of its map is hovered first."""
+    """Reads the stored neighbours of an evaluation once, when a point of its map is first hovered."""
 
     def __init__(self, session: Session, canvas: MapCanvas, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._canvas = session, canvas
-        self._evaluation: int | None = None  # asked for last
+        self._evaluation: int | None = None  # whose neighbours were requested last
         self._near: np.ndarray | None = None  # [n, k] rows of the map, nearest first
         self._hovered: int | None = None
 
     def hover(self, data: MapData | None, row: int | None) -> None:
-        """Show the lines of a point, or none; they follow a moment later at the first point of an evaluation."""
+        """Show the lines of a point, or none; for an evaluation's first point they follow once they have been read."""
         self._hovered = row
         if data is None or row is None:
             self._canvas.marks.show_links(None)
@@ -50,7 +50,7 @@ class TrueLinks(QObject):
             self._show()
 
     def _unknown(self, problem: Problem) -> None:
-        """A run whose ranking is gone has no lines; the Retrieval page says why."""
+        """Show no lines if the ranking cannot be read; the Retrieval page says why."""
 
     def _show(self) -> None:
         known = self._near is not None and self._hovered is not None and self._hovered < len(self._near)

@@ -1,1 +1,1 @@
-"""The map over the epochs: the slider, play and the points between two epochs."""
+"""The map over the epochs: the slider, playback and interpolation between epochs."""

@@ -18,7 +18,7 @@ BETWEEN = "Between two epochs: positions are interpolated; scores and colours ar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One evaluation; rows are in the order of the chain's ids, NaN for samples that it does not have."""
+    """One evaluation; rows are in the order of the chain's ids, and NaN for samples that the evaluation lacks."""
 
     evaluation: int
     projection: int
@@ -33,7 +33,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chain:
-    """Maps of which each starts from the one before. A time is a number from 0 (the first) to `end` (the last)."""
+    """Maps, each of which starts from the one before. A time is a number from 0 (the first) to `end` (the last)."""
 
     ids: np.ndarray  # [n]
     frames: tuple[Frame, ...]
@@ -59,17 +59,17 @@ class Chain:
         return max(0, len(self.frames) - 1)
 
     def nearest(self, time: float) -> int:
-        """The number of the frame nearest to a time."""
+        """The index of the frame nearest to a time."""
         return int(np.clip(round(time), 0, self.end))
 
     def frame_of(self, evaluation: int) -> int | None:
-        """The number of the frame of an evaluation, or None."""
+        """The index of an evaluation's frame, or None."""
         return next((number for number, frame in enumerate(self.frames) if frame.evaluation == evaluation), None)
 
     def points_at(self, time: float) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points [n, k] and proxies [p, k] at a time; between two frames they start and end slowly.
+        """Points [n, k] and proxies [p, k] at a time; between two frames they speed up and slow down smoothly.
 
-        Proxies that the two frames do not share stand still until the next frame.
+        Proxies that the two frames do not share stay in place until the next frame.
         """
         low = int(np.clip(np.floor(time), 0, self.end))
         high = min(low + 1, self.end)
@@ -95,16 +95,16 @@ class Chain:
         return replace(now, space=space).turned(space.view)
 
     def trails(self, rows: np.ndarray, time: float) -> np.ndarray:
-        """Where some points have been up to a time: [s, m, k], the last of m being where they are."""
+        """The positions of some points up to a time, [s, m, k]; the last of the m is the current one."""
         past = [frame.points[rows] for frame in self.frames[: int(np.ceil(time))]]
         return np.stack([*past, self.points_at(time)[0][rows]], axis=1)
 
 
 def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
-    """The longest chain of maps of the run of `data`, in the order of its samples; it may have no frame.
+    """The longest chain of maps of the run of `data`, in the order of its samples; the chain may be empty.
 
     Args:
-        wanted: method, params and seed, as the analysis process takes them.
+        wanted: the request to the analysis process: method, params and seed.
 
     Raises:
         Problem: a file of a map or ranking is missing or damaged.

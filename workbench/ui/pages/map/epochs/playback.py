@@ -1,4 +1,4 @@
-"""What the model's timeline needs of the workspace and the analysis process: the chain of maps, and what it lacks."""
+"""The chain of maps behind the timeline: read from the workspace, and completed by the analysis process."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class Playback(QObject):
     def __init__(self, session: Session, model: MapModel, bar: TimeBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._model, self._bar = session, model, bar
-        self._number = 0  # of the newest question: older answers are dropped
+        self._number = 0  # of the newest request: answers to older ones are dropped
         self._request: Request | None = None
         self._item: ActivityItem | None = None
         model.listen(self._heard)
@@ -58,7 +58,7 @@ class Playback(QObject):
     # Maps of all epochs
 
     def map_every(self) -> None:
-        """Ask the analysis process for a map of every evaluation, each from the one before."""
+        """Request a map of every evaluation from the analysis process, each starting from the one before."""
         if self._request is not None or self._model.map is None:
             return
         source = {"workspace": str(self._session.workspace.path), "evaluation": self._model.map.evaluation}

@@ -1,4 +1,4 @@
-"""MAP@R over the epochs of the map, a small curve above the slider: the best has a star, the shown one its number."""
+"""MAP@R over the epochs of the map, a small curve above the slider: a star for the best, a number for the shown."""
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
@@ -19,7 +19,7 @@ GAP = 4  # px between the dot and its number
 
 
 class ScoreLine(QWidget):
-    """Draws the scores of a timeline over the places that its epochs have on the slider."""
+    """Draws the scores of a timeline, each above the position of its epoch on the slider."""
 
     def __init__(self, timeline: Timeline, slider: QSlider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,14 +29,14 @@ class ScoreLine(QWidget):
         self.draw()
 
     def draw(self) -> None:
-        """Show the timeline as it is now; nothing if fewer than two epochs have a score."""
+        """Show the current timeline; nothing if fewer than two epochs have a score."""
         self.setVisible(self._timeline.scored)
         self.setAccessibleDescription(self._timeline.scores_in_words)
         self.setToolTip(plain_tip(self._timeline.scores_in_words))
         self.update()
 
     def places(self) -> list[QPointF]:
-        """Where the scores are, px; NaN ones are left out."""
+        """The positions of the scores in px; NaN scores are left out."""
         return [QPointF(x, y) for x, y in self._places() if np.isfinite(y)]
 
     def _places(self) -> list[tuple[float, float]]:
@@ -76,7 +76,7 @@ class ScoreLine(QWidget):
         painter.end()
 
     def _beside(self, painter: QPainter, at: tuple[float, float], words: str) -> None:
-        """Words right of a place, or left of it where there is no room, and on the side of the curve with more."""
+        """Draw words to the right of a position, or to its left if there is no room, above or below the curve."""
         wide, x = painter.fontMetrics().horizontalAdvance(words), at[0]
         left = x + DOT + GAP if x + DOT + GAP + wide <= self.width() else x - DOT - GAP - wide
         half = self.height() / 2

@@ -1,4 +1,4 @@
-"""Under the map: a slider over the epochs with play, and the button that maps all of them."""
+"""The bar below the map: a slider over the epochs, playback, and the button that maps every epoch."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,17 +17,17 @@ from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.words import PAUSE
 
 STEPS = 100  # of the slider between two epochs
-TICK = 33  # ms, 30 pictures a second
+TICK = 33  # ms: 30 frames a second
 PLAY = "Play the epochs"
 PLAY_KEY = "Space"
 EVERY = "Map every epoch"
 
 
 class TimeBar(QWidget):
-    """Draws a timeline and emits the time that the user chooses; it knows epochs, not maps."""
+    """Draws a timeline and emits the time that the user chooses; it deals with epochs only, not with maps."""
 
     moved = Signal(float)  # time, many times a second
-    settled = Signal(int)  # number of the epoch that is to be shown from now on
+    settled = Signal(int)  # position of the epoch at which the slider came to rest
     every_asked = Signal()
     cancelled = Signal()
     trails_toggled = Signal(bool)
@@ -75,7 +75,7 @@ class TimeBar(QWidget):
         self.every.clicked.connect(self._every_pressed)
 
     def _key(self, words: str, keys: str, icon_name: str, slot: Callable[[], None]) -> QAction:
-        """A command that is meant only where it was added and the focus is: Space presses buttons elsewhere."""
+        """A command with a key that works only while the focus is in the widget: elsewhere Space presses buttons."""
         action = tool_action(self, words, keys, icon_name)
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(slot)
@@ -94,7 +94,7 @@ class TimeBar(QWidget):
         return self.slider.isSliderDown()
 
     def draw(self) -> None:
-        """Show the timeline as it is now."""
+        """Show the current state of the timeline."""
         timeline = self.timeline
         if not timeline.playing:
             self._timer.stop()
@@ -143,7 +143,7 @@ class TimeBar(QWidget):
             self._draw_play()
 
     def pause(self) -> None:
-        """Stop where it is; the nearest epoch follows when nobody holds the slider."""
+        """Stop at the current time; the bar settles on the nearest epoch unless the user holds the slider."""
         if self.timeline.playing:
             self.timeline.stop()
             self.draw()

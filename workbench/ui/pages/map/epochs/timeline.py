@@ -4,19 +4,19 @@ from math import ceil, floor, isfinite
 
 from workbench.ui.words import percent
 
-ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and at most for all
+ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and the most for all of them
 ONE_MAP = "One map so far"
 
 
 class Timeline:
-    """A time is a number from 0 (the first epoch that has a map) to `end` (the last); whole numbers are epochs."""
+    """A position in time from 0 (the first epoch that has a map) to `end` (the last); whole numbers are epochs."""
 
     def __init__(self) -> None:
         self.epochs: tuple[int, ...] = ()
         self.evaluations = 0  # of the run; more than epochs where some have no map
         self.time = 0.0
         self.scores: tuple[float, ...] = ()  # MAP@R of each epoch, 0..1, or NaN
-        self.working = ""  # what is being mapped, where every epoch is
+        self.working = ""  # what is being mapped, while every epoch is mapped
         self._played_from: tuple[float, float] | None = None  # time, and ms of the clock
 
     def show(self, epochs: tuple[int, ...], evaluations: int, time: float, scores: tuple[float, ...] = ()) -> None:
@@ -70,7 +70,7 @@ class Timeline:
 
     @property
     def words(self) -> str:
-        """Which epoch is shown, or what is being mapped."""
+        """The text of the bar: which epoch is shown, or what is being mapped."""
         if self.working:
             return self.working
         if not self.playable:
@@ -85,7 +85,7 @@ class Timeline:
             self._played_from = (self.time, now)
 
     def tick(self, now: float) -> bool:
-        """Move to the time of the clock, so that slow drawing does not slow it down. Returns whether it plays."""
+        """Move to the clock's time, so that slow drawing does not slow playback. Returns whether it still plays."""
         if self._played_from is None:
             return False
         start, began = self._played_from
@@ -95,7 +95,7 @@ class Timeline:
         return self.playing
 
     def stop(self) -> None:
-        """Pause, if need be between two epochs."""
+        """Pause at the current time, which may be between two epochs."""
         self._played_from = None
 
     def settle(self) -> int:
