@@ -3,9 +3,11 @@
 from threading import Event
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from workbench.ui.page_stack import NARROWEST, PageStack
+from tests.waits import HANG
+from workbench.ui.page_stack import LOOK_EVERY, NARROWEST, PageStack
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -82,13 +84,17 @@ def test_a_page_is_painted_once_what_it_reads_has_come(stack, qtbot, session, mo
     may_end = Event()
     task = session.read(may_end.wait, lambda answer: None)
     stack.show_page("train")
-    qtbot.wait(100)  # many looks
+    looks = []
+    timer = QTimer(stack, interval=LOOK_EVERY)
+    timer.timeout.connect(lambda: looks.append(1))
+    timer.start()
+    qtbot.waitUntil(lambda: len(looks) >= 5)
     assert session.reading
     assert not stack.updatesEnabled()
     may_end.set()
     qtbot.waitUntil(stack.updatesEnabled)
     assert not session.reading
-    task.join(30)
+    task.join(HANG)
 
 
 def test_a_page_that_reads_for_long_is_painted_before_its_answer(stack, qtbot, session):
@@ -99,4 +105,4 @@ def test_a_page_that_reads_for_long_is_painted_before_its_answer(stack, qtbot, s
     qtbot.waitUntil(stack.updatesEnabled)
     assert session.reading
     may_end.set()
-    task.join(30)
+    task.join(HANG)

@@ -131,7 +131,7 @@ class ImageSet:
                 look_at(on_disk(self.root, path))
         for file in self.packed_in:
             look_at(file)
-        whole.update(np.ascontiguousarray(self.labels, "<i8"))
+        whole.update(np.ascontiguousarray(self.labels, "<i8").data)
         whole.update("\0".join(self.class_names).encode() + self.content.encode())
         return whole.hexdigest(), state.hexdigest() if self.root is not None or self.packed_in else ""
 

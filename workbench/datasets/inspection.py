@@ -116,12 +116,12 @@ def _suspects(images: np.ndarray | EncodedImages, progress: Progress) -> np.ndar
     del hashes_sorted
     if not len(repeated):
         return np.empty(0, np.int64)
-    found = []
+    rows = []
     for start in range(0, len(hashes), BLOCK):  # places in `repeated` take eight bytes for each hash
         block = hashes[start : start + BLOCK]
         places = np.minimum(np.searchsorted(repeated, block), len(repeated) - 1)
-        found.append(start + np.flatnonzero(repeated[places] == block))
-    return np.concatenate(found)
+        rows.append(start + np.flatnonzero(repeated[places] == block))
+    return np.concatenate(rows)
 
 
 def _part(images: np.ndarray | EncodedImages, row: int) -> bytes:

@@ -39,7 +39,7 @@ def read_named(path: Path, *wanted: str) -> dict[str, np.ndarray]:
             kinds = dict.fromkeys(kinds, wanted[0])
         arrays: dict[str, np.ndarray] = {}
         for kind in wanted:
-            named = [name for name, each in kinds.items() if each == kind]
+            named = [name for name, meant in kinds.items() if meant == kind]
             if len(named) > 1:
                 raise _ambiguous(path, named)
             if named:

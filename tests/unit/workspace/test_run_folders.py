@@ -123,7 +123,7 @@ def test_a_data_set_whose_images_lie_outside_is_refused(workspace, folder):
     assert workspace.run(1).dataset_id is None
 
 
-@pytest.mark.parametrize("there", ["/home/me/.cache/workbench/pixels", "C:\\Users\\me\\workbench\\pixels"])
+@pytest.mark.parametrize("there", ["/elsewhere/.cache/workbench/pixels", "C:\\elsewhere\\workbench\\pixels"])
 def test_images_of_another_machine_are_those_of_the_cache_here(workspace, folder, tmp_path, monkeypatch, there):
     """A data set without image files, such as Digits, is shown from the pixels that this machine has."""
     monkeypatch.setattr(paths, "cache_folder", lambda: tmp_path / "cache")
