@@ -17,6 +17,7 @@ from workbench.settings.presets import presets
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
 from workbench.ui.pages.setup.fields import GROUPS
+from workbench.ui.words import THIN
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -377,7 +378,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.facts["Speed"].text().endswith("; limited by the network")
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
-    assert page.card.facts["Probe"].text() == "2,048 images every 50 steps, about 19% of the training time"
+    assert page.card.facts["Probe"].text() == f"2,048 images every 50 steps, about 19{THIN}% of the training time"
     assert page.card.samples[4].isVisible()
     assert page.card.augmented_words.isVisible()
     assert page.card.augmented[5].isVisible()
