@@ -186,7 +186,7 @@ def watch(workspace: Workspace, seconds: float) -> None:
     began, spent, all_spent = perf_counter(), thread_time(), process_time()
     session.show_page("compare")
     page = window.pages.page("compare")
-    wait(PATIENCE, lambda: page.content.isVisible())
+    wait(PATIENCE, lambda: window.pages.updatesEnabled() and not session.reading and page.content.isVisible())
     worked = process_time() - all_spent
     print(f"Compare: {thread_time() - spent:.2f} s of work of the window's thread, {worked:.2f} s of the whole program")
     report(stalls, "Compare opens", began)

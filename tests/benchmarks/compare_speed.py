@@ -126,7 +126,7 @@ def look(session: Session, window: MainWindow, stalls: WorkedStalls, rounds: int
     started = perf_counter()
     session.show_page("compare")
     page = window.pages.page("compare")
-    wait(PATIENCE, lambda: page.content.isVisible())
+    wait(PATIENCE, lambda: window.pages.updatesEnabled() and not session.reading and page.content.isVisible())
     report(stalls, "page opens", started)
     started = perf_counter()
     session.ticks.choose(run.id for run in session.runs())

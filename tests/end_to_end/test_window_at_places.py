@@ -133,9 +133,10 @@ class Delays:
 
 
 def said(window, run_id):
-    """The second line of a run in the list."""
+    """The second line of a run in the list; nothing before the list has the run."""
     model = window.runs.model
-    return about(model.index(model.row_of(run_id)).data(RUN_ROLE), {})
+    run = model.index(model.row_of(run_id)).data(RUN_ROLE)
+    return about(run, {}) if run is not None else ""
 
 
 def test_seeds_are_sent_left_alone_ended_resumed_and_brought_home(qtbot, place, opened, received):
