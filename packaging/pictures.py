@@ -7,6 +7,7 @@ worst queries of the photographs come from their report. On two busy cores the w
 """
 
 import argparse
+import contextlib
 import io
 import os
 import subprocess
@@ -21,10 +22,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtWidgets import QWidget
 
     from tests.pictures import Photographer
     from workbench.ui.main_window import MainWindow
+    from workbench.workspace import Workspace
 
 DOCS = ROOT / "docs"
 SIZE, LARGE = (1280, 800), (1600, 1100)  # pixels of the window; of that whose charts are shown without it
@@ -56,8 +60,9 @@ def train(workspace: Path, data: Path) -> None:
         subprocess.run(command, check=True, cwd=ROOT)
 
 
-def take_pictures(workspace: Path) -> None:
-    """Open the window on the workspace and write every picture."""
+@contextlib.contextmanager
+def opened(workspace: "Workspace", size: tuple[int, int], out: Path) -> "Iterator[tuple[MainWindow, Photographer]]":
+    """The window on the workspace, light and of `size` pixels, and the camera that waits for it; closed at the end."""
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QApplication
 
@@ -65,25 +70,34 @@ def take_pictures(workspace: Path) -> None:
     from workbench.entries import catalog
     from workbench.ui.main_window import MainWindow
     from workbench.ui.session import Session
-    from workbench.workspace import Workspace
 
     QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")
-    session = Session(Workspace(workspace))
+    session = Session(workspace)
     session.set_catalog(catalog.current())
     session.theme.choose("light")
     window = MainWindow(session)
-    window.resize(*SIZE)
+    window.resize(*size)
     window.show()
     window.make_ready()
     window.status.show_device("cpu")
-    camera = Photographer(window, DOCS, [])
+    camera = Photographer(window, out, [])
     camera.wait()
-    for photograph in (_digits, _ce_and_spce, _photographs):
-        photograph(window, camera)
-    session.close()
-    window.close()
+    try:
+        yield window, camera
+    finally:
+        session.close()
+        window.close()
+
+
+def take_pictures(folder: Path) -> None:
+    """Open the window on the workspace in this folder and write every picture."""
+    from workbench.workspace import Workspace
+
+    with opened(Workspace(folder), SIZE, DOCS) as (window, camera):
+        for photograph in (_digits, _ce_and_spce, _photographs):
+            photograph(window, camera)
 
 
 def _digits(window: "MainWindow", camera: "Photographer") -> None:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from pictures import ROOT, save
+from pictures import ROOT, opened, save
 
 sys.path.insert(0, str(ROOT))
 
@@ -52,29 +52,11 @@ def called_lab(folder: Path) -> None:
 
 def take_pictures(base: Path) -> None:
     """Open the window, describe and check places in it, send a run, and write every picture."""
-    from PySide6.QtWidgets import QApplication
-
-    from tests.pictures import Photographer
-    from workbench.entries import catalog
-    from workbench.ui.main_window import MainWindow
-    from workbench.ui.session import Session
     from workbench.workspace import Workspace
 
-    app = QApplication(sys.argv[:1])
-    app.setStyle("Fusion")
-    session = Session(Workspace(base / "Workbench", create=True))
-    session.set_catalog(catalog.current())
-    session.theme.choose("light")
-    window = MainWindow(session)
-    window.resize(*SIZE)
-    window.show()
-    window.make_ready()
-    window.status.show_device("cpu")
-    camera = Photographer(window, base, [])
-    _places(window, camera)
-    _run(window, camera)
-    session.close()
-    window.close()
+    with opened(Workspace(base / "Workbench", create=True), SIZE, base) as (window, camera):
+        _places(window, camera)
+        _run(window, camera)
 
 
 def _places(window: "MainWindow", camera: "Photographer") -> None:

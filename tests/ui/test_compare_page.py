@@ -21,6 +21,7 @@ from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TW
 from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import BETTER, WORSE
+from workbench.ui.question import Question
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace import experiments
 
@@ -545,6 +546,28 @@ def test_two_seeds_are_added_to_each_after_one_question(qtbot, counting_session,
     assert page.more_seeds.action.isEnabled()
 
 
+def test_two_quick_clicks_ask_once_and_the_next_click_knows_what_was_queued(qtbot, counting_session, workspace):
+    session = counting_session
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1)
+    page.head.seeds_button.click()
+    page.head.seeds_button.click()
+    qtbot.waitUntil(lambda: page.more_seeds.question is not None)
+    qtbot.deliver()
+    (question,) = [shown for shown in page.window().findChildren(Question) if shown.isVisible()]
+    queued = []
+    page.more_seeds.queued.connect(queued.append)
+    question.answers["add"].click()
+    qtbot.waitUntil(lambda: len(queued) == 1)
+    page.more_seeds.action.trigger()  # before the list of runs has them
+    qtbot.waitUntil(lambda: page.more_seeds.question is not question)
+    assert "“Plain”: seeds 3 and 4" in page.more_seeds.question.words.text()
+    page.more_seeds.question.answers["add"].click()
+    qtbot.waitUntil(lambda: len(queued) == 2)
+    assert sorted(run.seed for run in workspace.runs() if run.id != 2) == [0, 1, 2, 3, 4]
+
+
 def test_no_seed_is_added_where_the_answer_is_none(qtbot, counting_session, workspace):
     two_groups(workspace, 1)
     page = shown(qtbot, counting_session)
@@ -555,3 +578,6 @@ def test_no_seed_is_added_where_the_answer_is_none(qtbot, counting_session, work
     qtbot.deliver()
     assert len(workspace.runs()) == 2
     assert not counting_session.busy
+    answered = page.more_seeds.question
+    page.more_seeds.action.trigger()
+    qtbot.waitUntil(lambda: page.more_seeds.question is not answered)

@@ -31,7 +31,8 @@ def test_without_weights_a_small_network_is_proposed_and_says_why(tmp_path):
     made = proposed(folder_of(tmp_path, 8))
     assert (made.config.backbone.name, made.config.split.name) == ("conv4", "classes")
     assert made.config.augmentation.name == "crop_flip"
-    assert made.reasons["backbone.name"].startswith("No ImageNet weights were found on this machine")
+    assert made.reasons["backbone.name"].startswith("No ImageNet weights were found on this machine (in ")
+    assert str(proposals.torch_cache()) in made.reasons["backbone.name"]
     assert set(made.reasons) == {"augmentation.name", "backbone.name", "split.name"}
     assert made.config.check(catalog.current()) == {}
 

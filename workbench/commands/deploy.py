@@ -102,7 +102,7 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
     low, high = limit["similarity_range"]
     lines += [
         "",
-        "less: MAP@R against float32 in points; * where its paired 95% interval leaves out 0.",
+        "less: MAP@R against float32 in points; * where its paired 95% interval excludes 0.",
         f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {limit['similarity']:.4f} "
         f"({low:.4f} to {high:.4f}), accepts {100 * limit['accepts']:.2f}% "
         f"({100 * limit['accepts_range'][0]:.2f} to {100 * limit['accepts_range'][1]:.2f}) of {limit['same_pairs']:,} "

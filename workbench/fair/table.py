@@ -184,7 +184,7 @@ def verdicts(comparison: Comparison) -> list[str]:
     lines = [f"{significant} of {len(comparison.differences)} pairs differ at 5% after Holm's correction."]
     for first, last in comparison.groups:
         names = ", ".join(comparison.scores[method].method for method in comparison.order[first : last + 1])
-        lines.append(f"- Not told apart: {names}.")
+        lines.append(f"- No significant difference between: {names}.")
     return lines + [f"- {method} is left out. {why}" for method, why in comparison.left_out.items()]
 
 

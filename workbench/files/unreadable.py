@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from pydantic import ValidationError
+
 from workbench.control import Cancelled
 from workbench.problem import Problem
 
@@ -40,8 +42,19 @@ def reason(error: Exception) -> str:
         return "it asks for more memory than there is"
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
+    if isinstance(error, ValidationError):
+        return _first_field(error)
     said = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
     return said.partition("\n")[0][:LONGEST_REASON].rstrip(". ") or type(error).__name__
+
+
+def _first_field(error: ValidationError) -> str:
+    """The first field that is wrong, and how: "loss.scale: Input should be a valid number"."""
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    others = error.error_count() - 1
+    more = f"; {others:,} more" if others else ""
+    return f"{field or error.title}: {first['msg']}".partition("\n")[0][:LONGEST_REASON].rstrip(". ") + more
 
 
 def opened_text(path: Path, todo: str, encoding: str = "utf-8", newline: str | None = None) -> TextIO:

@@ -91,7 +91,9 @@ class Slurm(ThroughHost[SlurmPlace]):
             return [Finding("Connection", str(problem), good=False)]
         name = last_line(version.out.decode("utf-8", "replace"))
         lines = waiting.out.decode("utf-8", "replace").splitlines()
-        queue = f" {len(lines):,} jobs wait there." if not waiting.status else ""
+        queue = (
+            "" if waiting.status else " 1 job waits there." if len(lines) == 1 else f" {len(lines):,} jobs wait there."
+        )
         taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
         return [slurm, taken, *checks.look(self._host, self._place)]

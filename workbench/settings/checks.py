@@ -129,7 +129,7 @@ def _batches(config: "RunConfig", known: Catalog, *, sampler_is_good: bool) -> E
     if pairs and not images_of_class:
         errors["sampler.name"] = (
             f"{loss['title']} needs several images of a class in a batch: "
-            "choose the sampler “Classes x images”, or 2 views."
+            "choose the sampler “Classes x images” (classes_images), or 2 views."
         )
     if images_of_class and sampler_is_good:
         errors |= _uneven(config, known, loss, images_of_class)

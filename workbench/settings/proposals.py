@@ -14,6 +14,7 @@ RECIPE = "photographs-unseen"  # the preset whose settings suit pretrained weigh
 WITH_WEIGHTS = ("squeezenet1_0", "mobilenet_v2", "resnet18", "resnet50")  # backbones, the recipe's own first
 FEWEST_DISJOINT = 4  # classes, of which two train and two are searched
 MOST_COUNTED = 256  # folders of classes: more do not change the proposal
+MOST_NAMED = 4  # folders that a sentence names
 HALVES = {"train", "test"}
 
 
@@ -36,7 +37,8 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
         known: the catalog.
     """
     classes, official = _classes_of(chosen)
-    weights = find_weights([*near, chosen.parent, torch_cache()])
+    looked_in = list(dict.fromkeys([*near, chosen.parent, torch_cache()]))
+    weights = find_weights(looked_in)
     values: dict[str, Any] = {"augmentation": {"name": "crop_flip"}}
     reasons = {"augmentation.name": "Crops and mirrored copies show the same class."}
     if weights is not None:
@@ -46,7 +48,7 @@ def for_photographs(name: str, dataset: Values, chosen: Path, near: list[Path], 
             _fit_batch(values, max(1, classes // 2))
     values |= {"name": name, "dataset": dataset}
     values["split"], reasons["split.name"] = _split_of(classes, official)
-    reasons["backbone.name"] = _why(weights, known)
+    reasons["backbone.name"] = _why(weights, looked_in, known)
     return Proposal(RunConfig.model_validate(values), reasons)
 
 
@@ -99,11 +101,13 @@ def _fit_batch(values: Values, training_classes: int) -> None:
         values["training"] = {**values["training"], "batch_size": images * training_classes}
 
 
-def _why(weights: tuple[str, Path] | None, known: Catalog) -> str:
+def _why(weights: tuple[str, Path] | None, looked_in: list[Path], known: Catalog) -> str:
     if weights is None:
+        folders = ", ".join(str(folder) for folder in looked_in[:MOST_NAMED])
         return (
-            "No ImageNet weights were found on this machine, so a small network starts untrained. Pretrained networks "
-            "find photographs far better: choose SqueezeNet 1.0 and its weights."
+            f"No ImageNet weights were found on this machine (in {folders}, or a folder weights in one of them), so a "
+            "small network starts untrained. Pretrained networks find photographs far better: choose SqueezeNet 1.0 "
+            "and its weights."
         )
     backbone, file = weights
     title = known.get(f"backbone/{backbone}", {}).get("title", backbone)

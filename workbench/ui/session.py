@@ -177,7 +177,9 @@ class Session(Shown):
         if then is not None:
             then()
 
-    def add_runs(self, configs: "Sequence[RunConfig]", then: Callable[[list[int]], None]) -> None:
+    def add_runs(
+        self, configs: "Sequence[RunConfig]", then: Callable[[list[int]], None], failed: Callable[[Problem], None]
+    ) -> None:
         """Make all runs of several configs and queue them; the shown run stays. `then` gets their numbers."""
         workspace = self.workspace
 
@@ -193,7 +195,7 @@ class Session(Shown):
                 self.queue.add(run_id, alone=alone)
             then([run_id for run_id, _ in made])
 
-        self.change(work, queue)
+        self.run_in_thread("Writing", lambda progress: work(), queue, failed, quiet=True)
 
     def start_at(self, config: "RunConfig", place: "Place", then: Callable[[], None] | None = None) -> None:
         """As `start`, at a place. Data that the place has elsewhere are asked for: `data_asked`."""

@@ -49,7 +49,7 @@ def test_the_page_says_who_is_first_how_sure_that_is_and_what_was_tried(found):
     assert first.endswith("| 90.00 | 12 | 1,074 MB |")
     assert "2 of 3 pairs differ at 5% after Holm's correction." in lines
     names = ", ".join(found.scores[place].method for place in found.order[1:])
-    assert f"- Not told apart: {names}." in lines
+    assert f"- No significant difference between: {names}." in lines
     assert "- psc is left out. It broke." in lines
     tried = "| ce | training.lr 0.0001..0.01:log | 4 (1) | 60.00 | 50.00 | training.lr = 0.002 |"
     assert tried in lines

@@ -239,6 +239,14 @@ def test_a_check_says_whether_slurm_takes_a_run(played, sbatch, good, said):
     assert (queue.said, queue.good) == (said, good)
 
 
+@pytest.mark.parametrize(("squeue", "said"), [("echo 1", " 1 job waits there."), ("true", " 0 jobs wait there.")])
+def test_a_check_counts_the_waiting_jobs(played, squeue, said):
+    played.program("sbatch", '[ "$1" = --version ] && echo slurm-wlm 22.05.8 && exit; exit 0')
+    played.program("squeue", squeue)
+    _, queue, *_ = played.slurm(python="none").check()
+    assert queue.said.endswith(said)
+
+
 def test_a_login_node_without_sbatch_is_one_sentence(played):
     played.program("sbatch", "echo 'sbatch: not found' >&2; exit 127")
     (slurm,) = played.slurm().check()

@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from workbench.comparing.more_seeds import MoreSeeds, more_seeds
+from workbench.problem import Problem
 from workbench.ui.question import Question
 from workbench.ui.session import Session
 from workbench.ui.widgets.buttons import button
@@ -37,6 +38,7 @@ class MoreSeedsAction(QObject):
         self.action.setObjectName("more-seeds")
         self.action.triggered.connect(self.ask)
         self.question: Question | None = None
+        self._under_way = False  # from a click to the answer or, after it, to the end of writing
         self.refresh()
 
     def refresh(self) -> None:
@@ -56,23 +58,46 @@ class MoreSeedsAction(QObject):
         return ""
 
     def ask(self) -> None:
-        """Ask, with the number of runs and how long they take; nothing is queued before the answer."""
-        session = self._session
-        ticked, runs, known = frozenset(session.ticks.runs), session.runs(), session.catalog
-        session.read(lambda: more_seeds(ticked, runs, known, NUMBER), self._ask)
+        """Ask with the number of runs and their time; nothing is queued before the answer.
+
+        Until that is done, further clicks ask nothing: they would plan the same seeds again.
+        """
+        if self._under_way:
+            return
+        session, workspace = self._session, self._session.workspace
+        ticked, known = frozenset(session.ticks.runs), session.catalog
+
+        def plan() -> MoreSeeds:  # the list of runs in the window may lack those that were queued just now
+            return more_seeds(ticked, workspace.runs(), known, NUMBER)
+
+        self._under_way = True
+        session.read(plan, self._ask, self._fail)
+
+    def _fail(self, problem: Problem) -> None:
+        self._under_way = False
+        self._session.notify(problem)
 
     def _ask(self, plan: MoreSeeds) -> None:
         if not plan.runs:
+            self._under_way = False
             self._session.notify(" ".join(plan.left_out) or NO_TICKS)
             return
         runs = counted(plan.runs, "run")
         answers = {"none": button("Add none"), "add": button(f"Queue {runs}", "plus")}
         self.question = Question(TITLE, f"Queue {runs}?", words_of(plan), answers, self._page.window())
-        self.question.answered.connect(lambda answer: self._add(plan) if answer == "add" else None)
+        self.question.answered.connect(lambda answer: self._answered(answer, plan))
         self.question.open()
 
-    def _add(self, plan: MoreSeeds) -> None:
-        self._session.add_runs([config for group in plan.groups for config in group.configs], self.queued.emit)
+    def _answered(self, answer: str, plan: MoreSeeds) -> None:
+        if answer != "add":
+            self._under_way = False
+            return
+        configs = [config for group in plan.groups for config in group.configs]
+        self._session.add_runs(configs, self._done, self._fail)
+
+    def _done(self, numbers: list[int]) -> None:
+        self._under_way = False
+        self.queued.emit(numbers)
 
 
 def words_of(plan: MoreSeeds) -> str:

@@ -36,7 +36,7 @@ class MapExport(QObject):
     def fill(self, menu: QMenu) -> None:
         """Add a command for each format to the menu."""
         for ending, words in map_files.FORMATS.items():
-            menu.addAction(words).triggered.connect(partial(self._ask, ending))
+            menu.addAction(f"{words}…").triggered.connect(partial(self._ask, ending))
         menu.addSeparator()
         projector = menu.addAction("Embeddings for the Projector (TSV)…")
         projector.setToolTip("vectors.tsv and metadata.tsv of the shown evaluation, as the Embedding Projector reads")

@@ -50,13 +50,13 @@ class MapSettings(QObject):
         )
         self.more.setAccessibleName("Parameters of the map")
         self.neighbours = number_box(QSpinBox(minimum=2, maximum=200, value=15))
-        self.neighbours.setToolTip("Few neighbours show local detail, many the overall structure")
+        self.neighbours.setToolTip("Few neighbours show local detail, many the overall structure (UMAP’s n_neighbors)")
         self.min_dist = number_box(QDoubleSpinBox(minimum=0.0, maximum=0.99, singleStep=0.05, value=0.1))
-        self.min_dist.setToolTip("How closely points may be packed")
+        self.min_dist.setToolTip("How closely points may be packed, in units of the map (UMAP’s min_dist)")
         self.supervised = QCheckBox("Supervised by class")
         self.supervised.setToolTip("Labels pull the classes apart: such a map does not show how good the embedding is")
         self.weight = number_box(QDoubleSpinBox(minimum=0.05, maximum=0.99, singleStep=0.05, value=0.5))
-        self.weight.setToolTip("Weight of the labels")
+        self.weight.setToolTip("0.05: almost only the embeddings; 0.99: almost only the labels (UMAP’s target_weight)")
         self.weight.setEnabled(False)
         self.perplexity = number_box(QDoubleSpinBox(minimum=2.0, maximum=200.0, decimals=1, value=30.0))
         self.perplexity.setToolTip("Effective number of neighbours of each point")
@@ -90,9 +90,9 @@ class MapSettings(QObject):
         self._rows.addRow(label("Up"), self.y)
         self._rows.addRow(self.supervised)
         for name, box in (
-            ("target_weight", self.weight),
-            ("n_neighbors", self.neighbours),
-            ("min_dist", self.min_dist),
+            ("Weight of labels", self.weight),
+            ("Neighbours", self.neighbours),
+            ("Minimum distance", self.min_dist),
             ("Perplexity", self.perplexity),
             ("Max points", self.max_points),
             ("Seed", self.seed),

@@ -21,7 +21,7 @@ class GeometryTiles(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.score, self.rank = Tile("MAP@R", SERIES["MAP@R"]), Tile("Effective rank", OKABE_ITO[1])
-        self.norm, self.margin = Tile("Mean norm", OKABE_ITO[2]), Tile("Nearest foreign", OKABE_ITO[4])
+        self.norm, self.margin = Tile("Mean norm", OKABE_ITO[2]), Tile("Nearest other class", OKABE_ITO[4])
         self.overlap, self.hub = Tile("Overlap", OKABE_ITO[3]), Tile("Largest hub", OKABE_ITO[0])
         self.margin.setToolTip(
             "Median cosine to the nearest image of the same class minus that to the nearest of another"
