@@ -1,6 +1,7 @@
 """A folder per class, in a folder or an archive: the user's own images."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from workbench.datasets.fields import colours, short_side, stored_at
 from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.images import display_name
+from workbench.datasets.path_table import SomePaths
 from workbench.datasets.scan import Problems, find_images
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files.archive_names import is_archive
@@ -51,8 +53,9 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     depth = 1 if _has_halves(image_paths) else 0  # parts before the class
     last = depth + params.levels - 1  # parts before the folder that completes the class's name
     too_high = "lies in no class folder" if params.levels == 1 else f"lies in fewer than {params.levels} folders"
-    problems += [(path, too_high) for path in image_paths if path.count("/") <= last]
-    paths = image_paths if not problems else [path for path in image_paths if path.count("/") > last]
+    deep = np.fromiter((path.count("/") > last for path in image_paths), bool, len(image_paths))
+    problems += [(image_paths[row], too_high) for row in np.flatnonzero(~deep).tolist()]
+    paths: Sequence[str] = image_paths if deep.all() else SomePaths(image_paths, np.flatnonzero(deep))
     levels = [Level(f"folder {count}", *_named_by(paths, depth, count)) for count in range(1, params.levels)]
     labels, names = _named_by(paths, depth, params.levels)
     if names and not last:
@@ -69,12 +72,12 @@ def folder(params: FolderParams, *, progress: Progress) -> ImageSet:
     )  # fmt: skip
 
 
-def _named_by(paths: list[str], start: int, count: int) -> tuple[np.ndarray, list[str]]:
+def _named_by(paths: Sequence[str], start: int, count: int) -> tuple[np.ndarray, list[str]]:
     """Labels [n] and their names, such as genus/species, by so many folders of each path from that part on."""
     return numbered("/".join(path.split("/", start + count)[start : start + count]) for path in paths)
 
 
-def _has_halves(paths: list[str]) -> bool:
+def _has_halves(paths: Sequence[str]) -> bool:
     """Whether the first folders are train and test (or validation), class folders are below, and there is no other."""
     first = {path.split("/", 1)[0].lower() for path in paths if "/" in path}
     halves = {WORDS.get(name, "other") for name in first}

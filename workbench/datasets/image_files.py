@@ -1,5 +1,6 @@
 """Reading the images of a set that are files below one folder."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ class ImageFiles:
     """
 
     root: Path
-    paths: list[str]
+    paths: Sequence[str]
     channels: int
     size: int
     stretch: bool = False

@@ -1,7 +1,7 @@
 """A data set on disk: paths, labels, and a function that reads one image."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from workbench.datasets.images import Picture, on_disk
+from workbench.datasets.path_table import SomePaths
 from workbench.names import visible
 from workbench.problem import Problem
 
@@ -56,7 +57,7 @@ class ImageSet:
 
     name: str
     root: Path | None
-    paths: list[str]
+    paths: Sequence[str]
     labels: np.ndarray
     class_names: list[str]
     channels: int
@@ -139,12 +140,12 @@ class ImageSet:
         """The same set without some rows; `problems` names each with its reason."""
         if not bad:
             return self
-        kept = np.array([row for row in range(len(self.paths)) if row not in bad], np.int64)
+        kept = np.delete(np.arange(len(self.paths)), list(bad))
         read = self.read
         problems = [*self.problems, *((self.paths[row], reason) for row, reason in bad.items())]
         return replace(
             self,
-            paths=[self.paths[row] for row in kept],
+            paths=SomePaths(self.paths, kept),
             labels=self.labels[kept],
             official=None if self.official is None else [self.official[row] for row in kept],
             read=lambda index: read(int(kept[index])),

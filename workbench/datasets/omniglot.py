@@ -3,6 +3,7 @@
 import io
 import os
 import zipfile
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -105,7 +106,7 @@ def _images_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     ]
 
 
-def _image_set(paths: list[str], chosen: Path, part: str, **facts: Any) -> ImageSet:
+def _image_set(paths: Sequence[str], chosen: Path, part: str, **facts: Any) -> ImageSet:
     """The characters at these paths; the class of ALPHABET/characterNN/file.png is ALPHABET/characterNN.
 
     If `part` is the name of a published part, counts are compared with the published ones.

@@ -10,7 +10,7 @@ from workbench.datasets.inspection import copies, shared_images
 from workbench.datasets.split import Split
 
 FILES = 4000
-MOST = 150  # bytes of each file: 1.5 GB for ten million, beside the window's own 1.0
+MOST = 75  # bytes of each file: 0.75 GB for ten million, beside the window's own 1.0
 SEARCH = 30  # of these, what the search for copies takes beside what is kept of a file
 
 
