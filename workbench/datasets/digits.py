@@ -18,7 +18,7 @@ class DigitsParams(Params):
 
 @register("dataset", "digits", title="Digits", params=DigitsParams, source="scikit-learn, load_digits (UCI 1998)")
 def digits(params: DigitsParams, *, progress: Progress) -> ImageSet:
-    """1,797 handwritten digits of 8 x 8 pixels, embedded: nothing to download."""
+    """1,797 handwritten digits of 8 x 8 pixels, which come with scikit-learn: nothing to download."""
     from sklearn.datasets import load_digits
 
     progress("Reading Digits", 0, 1)

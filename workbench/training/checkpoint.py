@@ -1,4 +1,4 @@
-"""Checkpoints, complete or not at all: tensors and plain values only, in a temporary file that is then renamed."""
+"""Checkpoints of tensors and plain values, written to a temporary file that is then renamed, so never partly."""
 
 import zipfile
 from functools import partial
@@ -20,7 +20,7 @@ def save(path: Path, state: dict[str, Any]) -> None:
     """Write `state` (tensors, numbers, text, lists and dicts of them) so that `path` is always a complete file.
 
     Raises:
-        Problem: the disk is full, or the place cannot be written; the file that was there stays.
+        Problem: the disk is full, or the file cannot be written; the previous file stays.
     """
     with files.atomic_write(path) as file:
         counted = _Told(file)
@@ -45,14 +45,14 @@ class _Told:
         return len(data)
 
     def flush(self) -> None:
-        """Left to the end of the file."""
+        """Do nothing: the file is flushed at its end."""
 
 
 def load(path: Path) -> dict[str, Any]:
     """Read a checkpoint onto the CPU.
 
     Raises:
-        Problem: missing, truncated, damaged, over 16 GiB, or with anything but tensors and plain values.
+        Problem: the file is missing, truncated, damaged, over 16 GiB, or contains other than tensors and plain values.
     """
     with refusing(partial(_bad, path)):
         if path.stat().st_size > LARGEST:
@@ -66,7 +66,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def rng_state() -> dict[str, Any]:
-    """torch's random state, of the CPU and of every GPU."""
+    """torch's random states: of the CPU and of every GPU."""
     state: dict[str, Any] = {"torch": torch.get_rng_state()}
     if torch.cuda.is_available():
         state["cuda"] = torch.cuda.get_rng_state_all()

@@ -1,4 +1,4 @@
-"""Which device trains, what it can do, and how full it is."""
+"""The device that trains: its choice, its abilities and its free memory."""
 
 import platform
 from contextlib import AbstractContextManager, nullcontext
@@ -13,7 +13,7 @@ CHANNELS_LAST = ("cpu", "cuda")  # measured on CPU: 10 to 30% faster steps for t
 
 
 def choose(wanted: str) -> torch.device:
-    """The device to train on; "auto" takes CUDA, then MPS, then the CPU, "cuda:1" the second GPU.
+    """The device to train on: "auto" is CUDA if available, else MPS, else the CPU; "cuda:1" is the second GPU.
 
     Raises:
         Problem: this machine does not have the device.
@@ -34,7 +34,7 @@ def choose(wanted: str) -> torch.device:
         if int(number) >= count:
             last = "is cuda:0" if count == 1 else f"are cuda:0 to cuda:{count - 1}"
             raise Problem(f"There is no {wanted} here: the GPUs {last}.", kept="Nothing was started.")
-        torch.cuda.set_device(int(number))  # for this thread: calls that name no GPU use this one
+        torch.cuda.set_device(int(number))  # for this thread: calls without a GPU's number use this one
     return torch.device(wanted)
 
 
@@ -44,7 +44,7 @@ def gpus() -> list[str]:
 
 
 def words(device: torch.device) -> str:
-    """The device in words; of a CUDA GPU its name, its number, and how much of its memory is free."""
+    """The device in words; for a CUDA GPU, its name, its number, and how much of its memory is free."""
     if device.type != "cuda":
         return device.type
     free, total = torch.cuda.mem_get_info(device)
@@ -54,7 +54,7 @@ def words(device: torch.device) -> str:
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; nothing for "float32"."""
+    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; no autocast for "float32"."""
     if precision == "fp16":
         return torch.autocast(device.type, torch.float16)
     if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
@@ -81,7 +81,7 @@ def name_of_gpu(device: torch.device) -> str | int | None:
 
 
 def wait_for(device: torch.device) -> None:
-    """Return when a GPU has finished its work; for the CPU at once."""
+    """Return once a GPU has finished its work; on the CPU, return at once."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":

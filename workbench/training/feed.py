@@ -1,4 +1,4 @@
-"""Batches for the device: small sets from its memory, others made ahead by threads, augmented together."""
+"""Batches for the device, augmented together: small sets stay in its memory, for others threads make them ahead."""
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -15,10 +15,10 @@ from workbench.losses.pair_lists import keep_on_cpu, to_device
 from workbench.training.device import CHANNELS_LAST
 from workbench.training.feed_contract import Augmentation, Box, Cropping, Crops, Images, Sampler, WholeImages
 
-RESIDENT = 2 << 30  # bytes; smaller data sets live on the device as uint8
+RESIDENT = 2 << 30  # bytes; smaller data sets are kept on the device as uint8
 TOGETHER = 16  # images that one thread makes at a time
-AHEAD = 2  # batches
-CROPS = 1  # added to seed, epoch and place, so that crops have their own random numbers
+AHEAD = 2  # batches that are made ahead
+CROPS = 1  # seeds the crops beside seed, epoch and place, so that they have their own random numbers
 Share = Callable[[int], slice]  # of n images, the wanted part: a contiguous slice
 EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - one expression
 
@@ -47,7 +47,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Finish:
-    """What is done to a batch after its images were read."""
+    """What is done to a batch after its images have been read."""
 
     work: Callable[[int, Tensor], Tensor]  # number of the batch, uint8 [n, C, H, W] -> what is yielded
     apart: bool  # whether the threads that make batches do it, too, if batches stay on the CPU
@@ -63,8 +63,8 @@ class Feed:
         labels: [m] int64.
         device: where batches go.
         squeezed: px; above 0, evaluation gets whole images squeezed into squares of this side.
-        threads: that make batches which are not on the device; by default one for each core but one.
-        crops: what the threads have images made by; None if they make them themselves.
+        threads: number of threads that make batches if the set is not on the device; by default all cores but one.
+        crops: makes the images for the threads; None if they make them themselves.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Feed:
         return len(self._rows)
 
     def images(self, index: np.ndarray) -> Tensor:
-        """Images [n, C, H, W] float in 0..1 of those places of this half, as in evaluation."""
+        """Images [n, C, H, W] float in 0..1 at these places of this half, as in evaluation."""
         with contextlib.closing(self.in_order(len(index), index)) as batches:
             return next(batches)
 
@@ -103,13 +103,13 @@ class Feed:
             yield from batches
 
     def made_ahead(self, augmentation: Augmentation) -> bool:
-        """Whether threads make training batches while the network works on the one before."""
+        """Whether threads make training batches while the network works on the previous one."""
         return self._resident is None or getattr(augmentation, "whole_training", False)
 
     def training(
         self, sampler: Sampler, augmentation: Augmentation, seed: int, views: int = 1, share: Share = EVERY
     ) -> Callable[[int, int], Generator[tuple[Tensor, Tensor], None, None]]:
-        """`batches(epoch, skip)` for `train`; the same batch again for the same seed, epoch and place.
+        """`batches(epoch, skip)` for `trainer.train`; a batch depends only on the seed, the epoch and its place in it.
 
         With v views a batch [n v, C, H, W] has each image v times, each time with another augmentation. Threads make
         batches ahead until the generator is closed. `share(n)` is the part of a batch of n images that is yielded, with
@@ -220,7 +220,7 @@ class Feed:
             target[position] = image.transpose(2, 0, 1)
 
     def _copied(self, batches: Iterable[Tensor], stream: torch.cuda.Stream) -> Generator[Tensor, None, None]:
-        """Pinned batches on the GPU; each is copied while the network works on the one before."""
+        """Pinned batches on the GPU; each is copied while the network works on the previous one."""
         ready: tuple[Tensor, torch.cuda.Event] | None = None
         for batch in batches:
             with torch.cuda.stream(stream):
@@ -233,7 +233,7 @@ class Feed:
             yield self._arrived(*ready)
 
     def _arrived(self, batch: Tensor, copied: torch.cuda.Event) -> Tensor:
-        """A batch that the current stream may use from here on."""
+        """The batch, once the current stream may use it."""
         current = torch.cuda.current_stream(self._device)
         current.wait_event(copied)
         batch.record_stream(current)

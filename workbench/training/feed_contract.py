@@ -10,11 +10,11 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom in px
 
 
 class Sampler(Protocol):
-    """Which images form a batch; a pure function of the epoch."""
+    """Chooses the images of each batch; a pure function of the epoch."""
 
     steps_per_epoch: int
     places: np.ndarray
-    """[m] int64, of the training half: all that may be drawn, and nothing else may be learned from."""
+    """[m] int64, places in the training half that may be drawn; training must not use any other image."""
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """Places in the training half, [n] int64 for each batch of an epoch."""
@@ -46,7 +46,7 @@ class Cropping(Augmentation, Protocol):
         """The box of each crop in an image of that height and width: [n, 4], left, top, right, bottom in px."""
 
     def side(self, size: int) -> int:
-        """Side of the crops where the short side of images is `size`, px."""
+        """Side of the crops in px for images whose short side is `size` px."""
 
 
 class Images(Protocol):

@@ -13,13 +13,13 @@ from torch import Tensor
 
 LONGEST = 48 << 10  # bytes of a message: a socket buffers two, so all ranks can send before they read
 LOOKING = 0.0002  # seconds of polling for an answer
-LOOKING_LONG = 0.005  # seconds, if all of the last answers came within them: no other program wants the core
-ANSWERS = 32  # last answers; more than those of a step of a small network
-ROOM = 256 << 10  # bytes asked for each socket's buffers
+LOOKING_LONG = 0.005  # seconds of polling if all of the last answers came within them: no other program needs the core
+ANSWERS = 32  # the last answers; more than in one step of a small network
+ROOM = 256 << 10  # bytes requested for each socket's buffers
 
 
 class Lines:
-    """A socket from this rank to each other one. Windows has no such sockets: `there` says whether this system has.
+    """A socket from this rank to every other rank. Windows lacks such sockets; `there` is whether this system has them.
 
     Args:
         meeting: file whose name, with a rank's number behind it, is that rank's address.
@@ -87,7 +87,7 @@ class Lines:
         return bool(letter[0])
 
     def meet(self) -> None:
-        """Return when all ranks have called it. Raises as `of_each`."""
+        """Return once all ranks have called it. Raises as `of_each`."""
         for line in self._others.values():
             line.sendall(b"m")
         letter = memoryview(bytearray(1))

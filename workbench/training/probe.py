@@ -35,8 +35,9 @@ def embed(
 ) -> Tensor:
     """Embeddings [n, d] float32 on the device, in evaluation mode; the model's mode is restored.
 
-    With `by`, the result of that function of the model instead, such as its features. `between` is called before each
-    batch and may raise Cancelled. Each of `ranks` embeds some of the batches, and all get all embeddings.
+    With `by`, the images are passed through that function instead, and its results, such as features, are returned.
+    `between` is called before each batch and may raise Cancelled. Each of `ranks` embeds some of the batches, and all
+    ranks get all embeddings.
     """
     rows, size = np.arange(len(feed)) if index is None else index, batch_on(feed.labels.device)
     shares = [rows[size * part.start : size * part.stop] for part in ranks.shares(-(-len(rows) // size))]
@@ -108,7 +109,7 @@ class Probe:
         self._anatomy, self._anatomy_every = anatomy, anatomy_every
 
     def after_step(self, step: int) -> None:
-        """Measure the probe if this step, counted from 1, is one at which it is measured."""
+        """Measure the probe if it is due at this step, counted from 1."""
         if len(self.index) and step % self._every == 0:
             self.measure(step)
 

@@ -18,7 +18,7 @@ MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # numbers of options in malloc.h
 
 
 class Lost(Problem):
-    """Another rank has ended, or, with `late`, lives but does not answer."""
+    """Another rank has ended, or, with `late`, is alive but does not answer."""
 
     def __init__(self, reason: str, late: bool) -> None:
         super().__init__(f"Another rank of this run does not take part any more ({reason}).")
@@ -26,10 +26,10 @@ class Lost(Problem):
 
 
 class losing:  # noqa: N801 - used as a function: a generator takes longer, and every message is sent in such a block
-    """Turns errors of torch.distributed and of sockets in the block into Lost."""
+    """A context that turns errors of torch.distributed and of sockets into Lost."""
 
     def __enter__(self) -> None:
-        """Nothing to begin."""
+        """Enter the block; nothing needs to be prepared."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

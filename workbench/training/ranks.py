@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 class OneRank:
-    """A run on one device: it does all of each batch. `Ranks` has the same methods for several."""
+    """A run on one device, which processes whole batches. `Ranks` has the same methods for several devices."""
 
     rank, count = 0, 1
     device: torch.device | None = None  # of this rank, if it is not the config's
@@ -37,11 +37,11 @@ class OneRank:
         return self.rank == 0
 
     def shares(self, n: int) -> list[slice]:
-        """The parts of n items of the ranks, in their order."""
+        """The part of n items that each rank gets, in the order of the ranks."""
         return [slice(n * rank // self.count, n * (rank + 1) // self.count) for rank in range(self.count)]
 
     def share(self, n: int) -> slice:
-        """The part of n items of this rank."""
+        """The part of n items that this rank gets."""
         return self.shares(n)[self.rank]
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
@@ -53,13 +53,14 @@ class OneRank:
         """Embeddings [n, d] of a whole batch, with gradients, from the features of this rank's share.
 
         A head may have two parts: `of_each` treats each image separately and without random numbers, `of_all` may use
-        all of them. The ranks then divide the first. Every rank computes a head without parts on the whole batch.
+        all of them. The ranks then share the work of the first. A head without parts is computed on the whole batch by
+        every rank.
         """
         embeddings: Tensor = head(own)
         return embeddings
 
     def drawing_apart(self, step: int) -> contextlib.AbstractContextManager[object]:
-        """In the block random draws differ from rank to rank; afterwards the random state is restored.
+        """A context in which random draws differ from rank to rank; afterwards the random state is restored.
 
         For the parts of a network that see only this rank's images; `step` is the number of steps done.
         """
@@ -87,13 +88,13 @@ class OneRank:
 
 
 class Ranks(OneRank):
-    """This process's place among the ranks of a run, after all of them have met.
+    """This process as one of the ranks of a run, after all ranks have connected.
 
     Every method is called by all ranks in the same order. A rank that has ended, or does not answer in `patience`
     seconds, raises Lost on rank 0; the others wait as long as rank 0 lives.
 
     Args:
-        meeting: file that all ranks use to find each other, new for each run; or an address, as torch takes it.
+        meeting: file by which the ranks find each other, new for each run; or an address in torch's form.
         rank: of this process, from 0.
         count: of ranks.
         device: of this rank.

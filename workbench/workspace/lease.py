@@ -14,6 +14,7 @@ import os
 import socket
 import threading
 import uuid
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from time import monotonic, sleep
 import psutil
 
 from workbench import files, jobs
+from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import lease_holder
@@ -49,6 +51,12 @@ class Lease:
     def path(self) -> Path:
         """The file that names the holder."""
         return self.folder / NAME
+
+    @property
+    def shared(self) -> bool:
+        """Whether something else of this machine has the workspace open: in this process, or the one that is named."""
+        holder = read(self.folder)
+        return self.users > 1 or (holder is not None and holder.here and holder.pid != os.getpid())
 
     def hold(self) -> None:
         """Acquire the lease for this machine. Raises Leased if another machine has it."""
@@ -195,6 +203,24 @@ def give_back(lease: Lease) -> None:
             _leases.pop(os.path.realpath(lease.folder), None)
             lease.beating.close()
             lease.give_up()
+
+
+@contextlib.contextmanager
+def held(database: Path) -> Iterator[Lease | None]:
+    """Hold the lease of a database's workspace for the block; None on a disk of this machine, or a read-only one.
+
+    For what changes the files of a workspace without opening it as a Store. Raises Leased and Problem as `take`.
+    """
+    kind = shared_kind(database.parent)
+    if not kind or not os.access(database.parent, os.W_OK):
+        yield None
+        return
+    taken = take(database.parent, kind)
+    try:
+        look_again(database)
+        yield taken
+    finally:
+        give_back(taken)
 
 
 def take_over(folder: Path, progress: Progress = quiet) -> None:

@@ -14,7 +14,7 @@ from sqlite_utils import Database
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.workspace import write_ahead
+from workbench.workspace import lease, write_ahead
 from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import (
     APPLICATION_ID,
@@ -25,6 +25,7 @@ from workbench.workspace.connection import (
     open_reader,
 )
 from workbench.workspace.database_problems import Damaged, explain
+from workbench.workspace.lease import Lease
 from workbench.workspace.migrations import migration
 from workbench.workspace.paths import regular
 from workbench.workspace.rebuild import readable, rebuild
@@ -55,7 +56,16 @@ def repair(folder: Path) -> tuple[str, list[str]]:
     Raises:
         Problem: no workspace; an intact database that must not be repaired (of a newer Workbench or another program,
             locked, not readable); or one that cannot be written. Then nothing was changed.
+        lease_holder.Leased: it is on a network disk, and another machine has it.
     """
+    database = folder / DATABASE
+    if not database.exists() and not (folder / "runs").is_dir():
+        raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
+    with lease.held(database) as leased:
+        return _repair(folder, leased)
+
+
+def _repair(folder: Path, leased: Lease | None) -> tuple[str, list[str]]:
     database, runs = folder / DATABASE, folder / "runs"
     for ending in ("", *BESIDE):
         regular(database.with_name(f"{DATABASE}{ending}"))
@@ -64,11 +74,9 @@ def repair(folder: Path) -> tuple[str, list[str]]:
     condition = state(database)
     if condition == "whole" and not _can_be_opened(folder):
         condition = "damaged"
-    if condition == "missing" and not runs.is_dir():
-        raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
     if condition != "whole":
         try:
-            said = _made_again(folder)
+            said = _made_again(folder, leased)
         except OSError as error:
             raise files.explain(error, database) from None
     else:
@@ -148,7 +156,7 @@ def state(database: Path) -> State:
         raise problem from None
 
 
-def _made_again(folder: Path) -> str:
+def _made_again(folder: Path, leased: Lease | None) -> str:
     database, runs = folder / DATABASE, folder / "runs"
     _remove_remains(folder)
     with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as scratch:
@@ -162,6 +170,8 @@ def _made_again(folder: Path) -> str:
                 also = salvage(workspace, database, set(folder_names(runs)))
         if state(new / DATABASE) != "whole":
             raise Damaged(new / DATABASE)
+        if leased is not None:
+            leased.check()  # this machine may have been suspended, and another may have taken over
         kept = _move_aside(database)
         (new / DATABASE).replace(database)
         files.sync_folder(folder)
