@@ -66,7 +66,7 @@ def test_the_tab_starts_with_every_group_against_the_baseline(page):
     assert said.endswith("Chosen: ICE.")
     assert forest.claims.text() == "“ICE” beats “CE” on MAP@R alone."
     assert forest.remarks.text().startswith("3 tests, Holm-corrected within each metric. Three seeds are few: five")
-    assert forest.remarks.text().endswith("“<b>Few</b>” has too few seeds: three give an interval and a p.")
+    assert forest.remarks.text().endswith("“<b>Few</b>” has too few seeds: three give an interval and a p-value.")
 
 
 def test_a_click_and_the_arrow_keys_choose_the_group_below(qtbot, page):

@@ -200,7 +200,7 @@ def remarks(forest: Forest) -> list[str]:
     if without:
         named = _named([f"“{row.group.title}”" for row in without])
         verb = "has" if len(without) == 1 else "have"
-        sentences.append(f"{named} {verb} too few seeds: {_digits(FEWEST_SEEDS)} give an interval and a p.")
+        sentences.append(f"{named} {verb} too few seeds: {_digits(FEWEST_SEEDS)} give an interval and a p-value.")
     return sentences
 
 

@@ -24,21 +24,21 @@ def find_images(root: str | os.PathLike[str], problems: Problems, progress: Prog
         problems: gets (path, reason) of unusable entries, sorted.
         progress: called every thousand entries; may raise Cancelled.
     """
-    found, unusable = PathCollector(), Problems()
+    collected, unusable = PathCollector(), Problems()
     prefix, names = "", list[str]()  # of the folder that is being read
     for number, (inside, name, reason) in enumerate(_walk(os.fsencode(root)), start=1):
         if number % TELL_EVERY == 0:
             progress("Looking for images", number, 0)
         if inside != prefix:
-            found.add(prefix, names)
+            collected.add(prefix, names)
             prefix, names = inside, []
         if reason:
             unusable.append(((inside + name).rstrip("/") or ".", reason))
         elif name:
             names.append(name)
-    found.add(prefix, names)
+    collected.add(prefix, names)
     problems += sorted(unusable)
-    return found.table()
+    return collected.table()
 
 
 def _walk(base: bytes) -> Iterator[tuple[str, str, str]]:

@@ -66,7 +66,7 @@ def test_words_say_who_beats_the_baseline_and_how_it_was_tested(workspace):
     assert remarks(found) == [
         "4 tests, Holm-corrected within each metric.",
         "Three seeds are few: five would halve an interval.",
-        "“Few” has too few seeds: three give an interval and a p.",
+        "“Few” has too few seeds: three give an interval and a p-value.",
     ]
 
 

@@ -11,7 +11,7 @@ from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.words import NO_VALUE, percent
 
-TITLES = ("", "Class", "AP %", "First hit")
+TITLES = ("", "Class", "AP %", "Hit")
 TIPS = (
     "The query",
     "Class of the query",
