@@ -168,7 +168,7 @@ def test_pictures_stay_small() -> None:
 
 def other_ranks(choosing: str, results: str) -> list[str]:
     """Losses whose rank in the table of choices is not that of the table measured on Omniglot or on photographs."""
-    ranked = [section for section in results.split("\n## ") if section.startswith("Losses with the same chance")]
+    ranked = [section for section in results.split("\n## ") if section.startswith("Losses tuned in the same way")]
     rows = [line.split("|") for line in choosing.splitlines() if line.startswith("| ") and line.count("|") == 6]
     wrong = []
     for column, section in zip((4, 5), ranked, strict=True):

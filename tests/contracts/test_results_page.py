@@ -38,8 +38,8 @@ def ranking(title: str) -> dict[str, tuple[float, float, float]]:
     return {cells[1]: (numbers(cells[0])[0], numbers(cells[2])[0], numbers(cells[3])[0]) for cells in ranked}
 
 
-ON_OMNIGLOT = "Losses with the same chance (Omniglot"
-ON_PHOTOGRAPHS = "Losses with the same chance (Caltech"
+ON_OMNIGLOT = "Losses tuned in the same way (Omniglot"
+ON_PHOTOGRAPHS = "Losses tuned in the same way (Caltech"
 
 
 @pytest.mark.parametrize(
