@@ -30,10 +30,11 @@ class Task(QObject):
         failed: Callable[[Problem], None],
         activity: Activity | None,
         parent: QObject | None = None,
+        dropped: Callable[[Any], None] | None = None,
     ) -> None:
         super().__init__(parent)
         self._work: Callable[[Progress], Any] | None = work
-        self._then, self._failed = then, failed
+        self._then, self._failed, self._dropped = then, failed, dropped
         self.result: Any = None
         self._problem: Problem | None = None
         self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
@@ -57,6 +58,12 @@ class Task(QObject):
     def join(self, timeout: float) -> bool:
         """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
         return self._job.join(timeout)
+
+    def drop(self) -> None:
+        """Pass a result that `then` did not get, and will not get, to `dropped`; call it when the thread has ended."""
+        result, self.result = self.result, None
+        if result is not None and self._dropped is not None:
+            self._dropped(result)
 
     def _run(self, control: Control, emit: Emit) -> None:
         def progress(text: str, done: int = 0, total: int = 0) -> None:
@@ -91,7 +98,9 @@ class Task(QObject):
                 self._item.finish()
         self.ended.emit(self)
         if cancelled:
+            self.drop()
             return
+        self.result = None  # it is `then`'s
         if ended.status == "failed":
             self._failed(self._problem or Problem(ended.problem))
         elif self._then is not None:
@@ -107,4 +116,4 @@ class Task(QObject):
 
     def _let_go(self) -> None:
         """Release the work and its result: the task is part of a cycle, and a result may hold an open file."""
-        self.result = self._work = self._then = None
+        self.result = self._work = self._then = self._dropped = None
