@@ -204,18 +204,28 @@ class AnalysisProcess:
 
     def close(self) -> None:
         """End the process: ask, wait, then kill."""
-        with self._lock:
-            process, self._process = self._process, None
-            self._waiting.clear()
+        process = self._let_go()
         if process is None:
             return
-        if process.stdin is not None:
-            process.stdin.close()
         try:
             process.wait(GRACE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+    def end(self) -> None:
+        """Discard all requests and have the process end by itself; does not wait for that."""
+        self._let_go()
+
+    def _let_go(self) -> "subprocess.Popen[str] | None":
+        """Close the process's input, at whose end it ends; returns the process."""
+        with self._lock:
+            process, self._process = self._process, None
+            self._waiting.clear()
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has died
+                process.stdin.close()
+        return process
 
     def _sent(self, message: Answer) -> "subprocess.Popen[str]":
         """Send a message; returns the process that has it."""
