@@ -136,6 +136,7 @@ class ClassTableOpener(QObject):
         self.dialog: ClassTableDialog | None = None
         self._task: Task | None = None
         session.evaluation_changed.connect(self._follow)
+        session.workspace_changed.connect(self._forget)
 
     def open(self) -> None:
         """Open the table of the shown evaluation."""
@@ -145,6 +146,11 @@ class ClassTableOpener(QObject):
             self.dialog.save_asked.connect(self._ask_save)
         self.dialog.show()
         self.dialog.raise_()
+        self._follow()
+
+    def _forget(self) -> None:
+        """Drop the table: in another workspace its evaluation's number means another one."""
+        self.table = None
         self._follow()
 
     def _follow(self) -> None:
