@@ -307,6 +307,19 @@ def test_cancelled_work_says_nothing_more(qtbot, session):
     assert results == []
 
 
+@pytest.mark.parametrize("by_user", [True, False])
+def test_a_cancel_of_the_user_is_told_and_that_of_whoever_asked_is_not(qtbot, session, by_user):
+    gate, told = threading.Event(), []
+    task = session.run_in_thread(
+        "Long", lambda progress: gate.wait(), told.append, cancelled=lambda: told.append("end")
+    )
+    (session.activity.newest_working if by_user else task).cancel()
+    gate.set()
+    with qtbot.waitSignal(task.over):
+        pass
+    assert told == (["end"] if by_user else [])
+
+
 def test_the_window_does_not_wait_for_the_end_of_a_thread(qtbot, session, monkeypatch):
     goes_on, alive = threading.Event(), []
     run = threading.Thread.run

@@ -16,7 +16,10 @@ LOOK_EVERY = 20  # ms
 
 
 class Task(QObject):
-    """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called."""
+    """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called.
+
+    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended.
+    """
 
     ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
     over = Signal(object)  # this task: its thread is gone, too, and it may be deleted
@@ -31,13 +34,14 @@ class Task(QObject):
         activity: Activity | None,
         parent: QObject | None = None,
         dropped: Callable[[Any], None] | None = None,
+        cancelled: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(parent)
         self._work: Callable[[Progress], Any] | None = work
-        self._then, self._failed, self._dropped = then, failed, dropped
+        self._then, self._failed, self._dropped, self._cancelled = then, failed, dropped, cancelled
         self.result: Any = None
         self._problem: Problem | None = None
-        self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
+        self._item: ActivityItem | None = activity.add(title, self._cancel_for_user) if activity is not None else None
         self._finished.connect(self._receive)
         self._job = Job(title, self._run, self._say, behind_window=True)
 
@@ -48,6 +52,10 @@ class Task(QObject):
 
     def cancel(self) -> None:
         """Ask the work to end at its next report of progress, and forget its result."""
+        self._cancelled = None
+        self._job.control.cancel()
+
+    def _cancel_for_user(self) -> None:
         self._job.control.cancel()
 
     @property
@@ -99,6 +107,8 @@ class Task(QObject):
         self.ended.emit(self)
         if cancelled:
             self.drop()
+            if self._cancelled is not None:
+                self._cancelled()
             return
         self.result = None  # it is `then`'s
         if ended.status == "failed":
@@ -116,4 +126,4 @@ class Task(QObject):
 
     def _let_go(self) -> None:
         """Release the work and its result: the task is part of a cycle, and a result may hold an open file."""
-        self.result = self._work = self._then = self._dropped = None
+        self.result = self._work = self._then = self._dropped = self._cancelled = None

@@ -171,4 +171,8 @@ class PlacesDialog(QDialog):
         def failed(problem: Problem) -> None:
             found([Finding("Check", str(problem), good=False)])
 
-        self._checks.append(self._session.run_in_thread(f"Checking {place.name}", work, found, failed))
+        def cancelled() -> None:
+            found([Finding("Check", "The check was cancelled.", good=False)])
+
+        title = f"Checking {place.name}"
+        self._checks.append(self._session.run_in_thread(title, work, found, failed, cancelled=cancelled))

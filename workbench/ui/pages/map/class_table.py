@@ -173,7 +173,9 @@ class ClassTableOpener(QObject):
         def work(progress: Progress) -> ClassTable:
             return measure_classes(workspace, evaluation, progress)
 
-        self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
+        self._task = self._session.run_in_thread(
+            "Classes of the map", work, self._measured, self._not_measured, cancelled=self._cancelled
+        )
 
     def _measured(self, table: ClassTable) -> None:
         self._task = None
@@ -183,6 +185,9 @@ class ClassTableOpener(QObject):
     def _not_measured(self, problem: Any) -> None:
         self._task = None
         self._wait(str(problem))
+
+    def _cancelled(self) -> None:
+        self._not_measured("Measuring the classes was cancelled. Open the table again to measure them.")
 
     def _show(self, table: ClassTable) -> None:
         if self.table is not table:
