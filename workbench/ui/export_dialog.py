@@ -106,11 +106,11 @@ class ExportDialog(QDialog):
         """The ticked formats that the run can be exported in."""
         return [name for name, box in self.boxes.items() if box.isChecked() and box.isEnabled()]
 
-    def reject(self) -> None:
-        """Close without writing anything."""
+    def done(self, result: int) -> None:
+        """Close; what is still read for the dialog is dropped."""
         self._task.cancel()
         self._finding.cancel()
-        super().reject()
+        super().done(result)
 
     def _looked(self, look: Look) -> None:
         for name, why in look.refused.items():
