@@ -179,7 +179,7 @@ class Opening(QObject):
             take(Path(chosen))
 
     def _show_workspace(self, watch: Watch, said: str = "") -> None:
-        """Show it with what was done to it; that is said, too, where it cannot be shown."""
+        """Show a workspace, and say what was done to it, also if it cannot be shown."""
         try:
             self._session.open_workspace(watch.workspace, watch)
         except Problem as problem:

@@ -94,7 +94,7 @@ class Session(Shown):
         self.runs_changed.connect(self._trash_ended)
 
     def _begin_queue(self) -> None:
-        """Start with an empty queue for the workspace."""
+        """Give the workspace an empty queue, and follow its runs at places."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)

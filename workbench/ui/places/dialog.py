@@ -95,7 +95,7 @@ class PlacesDialog(QDialog):
         return dialog
 
     def store(self) -> None:
-        """Write every place and close; a wrong field is said under it, and nothing is written then."""
+        """Write every place and close; if a field is wrong, it says why below it, and nothing is written."""
         drafts = [card.draft for card in self.cards]
         places: list[Place] = []
         for card in self.cards:
