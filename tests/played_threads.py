@@ -15,10 +15,16 @@ class PlayedWork:
     work: Any
     then: Any
     failed: Any
+    by_user: Any = None  # called when the user cancels it
     cancelled: bool = False
 
     def cancel(self):
         self.cancelled = True
+
+    def cancel_for_user(self):
+        self.cancel()
+        if self.by_user is not None:
+            self.by_user()
 
     def do(self):
         try:
@@ -38,8 +44,8 @@ class PlayedThreads:
     asked: list[PlayedWork] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
-    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False):
-        self.asked.append(PlayedWork(title, work, then, failed or self.notify))
+    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False, cancelled=None):
+        self.asked.append(PlayedWork(title, work, then, failed or self.notify, cancelled))
         return self.asked[-1]
 
     def notify(self, what):

@@ -8,6 +8,7 @@ from trained import trained_run
 from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.problem import Problem
+from workbench.ui.export_dialog import ExportDialog
 from workbench.ui.main_window import MainWindow
 
 pytestmark = [
@@ -103,6 +104,18 @@ def test_a_folder_in_which_nothing_can_be_written_is_told(qtbot, run_id, session
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: any(isinstance(each, Problem) for each in notices))
     assert "could not be written" in str(notices[-1])
+
+
+def test_an_export_that_begins_before_its_default_folder_is_known_ends_the_search_for_it(
+    qtbot, run_id, session, tmp_path, monkeypatch
+):
+    tasks, find = [], session.find_place
+    monkeypatch.setattr(session, "find_place", lambda *asked: tasks.append(find(*asked)) or tasks[0])
+    session.show_run(run_id)
+    dialog = ExportDialog(session, session.run())
+    qtbot.addWidget(dialog)
+    dialog.accept()
+    assert tasks[0].cancelled  # its answer would be for a dialog that is deleted
 
 
 def test_a_run_that_has_not_ended_says_so(qtbot, session, workspace, window):

@@ -1,8 +1,11 @@
-"""A place that does not answer is asked again after a minute at the latest, however long it has been silent."""
+"""When a place is looked at again: after a minute at the latest, however long it has been silent."""
 
 from PySide6.QtCore import QObject, QTimer
 
+from workbench.places import records
 from workbench.places.following import Looked
+from workbench.problem import Problem
+from workbench.ui import place_follower
 from workbench.ui.place_follower import IN_VIEW, LONGEST, PlaceFollower
 from workbench.workspace import Workspace
 
@@ -36,3 +39,71 @@ def test_a_silent_place_is_asked_each_minute_and_soon_when_it_answers(qtbot, tmp
         follower.look()
         assert timer.interval() == IN_VIEW
         follower.close()
+
+
+class Held:
+    """Work that is done when the test says so."""
+
+    def __init__(self):
+        self.asked = []
+        self.notices = []
+
+    def run_in_thread(self, title, work, done, failed, quiet):
+        self.asked.append((work, done, failed))
+        return self
+
+    def notify(self, what, concern):
+        self.notices.append(str(what))
+
+    def answer(self, looked):
+        self.asked.pop(0)[1](looked)
+
+    def do(self):
+        work, done, failed = self.asked.pop(0)
+        try:
+            result = work(None)
+        except Problem as problem:
+            failed(problem)
+        else:
+            done(result)
+
+
+def test_a_run_that_was_sent_while_a_look_was_under_way_is_looked_for(qtbot, tmp_path):
+    work, parent, over = Held(), QObject(), []
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        follower = PlaceFollower(work, workspace, "box", parent)
+        follower.over.connect(over.append)
+        follower.look()
+        follower.look()  # a run was sent to the place: the look under way may not have seen it
+        work.answer(Looked())
+        assert not over
+        work.answer(Looked())
+        assert over == ["box"]
+
+
+def test_a_place_whose_record_is_gone_keeps_no_workspace_open(qtbot, tmp_path, monkeypatch):
+    work, parent, opened = Held(), QObject(), []
+
+    class Counted(Workspace):
+        def __init__(self, path):
+            super().__init__(path)
+            opened.append(self)
+
+        def close(self):
+            super().close()
+            opened.remove(self)
+
+    def gone(name):
+        raise Problem(f"There is no place {name}.")
+
+    monkeypatch.setattr(place_follower, "Workspace", Counted)
+    monkeypatch.setattr(records, "named", gone)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        follower = PlaceFollower(work, workspace, "box", parent)
+        for _ in range(3):
+            follower.look()
+            work.do()
+        follower.close()
+        follower.release()
+        assert work.notices == ["There is no place box."]
+        assert not opened

@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
@@ -15,6 +16,8 @@ from workbench.places.place import SshPlace
 from workbench.ui import place_follower
 from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
+from workbench.ui.place_follower import PlaceFollower
+from workbench.ui.placed_runs import PlacedRuns
 from workbench.ui.places import dialog as dialogs
 from workbench.ui.places import install_dialog
 from workbench.ui.places.choice import HERE, PlaceChoice
@@ -203,6 +206,22 @@ def test_a_place_that_is_gone_is_said_in_the_list_and_a_new_window_goes_on(qtbot
     again = Session(Workspace(workspace.path))
     qtbot.waitUntil(lambda: again.run(run_id) is not None and again.run(run_id).status == "failed")
     again.close()
+
+
+def test_the_shown_run_of_a_place_that_is_followed_later_is_in_every_look(qtbot, at_box, workspace):
+    class Work:
+        def read(self, work, then):
+            then(["box"])
+
+        def run_in_thread(self, *asked, quiet):
+            return self
+
+    parent = QObject()
+    placed = PlacedRuns(Work(), workspace, parent)
+    placed.show(at_box.run())
+    placed.follow()
+    follower = placed.findChild(PlaceFollower)
+    assert (follower.in_view, follower.shown) == (True, at_box.run_id)
 
 
 def test_data_that_a_place_has_elsewhere_are_asked_for(qtbot, session, played, tmp_path):

@@ -1,5 +1,6 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
+from workbench.jobs import processes
 from workbench.results.triage import LABEL
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
@@ -17,6 +19,7 @@ from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
+from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -101,6 +104,58 @@ def test_the_names_of_the_stores_are_whole_where_it_is_narrow(qtbot, session, wo
 def test_without_a_measurement_the_panel_offers_one(qtbot, session, run):
     panel = shown(qtbot, DeployPanel(session))
     assert panel.currentWidget() is panel.ask
+
+
+def refusing(log):
+    """The source of a server that refuses every request; it notes each start in a file."""
+    return f"""
+import json, sys
+open({str(log)!r}, "a").write("started\\n")
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(json.dumps({{"id": asked["id"], "event": "error", "what": "No memory."}}), flush=True)
+"""
+
+
+def test_after_a_failed_measurement_another_can_be_begun(qtbot, session, run, tmp_path, monkeypatch):
+    (tmp_path / "refusing.py").write_text(refusing(tmp_path / "log"))
+    command = [sys.executable, str(tmp_path / "refusing.py")]
+    monkeypatch.setattr(processes, "python", lambda module: command)
+    panel = shown(qtbot, DeployPanel(session))
+    for times in (1, 2):
+        panel.measure()
+        qtbot.waitUntil(lambda: panel.work.over)
+        assert panel.currentWidget() is panel.ask
+        assert (tmp_path / "log").read_text().split() == ["started"] * times
+
+
+def other_workspace(session, folder, labels):
+    """Show the run of another workspace whose evaluation has the number of the shown one."""
+    before = session.evaluation_id
+    other = Workspace(folder, create=True)
+    stored = store_run(other, labels, embeddings=[blobs(labels, spread, 1, width=16) for spread in (1.5, 0.4)])
+    session.open_workspace(other)
+    session.show_run(stored.run_id)
+    assert session.evaluation_id == before
+
+
+def test_a_measurement_of_another_workspace_is_not_shown(qtbot, session, workspace, run, tmp_path):
+    deployment(workspace, session.evaluation_id, ["int8"], 0.01)
+    panel = shown(qtbot, DeployPanel(session))
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.hide()
+    other_workspace(session, tmp_path / "other", LABELS)
+    panel.show()
+    assert panel.currentWidget() is panel.ask
+
+
+def test_suspects_of_another_workspace_are_not_shown(qtbot, session, run, tmp_path):
+    panel = shown(qtbot, TriagePanel(session))
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    panel.hide()
+    other_workspace(session, tmp_path / "other", LABELS)
+    panel.show()
+    assert panel.model.triage is None
 
 
 def test_keys_answer_and_undo(qtbot, session, workspace, run):

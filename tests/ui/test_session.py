@@ -215,6 +215,46 @@ def test_a_run_that_cannot_say_its_last_word_does_not_hold_up_the_line(qtbot, wo
     session.close()
 
 
+def refuse_status(workspace, monkeypatch):
+    """Have the workspace of the window refuse to write a run's state, as a full disk does."""
+
+    def full(run_id, status, problem=""):
+        raise Problem("The disk is full.")
+
+    monkeypatch.setattr(workspace, "set_status", full)
+
+
+def test_a_run_that_can_neither_begin_nor_be_marked_as_failed_does_not_hold_up_the_queue(
+    qtbot, workspace, config, monkeypatch
+):
+    def broken(*_):
+        raise Problem("The device is gone.")
+
+    refuse_status(workspace, monkeypatch)
+    session = Session(workspace, make_job=broken)
+    noticed = Heard(session.noticed)
+    with qtbot.waitSignal(session.queue.idle):
+        session.start(config)
+        session.start(config)
+    sentences = {str(problem) for problem in noticed.values}
+    assert sentences == {"The device is gone.", "The disk is full."}
+    session.close()
+
+
+def test_a_session_is_closed_although_the_end_of_a_queued_run_cannot_be_written(
+    qtbot, workspace, config, make_counting_job, monkeypatch
+):
+    session = Session(workspace, make_job=make_counting_job)
+    noticed = Heard(session.noticed)
+    first, _ = started(session, config), started(session, config)
+    session.show_run(first)
+    qtbot.waitUntil(lambda: status_of(session, first) == "running")
+    refuse_status(workspace, monkeypatch)
+    session.close()
+    assert not session.busy
+    assert [str(problem) for problem in noticed.values] == ["The disk is full."]
+
+
 # Work in threads
 
 
@@ -265,6 +305,19 @@ def test_cancelled_work_says_nothing_more(qtbot, session):
         session.activity.items[0].cancel()
     assert heard.is_set()
     assert results == []
+
+
+@pytest.mark.parametrize("by_user", [True, False])
+def test_a_cancel_of_the_user_is_told_and_that_of_whoever_asked_is_not(qtbot, session, by_user):
+    gate, told = threading.Event(), []
+    task = session.run_in_thread(
+        "Long", lambda progress: gate.wait(), told.append, cancelled=lambda: told.append("end")
+    )
+    (session.activity.newest_working if by_user else task).cancel()
+    gate.set()
+    with qtbot.waitSignal(task.over):
+        pass
+    assert told == (["end"] if by_user else [])
 
 
 def test_the_window_does_not_wait_for_the_end_of_a_thread(qtbot, session, monkeypatch):

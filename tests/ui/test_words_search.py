@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.played_threads import PlayedThreads
 from tests.tiny_clip import clip_run, make_weights
 from tests.ui.browsed import at_rest, open_page
 from tests.ui.small_run import blobs, store_run
@@ -23,7 +24,7 @@ class Later:
     def __init__(self):
         self.asked, self.notices = [], []
 
-    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False):
+    def run_in_thread(self, title, work, then=None, failed=None, *, quiet=False, cancelled=None):
         self.asked.append((title, work, then, failed))
 
     def notify(self, what):
@@ -46,6 +47,19 @@ def test_nothing_is_asked_where_words_mean_nothing(model):
     model.search("seven")
     assert len(model.window.asked) == 1
     assert "no tower for words" in model.why_not
+
+
+def test_after_a_search_was_cancelled_another_can_be_begun():
+    threads, drawn = PlayedThreads(), []
+    model = WordSearch(threads, print, lambda: drawn.append(model.searching))
+    model.show_run("space", 1)
+    threads.asked.pop().then("")
+    model.search("a red car")
+    assert drawn[-1]
+    threads.asked.pop().cancel_for_user()
+    assert not drawn[-1]
+    model.search("a blue car")
+    assert [work.title for work in threads.asked] == ["Search by words"]
 
 
 def test_each_line_is_a_search_and_one_answer_is_shown(model):

@@ -32,8 +32,12 @@ class Threads(Protocol):
         failed: Callable[[Problem], None] | None = None,
         *,
         quiet: bool = False,
+        cancelled: Callable[[], None] | None = None,
     ) -> Started:
-        """Do work on a thread; `then(result)` or `failed(problem)` is then called on the caller's thread."""
+        """Do work on a thread; one of the callbacks is then called on the caller's thread.
+
+        `cancelled` is for a cancel by the user; a cancel by the caller calls none.
+        """
 
     def notify(self, what: Problem | str) -> None:
         """Show a text in the message bar."""

@@ -48,7 +48,7 @@ def start_detached(words: list[str], log: Path) -> None:
             )
     except OSError as error:
         raise Problem(f"The background process cannot be started ({error.strerror}).") from None
-    start_daemon("end of a worker", lambda: _wait(process))  # without a wait, an ended child stays as a zombie
+    start_daemon("end of a worker", process.wait)  # without a wait, an ended child stays as a zombie
 
 
 def _lasting_program() -> str:
@@ -72,10 +72,6 @@ def printed_by(module: str, path: Path, seconds: float) -> str:
     if done.returncode:
         raise ValueError(done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
     return done.stdout.decode("utf-8")
-
-
-def _wait(process: "subprocess.Popen[bytes]") -> None:
-    process.wait()
 
 
 class ToldProcess:
@@ -178,56 +174,70 @@ class AnalysisProcess:
         self._on_answer, self._module = on_answer, module
         self._numbers = count(1)
         self._lock = threading.Lock()
-        self._waiting: set[int] = set()
-        self._process: subprocess.Popen[str] | None = None
+        self._waiting: dict[int, subprocess.Popen[str]] = {}  # request -> the process that it was sent to
+        self._process: subprocess.Popen[str] | None = None  # that gets the next request
 
     def request(self, op: str, **fields: Any) -> int:
-        """Send a request for `op`; returns its number, which is the `id` of its answers."""
+        """Send a request for `op`; returns its number, which is the `id` of its answers.
+
+        Raises:
+            Problem: the process cannot be started.
+        """
         with self._lock:
             number = next(self._numbers)
-            self._waiting.add(number)
-            self._tell({"id": number, "op": op, **fields})
+            self._waiting[number] = self._sent({"id": number, "op": op, **fields})
             return number
 
     def cancel(self, number: int) -> None:
         """Discard a request: if it is running, its process is ended, and restarted at the next request."""
         with self._lock:
-            if number not in self._waiting:
+            process = self._waiting.pop(number, None)
+            if process is None:
                 return
-            self._waiting.discard(number)
-            if self._process is not None and not self._waiting:
-                self._process.kill()
+            if process in self._waiting.values():
+                with contextlib.suppress(OSError):  # it has died: nothing runs that could be cancelled
+                    _write_line(process, {"id": number, "op": "cancel"})
+                return
+            process.kill()
+            if process is self._process:
                 self._process = None
-            elif self._process is not None:
-                self._tell({"id": number, "op": "cancel"})
 
     def close(self) -> None:
         """End the process: ask, wait, then kill."""
-        with self._lock:
-            process, self._process = self._process, None
-            self._waiting.clear()
+        process = self._let_go()
         if process is None:
             return
-        if process.stdin is not None:
-            process.stdin.close()
         try:
             process.wait(GRACE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
-    def _tell(self, message: Answer) -> None:
+    def end(self) -> None:
+        """Discard all requests and have the process end by itself; does not wait for that."""
+        self._let_go()
+
+    def _let_go(self) -> "subprocess.Popen[str] | None":
+        """Close the process's input, at whose end it ends; returns the process."""
+        with self._lock:
+            process, self._process = self._process, None
+            self._waiting.clear()
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has died
+                process.stdin.close()
+        return process
+
+    def _sent(self, message: Answer) -> "subprocess.Popen[str]":
+        """Send a message; returns the process that has it."""
         for _ in range(2):  # a process that died since the last request is started again, once
-            if self._process is None or self._process.poll() is not None:
-                self._process = self._start()
             try:
-                assert self._process.stdin is not None
-                self._process.stdin.write(json.dumps(message) + "\n")
-                self._process.stdin.flush()
-            except (BrokenPipeError, OSError):
+                if self._process is None or self._process.poll() is not None:
+                    self._process = self._start()
+                _write_line(self._process, message)
+                return self._process
+            except OSError as error:
                 self._process = None
-            else:
-                return
+                log.warning("%s: %s", self._module, error)
         raise Problem("The analysis process cannot be started.", todo="See the log; restart Workbench.")
 
     def _start(self) -> "subprocess.Popen[str]":
@@ -245,13 +255,13 @@ class AnalysisProcess:
         assert process.stdout is not None
         assert process.stdin is not None
         for line in process.stdout:
+            if not line.endswith("\n"):  # it died while it wrote this
+                break
             answer = json.loads(line)
-            if answer["event"] in ("result", "error"):
-                with self._lock:
-                    wanted = answer["id"] in self._waiting
-                    self._waiting.discard(answer["id"])
-            else:
+            with self._lock:
                 wanted = answer["id"] in self._waiting
+                if answer["event"] in ("result", "error"):
+                    self._waiting.pop(answer["id"], None)
             if wanted:
                 self._on_answer(answer)
         process.stdout.close()
@@ -259,9 +269,10 @@ class AnalysisProcess:
         with contextlib.suppress(OSError):  # flushing fails if the process died before it had read everything
             process.stdin.close()
         with self._lock:
-            orphans = sorted(self._waiting) if self._process is process else []
-            self._waiting.difference_update(orphans)
-        for number in orphans:
+            lost = [number for number, asked in self._waiting.items() if asked is process]
+            for number in lost:
+                del self._waiting[number]
+        for number in lost:
             self._on_answer(
                 {
                     "id": number,
@@ -271,6 +282,13 @@ class AnalysisProcess:
                     "todo": "Try again: it is restarted.",
                 }
             )
+
+
+def _write_line(process: "subprocess.Popen[str]", message: Answer) -> None:
+    """Send a message to a process. Raises OSError if it has died."""
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(message) + "\n")
+    process.stdin.flush()
 
 
 class RankProcesses:

@@ -183,6 +183,6 @@ def meanwhile(work: Callable[[], A]) -> Iterator[Callable[[], A]]:
         yield pool.submit(work).result
 
 
-def start_daemon(name: str, work: Callable[[], None]) -> None:
+def start_daemon(name: str, work: Callable[[], object]) -> None:
     """Run `work` on a daemon thread, which does not delay the end of the program; for warm-up and listening."""
     threading.Thread(target=work, name=name, daemon=True).start()

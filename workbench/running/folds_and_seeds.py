@@ -1,5 +1,6 @@
 """The runs of one experiment: the folds and seeds of one config, and their joint result."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any, Literal
@@ -50,13 +51,22 @@ def prepare(config: RunConfig, workspace: Workspace) -> list[int]:
     """Queue every run that the config asks for, several as one experiment; returns their numbers.
 
     Raises:
-        Problem: the workspace cannot be written.
+        Problem: the workspace cannot be written; those that were made before are marked as cancelled.
     """
     runs = children(config)
     if len(runs) == 1:
         return [workspace.create_run(runs[0].config)]
     experiment = stored.create(workspace, config)
-    return [workspace.create_run(child.config, experiment) for child in runs]
+    made: list[int] = []
+    try:
+        for child in runs:
+            made.append(workspace.create_run(child.config, experiment))
+    except Problem as problem:
+        for run_id in made:
+            with suppress(Problem):  # the disk may refuse this, too
+                workspace.set_status(run_id, "cancelled", f"Not all runs of its experiment could be made. {problem}")
+        raise
+    return made
 
 
 def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]:

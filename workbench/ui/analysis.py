@@ -23,8 +23,11 @@ class Process(Protocol):
     def cancel(self, number: int) -> None:
         """Discard the request of that number."""
 
+    def end(self) -> None:
+        """Have the process end, without waiting for it."""
+
     def close(self) -> None:
-        """End the process."""
+        """End the process, and wait for its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,12 @@ class AnalysisClient(QObject):
         """Discard a request; nothing happens when it was answered already."""
         if self._open.pop(number, None) is not None:
             self._process.cancel(number)
+
+    def end(self) -> None:
+        """As `close`, without waiting for the end of the process."""
+        self._closed = True
+        self._open.clear()
+        self._process.end()
 
     def close(self) -> None:
         """End the process; open requests are discarded, and it is not started again."""

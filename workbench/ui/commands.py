@@ -11,7 +11,7 @@ from workbench.ui.preferences import Preferences
 
 
 class Commands(QObject):
-    """The commands of the frame and of the pages. Keys such as "view.map" name them in the preferences."""
+    """The commands of the window and of its pages. Keys such as "view.map" name them in the preferences."""
 
     changed = Signal()
 
@@ -32,7 +32,7 @@ class Commands(QObject):
         *,
         checkable: bool = False,
     ) -> QAction:
-        """Add a command of the frame; `slot` is a method of a QObject. "&" marks the letter in menus."""
+        """Add a command of the window; `slot` is a method of a QObject. "&" marks the letter in menus."""
         action = QAction(title, self._window)
         action.setCheckable(checkable)
         if icon_name:

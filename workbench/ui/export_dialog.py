@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QWid
 from workbench.exchange.formats import FORMATS, refusal
 from workbench.exchange.source import BEST, LAST, source_of
 from workbench.progress import Progress
-from workbench.ui.exchange_work import exchange_process
-from workbench.ui.process_work import ProcessWork
+from workbench.ui.process_work import ProcessWork, process_of
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
@@ -107,11 +106,11 @@ class ExportDialog(QDialog):
         """The ticked formats that the run can be exported in."""
         return [name for name, box in self.boxes.items() if box.isChecked() and box.isEnabled()]
 
-    def reject(self) -> None:
-        """Close without writing anything."""
+    def done(self, result: int) -> None:
+        """Close; what is still read for the dialog is dropped."""
         self._task.cancel()
         self._finding.cancel()
-        super().reject()
+        super().done(result)
 
     def _looked(self, look: Look) -> None:
         for name, why in look.refused.items():
@@ -140,7 +139,7 @@ class ExportDialog(QDialog):
         out = Path(self.folder.value().strip()).expanduser()
         fields = {"run": self._run.id, "formats": self.formats(), "out": str(out), "epoch": str(self.epoch.value())}
         done, notify = partial(_tell, self._session, out), self._session.notify
-        process, title = exchange_process(self._session), f"Export run {self._run.id}"
+        process, title = process_of(self._session, "workbench.exchange.server"), f"Export run {self._run.id}"
         ProcessWork(self._session, process, title, "export", fields, done, notify, _nothing, ends_process=True)
         self.accept()
 

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QWidge
 from workbench.exchange.source import IMAGE_SIZE, LARGEST_SIZE, LEAST_SIZE
 from workbench.exchange.tables import ENDINGS
 from workbench.problem import Problem
-from workbench.ui.exchange_work import exchange_process
-from workbench.ui.process_work import ProcessWork
+from workbench.ui.process_work import ProcessWork, process_of
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button, button_row
@@ -145,9 +144,10 @@ class ImportDialog(QDialog):
             "only_search": self.only_search.isChecked(),
         }
         self._say("Importing…", "muted")
+        process = process_of(self._session, "workbench.exchange.server")
         self._work = ProcessWork(
-            self._session, exchange_process(self._session), "Import embeddings", "import", fields,
-            self._imported, self._refused, self._ended, ends_process=True,
+            self._session, process, "Import embeddings", "import", fields, self._imported, self._refused, self._ended,
+            ends_process=True,
         )  # fmt: skip
         self._check()
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -15,6 +16,7 @@ from workbench.ui.concern import EVERYWHERE
 from workbench.ui.menus import chosen_place
 from workbench.ui.question import Question
 from workbench.ui.session import Session
+from workbench.ui.tasks import Task
 from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.words import ARCHIVES, CONFIGS
@@ -23,6 +25,7 @@ from workbench.workspace.database_problems import Damaged, Missing
 from workbench.workspace.lease_holder import Leased
 from workbench.workspace.news import Watch, watched
 
+Result = TypeVar("Result")
 TAKE_OVER = "Open on another machine"
 TAKEN_OVER = (
     "Before it takes the workspace over, Workbench watches for 50 seconds whether the other machine still writes to "
@@ -48,12 +51,18 @@ def repaired(path: Path) -> str:
     return " ".join([said, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in lost)])
 
 
+def _close(watch: Watch) -> None:
+    watch.close()
+    watch.workspace.close()
+
+
 class Opening(QObject):
     """Asks in dialogs over the window; the message bar says what cannot be opened."""
 
     def __init__(self, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._window = session, window
+        self._task: Task | None = None  # opens a workspace
 
     def offer(self, path: Path) -> None:
         """A folder or archive of images, or a config file becomes a config on the Set up page."""
@@ -71,8 +80,8 @@ class Opening(QObject):
 
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""
-        work, show = self._session.run_in_thread, self._show_workspace
-        work("Opening the workspace", lambda progress: watched(path), show, partial(self._not_opened, path))
+        failed = partial(self._not_opened, path)
+        self._begin("Opening the workspace", lambda progress: watched(path), self._show_workspace, failed, _close)
 
     def take_over(self, path: Path) -> None:
         """Open a workspace on a network disk after no heartbeat of the machine that has it came for a while."""
@@ -81,7 +90,7 @@ class Opening(QObject):
             lease.take_over(path, progress)
             return watched(path)
 
-        self._session.run_in_thread("Taking over the workspace", work, self._show_workspace, self._say)
+        self._begin("Taking over the workspace", work, self._show_workspace, self._say, _close)
 
     def repair(self, path: Path) -> None:
         """Rebuild a damaged workspace's database, open the workspace, and say what was done; not beside a run."""
@@ -98,7 +107,21 @@ class Opening(QObject):
             said, watch = result
             self._show_workspace(watch, said)
 
-        self._session.run_in_thread("Repairing the workspace", work, show, self._say)
+        def drop(result: tuple[str, Watch]) -> None:
+            said, watch = result
+            _close(watch)
+            self._session.notify(said, EVERYWHERE)
+
+        self._begin("Repairing the workspace", work, show, self._say, drop)
+
+    def _begin(
+        self, title: str, work: Callable[[Progress], Result], show: Callable[[Result], None],
+        failed: Callable[[Problem], None], dropped: Callable[[Result], None],
+    ) -> None:  # fmt: skip
+        """Open a workspace; another one that is still being opened is closed as soon as it is there."""
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._session.run_in_thread(title, work, show, failed, dropped=dropped)
 
     def _not_opened(self, path: Path, problem: Problem) -> None:
         """Say why; ask whether to repair it, or to take it over where another machine has it."""
@@ -156,12 +179,11 @@ class Opening(QObject):
             take(Path(chosen))
 
     def _show_workspace(self, watch: Watch, said: str = "") -> None:
-        """Show it with what was done to it; that is said, too, where it cannot be shown."""
+        """Show a workspace, and say what was done to it, also if it cannot be shown."""
         try:
             self._session.open_workspace(watch.workspace, watch)
         except Problem as problem:
-            watch.close()
-            watch.workspace.close()
+            _close(watch)
             self._say(Problem(f"{said} {problem.what}".lstrip(), kept=problem.kept, todo=problem.todo))
             return
         if said:

@@ -38,8 +38,8 @@ PAGES = (
 class PageStack(QStackedWidget):
     """Shows one page. A page's own QActions become commands of the window.
 
-    Its sizes are told from what pages needed when they were shown last: Qt would lay out the text of every page, twice,
-    whenever one is shown or changes, which takes most of the time of a turn of pages.
+    Its size hints are the sizes that the pages needed when they were last shown. Otherwise Qt would lay out the text of
+    every page twice whenever one is shown or changes, which takes most of the time of showing a page.
     """
 
     made = Signal(str, object)  # name, page

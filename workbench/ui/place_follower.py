@@ -72,12 +72,14 @@ class PlaceFollower(QObject):
         self._told: set[str] = set()
         self._closed = False
         self._task: Task | None = None
+        self._look_again = False  # asked for while a look was under way, which may have come too early
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.look)
 
     def look(self) -> None:
-        """Read the place now; does nothing while a read is under way."""
+        """Read the place now, or as soon as the read that is under way has ended."""
         self._timer.stop()
+        self._look_again = self._task is not None
         if self._task is None and not self._closed:
             self._task = self._work.run_in_thread(
                 f"Following {self.name}", lambda progress: self._look(), self._looked, self._failed, quiet=True
@@ -96,9 +98,10 @@ class PlaceFollower(QObject):
 
     def _look(self) -> Looked:
         if self._following is None:
-            self._own = Workspace(self._path)
             place = records.named(self.name)
-            self._following = Following(self._own, place, launcher_of(place, lambda: self._closed))
+            launcher = launcher_of(place, lambda: self._closed)
+            self._own = Workspace(self._path)  # last: the others raise a Problem where the place is gone
+            self._following = Following(self._own, place, launcher)
         return self._following.look(self.shown)
 
     def _looked(self, looked: Looked) -> None:
@@ -108,7 +111,9 @@ class PlaceFollower(QObject):
             if sentence not in self._told:
                 self._told.add(sentence)
                 self._work.notify(sentence, EVERYWHERE)
-        if looked.left or looked.busy:
+        if self._look_again:
+            self.look()
+        elif looked.left or looked.busy:
             soon = IN_VIEW if self.in_view else OUT_OF_VIEW
             self._timer.start(min(LONGEST, soon * 2 ** min(self._silent_for, 6)))
         else:

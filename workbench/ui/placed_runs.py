@@ -32,7 +32,7 @@ class PlacedRuns(QObject):
         self._work, self._workspace = work, workspace
         self._followers: dict[str, PlaceFollower] = {}
         self._controls: dict[int, PlaceControl] = {}
-        self._shown = ""
+        self._shown: Run | None = None  # by the window, if it is at a place
         QTimer.singleShot(0, self, self.follow)
 
     def follow(self) -> None:
@@ -41,10 +41,14 @@ class PlacedRuns(QObject):
 
     def show(self, run: Run | None) -> None:
         """Set the run that the window shows: its place is read more often."""
-        self._shown = run.placement.place if run is not None and run.placement is not None else ""
-        for name, follower in self._followers.items():
-            follower.in_view = name == self._shown
-            follower.shown = run.id if run is not None and follower.in_view else 0
+        self._shown = run if run is not None and run.placement is not None else None
+        for follower in self._followers.values():
+            self._tell_shown(follower)
+
+    def _tell_shown(self, follower: "PlaceFollower") -> None:
+        placement = None if self._shown is None else self._shown.placement
+        follower.in_view = placement is not None and placement.place == follower.name
+        follower.shown = self._shown.id if self._shown is not None and follower.in_view else 0
 
     def control(self, run: Run | None) -> Control | None:
         """The control of a run at a place; None for any other."""
@@ -114,7 +118,7 @@ class PlacedRuns(QObject):
         for name in names:
             if name not in self._followers:
                 self._followers[name] = PlaceFollower(self._work, self._workspace, name, self)
-                self._followers[name].in_view = name == self._shown
+                self._tell_shown(self._followers[name])
                 self._followers[name].over.connect(self._over)
             self._followers[name].look()
 

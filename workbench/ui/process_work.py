@@ -1,8 +1,10 @@
 """One request to another process, with its line in the Activity panel and Cancel."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.session import Session
@@ -15,12 +17,12 @@ class ProcessWork:
 
     Args:
         session: whose workspace it is about.
-        client: of the process.
+        client: of the process that does it.
         title: in the Activity panel.
         op: what is asked.
         fields: of the request, without the workspace.
         done: called with the answer. failed: called with the Problem. cancelled: called after the user cancelled.
-        ends_process: the process ends with this work; torch, once loaded, would keep its memory.
+        ends_process: the process does this alone and ends with it; torch, once loaded, would keep its memory.
 
     Attributes:
         item: its line in the Activity panel.
@@ -51,8 +53,8 @@ class ProcessWork:
 
     def cancel(self) -> None:
         """Cancel the request; `cancelled` is called."""
-        self.over = True
         self._request.cancel()
+        self._end()
         self.item.cancelled()
         self._cancelled()
 
@@ -60,15 +62,21 @@ class ProcessWork:
         self.item.progress(answer["done"], answer["total"], answer["text"])
 
     def _finish(self, answer: Answer) -> None:
-        self.over = True
-        if self._ends_process:
-            self._client.request("quit", {})
+        self._end()
         self.item.finish()
         self._done(answer)
 
     def _fail(self, problem: Problem) -> None:
-        self.over = True
-        if self._ends_process:
-            self._client.close()
+        self._end()
         self.item.fail(str(problem))
         self._failed(problem)
+
+    def _end(self) -> None:
+        self.over = True
+        if self._ends_process:
+            self._client.end()
+
+
+def process_of(session: Session, module: str) -> AnalysisClient:
+    """A new process that runs a server module; it ends with the session at the latest."""
+    return AnalysisClient(session, partial(AnalysisProcess, module=module))

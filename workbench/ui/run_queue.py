@@ -25,7 +25,7 @@ MOMENT = 0.15  # seconds in which a page is drawn
 
 @dataclass(slots=True)
 class Waiting:
-    """A run in line, with its control."""
+    """A queued run, with its control."""
 
     run_id: int
     control: Control
@@ -35,13 +35,13 @@ class Waiting:
 
 @dataclass(slots=True, eq=False)
 class AtWork:
-    """A run that has left the line."""
+    """A run that has left the queue."""
 
     run_id: int
     control: Control
     resume: bool
-    lane: int  # place of its device among those of the queue
-    device: str  # in place of its config's; "" for that one
+    index: int  # of its device among those of the queue
+    device: str  # overrides the config's; empty for that one
     opening: Task | None = None
     own: Workspace | None = None
     job: Startable | None = None
@@ -61,6 +61,7 @@ class RunQueue(QObject):
 
     changed = Signal()  # what runs or waits
     ended = Signal(int, str, str)  # run, status, problem; on the window's thread, after its thread is over
+    unstored = Signal(object)  # Problem: the state of a run that never began could not be written
     idle = Signal()  # nothing runs and nothing waits
     _heard = Signal(int, object)  # run, Ended; emitted on the run's thread
 
@@ -85,12 +86,12 @@ class RunQueue(QObject):
 
     @property
     def waiting(self) -> list[int]:
-        """Runs in line, next first."""
+        """Queued runs, next first."""
         return [entry.run_id for entry in self._waiting]
 
     @property
     def busy(self) -> bool:
-        """Whether a run works or waits in line."""
+        """Whether a run works or is queued."""
         return bool(self._at_work or self._waiting)
 
     def device_of(self, run_id: int) -> str:
@@ -117,7 +118,7 @@ class RunQueue(QObject):
         """End a run before its next step, with `keep` as a stopped one; one that waits leaves the queue at once."""
         if run_id in self.waiting:
             self._waiting = [entry for entry in self._waiting if entry.run_id != run_id]
-            self._workspace.set_status(run_id, "cancelled", WITHDRAWN)
+            self._store_end(run_id, "cancelled", WITHDRAWN)
             self.changed.emit()
         elif (control := self.control(run_id)) is not None:
             (control.stop_now if keep else control.cancel)()
@@ -146,7 +147,7 @@ class RunQueue(QObject):
                 work.opening.join(timeout)
                 if work.opening.result is not None:
                     work.opening.result.close()
-                self._workspace.set_status(work.run_id, "cancelled", WITHDRAWN)
+                self._store_end(work.run_id, "cancelled", WITHDRAWN)
             if work.job is None or work.job.join(timeout):
                 self._forget(work)
             else:
@@ -156,10 +157,10 @@ class RunQueue(QObject):
     def _next(self) -> None:
         """Give each free device the first run in the queue."""
         devices, path = self._devices(), self._workspace.path
-        while self._waiting and (lane := self._free_lane(devices)) is not None:
+        while self._waiting and (index := self._free_index(devices)) is not None:
             entry = self._waiting.pop(0)
-            device = devices[lane] if devices and not entry.alone else ""
-            work = AtWork(entry.run_id, entry.control, entry.resume, lane, device)
+            device = devices[index] if devices and not entry.alone else ""
+            work = AtWork(entry.run_id, entry.control, entry.resume, index, device)
             self._at_work.append(work)
             begin, fail = partial(self._begin, work), partial(self._fail, work)
             work.opening = Task("open", lambda progress: Workspace(path), begin, fail, None, self)
@@ -167,14 +168,14 @@ class RunQueue(QObject):
         if self._waiting:
             self._watch.start()  # another program may free a device
 
-    def _free_lane(self, devices: tuple[str, ...]) -> int | None:
+    def _free_index(self, devices: tuple[str, ...]) -> int | None:
         """The index of a device for the first run in the queue; None if it must wait."""
         if not self._at_work and (not devices or self._waiting[0].alone):
             return 0
         if self._waiting[0].alone or any(not work.device for work in self._at_work):
             return None
-        taken = {work.lane for work in self._at_work}
-        return next((lane for lane, name in enumerate(devices) if lane not in taken and self._take(name)), None)
+        taken = {work.index for work in self._at_work}
+        return next((index for index, name in enumerate(devices) if index not in taken and self._take(name)), None)
 
     def _take(self, device: str) -> bool:
         """Whether this queue has the device now; without locks where the system has none."""
@@ -212,14 +213,22 @@ class RunQueue(QObject):
             return
         work.opening = None
         if not isinstance(problem, RunTaken):  # then the row is another's
-            self._workspace.set_status(work.run_id, "failed", str(problem))
+            self._store_end(work.run_id, "failed", str(problem))
         self._run_ended(work.run_id, Ended("failed", str(problem)))
+
+    def _store_end(self, run_id: int, status: str, why: str) -> None:
+        """Store how a run ended that never began; the queue goes on where that is not possible."""
+        try:
+            self._workspace.set_status(run_id, status, why)
+        except Problem as problem:
+            log.error("run %d ended as %s, which could not be recorded: %s", run_id, status, problem)
+            self.unstored.emit(problem)
 
     def _look(self) -> None:
         """End a run whose thread is over but whose end was not recorded (a full disk), and look for free devices."""
         for work in list(self._at_work):
             over = work.job is not None and work.job.join(0)
-            if over and work.seen_over:  # twice: its word is not just on its way
+            if over and work.seen_over:  # twice: its Ended event is not just on its way
                 said = work.job.ended.problem if work.job is not None and work.job.ended is not None else ""
                 self._run_ended(work.run_id, Ended("failed", f"{said} {UNRECORDED}".lstrip()))
             work.seen_over = over

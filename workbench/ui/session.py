@@ -89,15 +89,16 @@ class Session(Shown):
         self._look_for_dead_runs = QTimer(self, interval=DEAD_EVERY)
         self._look_for_dead_runs.timeout.connect(self._mark_dead_runs)
         self._look_for_dead_runs.start()
-        self._begin_line()
+        self._begin_queue()
         self.run_changed.connect(self._show_place)
         self.runs_changed.connect(self._trash_ended)
 
-    def _begin_line(self) -> None:
-        """Start with an empty queue for the workspace."""
+    def _begin_queue(self) -> None:
+        """Give the workspace an empty queue, and follow its runs at places."""
         self._discarded: set[int] = set()  # runs that go to the trash as soon as they have ended
         self.queue = RunQueue(self.workspace, self._make_job, self, partial(chosen_devices, self.preferences))
         self.queue.ended.connect(self._queue_ended)
+        self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
         self.placed = PlacedRuns(self, self.workspace, self)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
@@ -119,7 +120,7 @@ class Session(Shown):
         placed.close()
         ending = self._cancel_tasks()
         self._adopt(watch or Watch(workspace))
-        self._begin_line()
+        self._begin_queue()
         follower.stop()
         queue.deleteLater()
 

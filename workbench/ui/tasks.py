@@ -16,7 +16,10 @@ LOOK_EVERY = 20  # ms
 
 
 class Task(QObject):
-    """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called."""
+    """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called.
+
+    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended.
+    """
 
     ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
     over = Signal(object)  # this task: its thread is gone, too, and it may be deleted
@@ -30,13 +33,15 @@ class Task(QObject):
         failed: Callable[[Problem], None],
         activity: Activity | None,
         parent: QObject | None = None,
+        dropped: Callable[[Any], None] | None = None,
+        cancelled: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(parent)
         self._work: Callable[[Progress], Any] | None = work
-        self._then, self._failed = then, failed
+        self._then, self._failed, self._dropped, self._cancelled = then, failed, dropped, cancelled
         self.result: Any = None
         self._problem: Problem | None = None
-        self._item: ActivityItem | None = activity.add(title, self.cancel) if activity is not None else None
+        self._item: ActivityItem | None = activity.add(title, self._cancel_for_user) if activity is not None else None
         self._finished.connect(self._receive)
         self._job = Job(title, self._run, self._say, behind_window=True)
 
@@ -47,6 +52,10 @@ class Task(QObject):
 
     def cancel(self) -> None:
         """Ask the work to end at its next report of progress, and forget its result."""
+        self._cancelled = None
+        self._job.control.cancel()
+
+    def _cancel_for_user(self) -> None:
         self._job.control.cancel()
 
     @property
@@ -57,6 +66,12 @@ class Task(QObject):
     def join(self, timeout: float) -> bool:
         """Wait for the end of the thread, at most `timeout` seconds; False when it has not ended."""
         return self._job.join(timeout)
+
+    def drop(self) -> None:
+        """Pass a result that `then` did not get, and will not get, to `dropped`; call it when the thread has ended."""
+        result, self.result = self.result, None
+        if result is not None and self._dropped is not None:
+            self._dropped(result)
 
     def _run(self, control: Control, emit: Emit) -> None:
         def progress(text: str, done: int = 0, total: int = 0) -> None:
@@ -91,7 +106,11 @@ class Task(QObject):
                 self._item.finish()
         self.ended.emit(self)
         if cancelled:
+            self.drop()
+            if self._cancelled is not None:
+                self._cancelled()
             return
+        self.result = None  # it is `then`'s
         if ended.status == "failed":
             self._failed(self._problem or Problem(ended.problem))
         elif self._then is not None:
@@ -107,4 +126,4 @@ class Task(QObject):
 
     def _let_go(self) -> None:
         """Release the work and its result: the task is part of a cycle, and a result may hold an open file."""
-        self.result = self._work = self._then = None
+        self.result = self._work = self._then = self._dropped = self._cancelled = None

@@ -40,6 +40,8 @@ class Work(QObject):
         failed: Callable[[Problem], None] | None = None,
         *,
         quiet: bool = False,
+        dropped: Callable[[Result], None] | None = None,
+        cancelled: Callable[[], None] | None = None,
     ) -> Task:
         """Do `work(progress)` on a thread; `then(result)` or `failed(problem)` follow on the window's thread.
 
@@ -49,11 +51,15 @@ class Work(QObject):
             then: called with the result; not when cancelled.
             failed: called with the Problem; by default it is shown in the message bar, as one about what is shown now.
             quiet: for work well under a second: no line in the Activity panel.
+            cancelled: called after the user cancelled it in the Activity panel; not when whoever asked for it did.
+            dropped: called with a result that `then` does not get because of a cancel, to close what it holds open.
 
         After `close` nothing is done any more: the task is cancelled before it begins.
         """
         activity = None if quiet else self.activity
-        task = Task(title, work, then, failed or partial(self.notify, concern=self.here()), activity, self)
+        task = Task(
+            title, work, then, failed or partial(self.notify, concern=self.here()), activity, self, dropped, cancelled
+        )
         if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
             return task
@@ -115,7 +121,8 @@ class Work(QObject):
 
     def _wait_for_tasks(self) -> None:
         for task in self._cancel_tasks():
-            task.join(GRACE)
+            if task.join(GRACE):
+                task.drop()
 
     def _task_over(self, task: Task) -> None:
         self._tasks.discard(task)

@@ -1,11 +1,13 @@
 """Runs in the database: read with their tags and scores, created, changed by the user, taken over or released."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from workbench import files
 from workbench.events import RunState
 from workbench.files import parts
 from workbench.names import visible
+from workbench.problem import Problem
 from workbench.workspace import ownership, placements, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection
@@ -94,7 +96,11 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
 
 
 def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | None = None) -> int:
-    """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number."""
+    """A new queued run with its folder and config file, perhaps one of an experiment's; returns its number.
+
+    Raises:
+        Problem: it cannot be written; a run whose folder is not complete is marked as failed.
+    """
     text = config.to_toml()
     values = (config.name, text, config.seed, config.dataset.name, config.loss.name, config.backbone.name, now())
     with workspace.writing() as db:
@@ -105,7 +111,12 @@ def create_run(workspace: "Workspace", config: "RunConfig", experiment: int | No
             (run_id, *values, config.training.epochs, experiment),
         )
         ownership.own(db, "runs", run_id)
-    complete_folder(workspace, run_id, text, experiment)
+    try:
+        complete_folder(workspace, run_id, text, experiment)
+    except Problem as problem:
+        with suppress(Problem):  # the disk may refuse this, too
+            workspace.set_status(run_id, "failed", str(problem))
+        raise
     return run_id
 
 

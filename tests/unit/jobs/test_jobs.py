@@ -4,6 +4,7 @@ import os
 import queue
 import sys
 import threading
+from time import sleep
 
 import psutil
 import pytest
@@ -16,13 +17,21 @@ from workbench.jobs import AnalysisProcess, Job, processes, threads
 from workbench.problem import Problem
 
 SERVER = """
-import json, os, sys, time
+import json, os, subprocess, sys, time
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["op"] == "die":
         os._exit(3)
     if asked["op"] == "sleep":
         time.sleep(60)
+    if asked["op"] == "break off":
+        sys.stdout.write('{"id": 1, "eve')
+        sys.stdout.flush()
+        os._exit(3)
+    if asked["op"] == "die, output open":
+        program = f"import os, time\\nwhile not os.path.exists({asked['until']!r}): time.sleep(0.01)"
+        subprocess.Popen([sys.executable, "-c", program])
+        os._exit(3)
     print(json.dumps({"id": asked["id"], "event": "progress", "done": 1}), flush=True)
     print(json.dumps({"id": asked["id"], "event": "result", "op": asked["op"], "pid": os.getpid()}), flush=True)
 """
@@ -187,3 +196,42 @@ def test_in_an_appimage_the_appimage_is_what_outlives_this_process(tmp_path, mon
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     jobs.start_detached(["doctor"], tmp_path / "worker.log")
     assert said.read_text("utf-8") == "-m workbench doctor\n"
+
+
+def test_a_process_that_dies_in_the_middle_of_an_answer_is_an_error_for_those_who_wait(analysis):
+    process, answers = analysis
+    number = process.request("break off")
+    answer = answers.get(timeout=HANG)
+    assert (answer["id"], answer["event"]) == (number, "error")
+
+
+def test_those_who_wait_for_a_dead_process_get_an_error_even_after_another_was_started(analysis, tmp_path):
+    process, answers = analysis
+    lost = process.request("die, output open", until=str(tmp_path / "end"))  # so that its death is heard late
+    (dead,) = [child for child in psutil.Process().children() if "server.py" in " ".join(child.cmdline())]
+    while dead.is_running() and dead.status() != psutil.STATUS_ZOMBIE:
+        sleep(0.01)
+    later = process.request("warm")
+    assert [answers.get(timeout=HANG)["id"] for _ in range(2)] == [later, later]
+    (tmp_path / "end").touch()
+    answer = answers.get(timeout=HANG)
+    assert (answer["id"], answer["event"]) == (lost, "error")
+
+
+def test_a_process_that_cannot_be_started_is_a_problem_and_its_request_does_not_wait(analysis, monkeypatch):
+    process, answers = analysis
+
+    def no_more(command, **options):
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(processes.subprocess, "Popen", no_more)
+        with pytest.raises(Problem, match="cannot be started"):
+            process.request("warm")
+    process.request("warm")
+    assert answers.get(timeout=HANG)["event"] == "progress"
+    before = answers.get(timeout=HANG)["pid"]
+    process.cancel(process.request("sleep"))
+    process.request("warm")
+    assert answers.get(timeout=HANG)["event"] == "progress"
+    assert answers.get(timeout=HANG)["pid"] != before  # nothing else waited for it: it was ended

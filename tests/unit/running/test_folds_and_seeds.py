@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench import files
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.datasets.image_set import ImageSet
@@ -189,3 +190,23 @@ def test_seeds_beyond_the_largest_are_refused_before_a_run_is_made():
     assert last.check(known) == {}
     errors = last.model_copy(update={"seeds": 3}).check(known)
     assert errors == {"seeds": "3 seeds from 2147483646 on go beyond the largest, 2147483647: use 2 at most."}
+
+
+def test_where_not_all_runs_can_be_made_none_is_left_waiting(tmp_path, monkeypatch):
+    written, write = [], files.atomic_write
+
+    def full(path):
+        if path.name == "config.toml":
+            written.append(path)
+        if len(written) == 3:
+            raise Problem("The disk is full.")
+        return write(path)
+
+    monkeypatch.setattr(files, "atomic_write", full)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        with pytest.raises(Problem, match="disk is full"):
+            folds_and_seeds.prepare(RunConfig(seeds=4), workspace)
+        assert [(run.id, run.status) for run in workspace.runs()] == [
+            (3, "failed"), (2, "cancelled"), (1, "cancelled"),
+        ]  # fmt: skip
+        assert all("The disk is full." in run.problem for run in workspace.runs())

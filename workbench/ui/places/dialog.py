@@ -95,7 +95,7 @@ class PlacesDialog(QDialog):
         return dialog
 
     def store(self) -> None:
-        """Write every place and close; a wrong field is said under it, and nothing is written then."""
+        """Write every place and close; if a field is wrong, it says why below it, and nothing is written."""
         drafts = [card.draft for card in self.cards]
         places: list[Place] = []
         for card in self.cards:
@@ -171,4 +171,8 @@ class PlacesDialog(QDialog):
         def failed(problem: Problem) -> None:
             found([Finding("Check", str(problem), good=False)])
 
-        self._checks.append(self._session.run_in_thread(f"Checking {place.name}", work, found, failed))
+        def cancelled() -> None:
+            found([Finding("Check", "The check was cancelled.", good=False)])
+
+        title = f"Checking {place.name}"
+        self._checks.append(self._session.run_in_thread(title, work, found, failed, cancelled=cancelled))

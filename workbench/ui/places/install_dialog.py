@@ -103,12 +103,19 @@ class InstallDialog(QDialog):
             installing.carry_out(plan, host_of(self._place, lambda: self._over), lambda line: progress(line, 0, 0))
 
         self._task = self._session.run_in_thread(
-            f"Installing Workbench at {self._place.name}", work, self._installed, self._failed
+            f"Installing Workbench at {self._place.name}",
+            work,
+            self._installed,
+            self._failed,
+            cancelled=self._cancelled,
         )
 
     def _installed(self, _: None) -> None:
         self.installed.emit()
         self.accept()
+
+    def _cancelled(self) -> None:
+        self._failed(Problem("The installation was cancelled.", kept="What its steps have done stays there."))
 
     def _failed(self, problem: Problem) -> None:
         for control in (self.install, self.wheel):

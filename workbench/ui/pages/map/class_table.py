@@ -136,6 +136,7 @@ class ClassTableOpener(QObject):
         self.dialog: ClassTableDialog | None = None
         self._task: Task | None = None
         session.evaluation_changed.connect(self._follow)
+        session.workspace_changed.connect(self._forget)
 
     def open(self) -> None:
         """Open the table of the shown evaluation."""
@@ -145,6 +146,11 @@ class ClassTableOpener(QObject):
             self.dialog.save_asked.connect(self._ask_save)
         self.dialog.show()
         self.dialog.raise_()
+        self._follow()
+
+    def _forget(self) -> None:
+        """Drop the table: in another workspace its evaluation's number means another one."""
+        self.table = None
         self._follow()
 
     def _follow(self) -> None:
@@ -167,7 +173,9 @@ class ClassTableOpener(QObject):
         def work(progress: Progress) -> ClassTable:
             return measure_classes(workspace, evaluation, progress)
 
-        self._task = self._session.run_in_thread("Classes of the map", work, self._measured, self._not_measured)
+        self._task = self._session.run_in_thread(
+            "Classes of the map", work, self._measured, self._not_measured, cancelled=self._cancelled
+        )
 
     def _measured(self, table: ClassTable) -> None:
         self._task = None
@@ -177,6 +185,9 @@ class ClassTableOpener(QObject):
     def _not_measured(self, problem: Any) -> None:
         self._task = None
         self._wait(str(problem))
+
+    def _cancelled(self) -> None:
+        self._not_measured("Measuring the classes was cancelled. Open the table again to measure them.")
 
     def _show(self, table: ClassTable) -> None:
         if self.table is not table:

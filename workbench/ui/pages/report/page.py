@@ -132,13 +132,14 @@ class ReportPage(QStackedWidget):
     def export(self) -> None:
         """Write the ticked formats into the folder."""
         wanted, out, formats = self._wanted(), self.folder.text().strip(), self.formats.formats()
+        shown = (self.session.workspace, self.session.run_id)
         if wanted is None or not formats or not out:
             return
         fields = {**wanted, "out": str(Path(out).expanduser()), "formats": formats}
         self.export_button.setEnabled(False)
         ProcessWork(
             self.session, self.session.drawing, "Export report", "write", fields,
-            self._exported, partial(self._not_exported, self.session.here()), self._check,
+            partial(self._exported, shown), partial(self._not_exported, self.session.here()), self._check,
         )  # fmt: skip
 
     def _wanted(self) -> dict[str, Any] | None:
@@ -148,9 +149,13 @@ class ReportPage(QStackedWidget):
         title, notes = self.choices.title.text(), self.choices.notes.toPlainText()
         return self.model.request(self.numbers.wanted(), self.choices.sections(), title, notes, self.formats.paper())
 
-    def _exported(self, answer: dict[str, Any]) -> None:
-        self.session.settled.emit(self.session.here())
-        self.model.written = [Path(path) for path in answer["files"]]
+    def _exported(self, exported: tuple[Workspace, int | None], answer: dict[str, Any]) -> None:
+        files = [Path(path) for path in answer["files"]]
+        if exported == (self.session.workspace, self.session.run_id):
+            self.session.settled.emit(self.session.here())
+            self.model.written = files
+        elif files:
+            self.session.notify(f"The report was written: {counted(len(files), 'file')} in {files[0].parent}.")
         self._check()
 
     def _not_exported(self, concern: Concern, problem: Problem) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTemporaryDir, QTimer, Signal
 from PySide6.QtGui import QImage
 
+from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.report.model import preview_text
@@ -33,7 +34,8 @@ class PreviewDrawing(QObject):
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self._session, self._preview, self._request = session, preview, request
-        self._drawing = False
+        self._work: ProcessWork | None = None
+        self._loading = Newest(session)  # the pages that were drawn
         self._stale = True
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
         self._timer.timeout.connect(self._draw)
@@ -49,15 +51,19 @@ class PreviewDrawing(QObject):
         if self._stale:
             self._timer.start(0)
 
+    @property
+    def _busy(self) -> bool:
+        return (self._work is not None and not self._work.over) or self._loading.busy
+
     def _draw(self) -> None:
         request = self._request()
-        if request is None or not self._preview.isVisible() or self._drawing:
+        if request is None or not self._preview.isVisible() or self._busy:
             return  # the current drawing starts a newer request when it ends
-        self._stale, self._drawing = False, True
+        self._stale = False
         self._preview.say("Drawing the pages…")
         folder = QTemporaryDir()
         fields = {**request, "out": folder.path(), "dpi": DPI}
-        ProcessWork(
+        self._work = ProcessWork(
             self._session, self._session.drawing, "Report preview", "preview", fields,
             partial(self._take, folder), self._not_drawn, self._ended,
         )  # fmt: skip
@@ -71,23 +77,20 @@ class PreviewDrawing(QObject):
             if self._stale:
                 self._ended()
             else:
-                self._drawing = False
                 self._preview.say(preview_text(len(images), answer["total"]))
                 self._preview.show_pages(images)
                 self.drawn.emit(answer["sections"])
 
-        self._session.run_in_thread("Report preview", work, then, self._not_drawn, quiet=True)
+        self._loading.ask("Report preview", work, then, self._not_drawn, quiet=True)
 
     def _not_drawn(self, problem: Problem) -> None:
         self._preview.show_pages([])
         self._preview.say(str(problem))
-        self._drawing = False
         if self._stale:
             self._ended()
 
     def _ended(self) -> None:
         """After a failed or cancelled drawing: start the request that waits, if any."""
-        self._drawing = False
         self._preview.say("")
         if self._stale and self._preview.isVisible():
             self._timer.start(0)

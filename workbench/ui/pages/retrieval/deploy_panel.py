@@ -8,16 +8,14 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
 
-from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
-from workbench.ui.analysis import AnalysisClient
 from workbench.ui.concern import of_page
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.deploy_threshold import ROW_PX, ThresholdSide
-from workbench.ui.process_work import ProcessWork
+from workbench.ui.process_work import ProcessWork, process_of
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -27,8 +25,10 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.row_table import fit_columns_to_words, select_rows
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.workspace import Workspace
 from workbench.workspace.deployments import newest_deployment
 
+SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text
 ASK, MEASURING, SHOWN = range(3)
 WHY = (
@@ -45,8 +45,7 @@ class DeployPanel(QStackedWidget):
         self.session = session
         self.measured: dict[str, Any] | None = None
         self.work: ProcessWork | None = None
-        self._evaluation: int | None = None
-        self._client: AnalysisClient | None = None
+        self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
         self._build()
         self._connect()
 
@@ -113,17 +112,18 @@ class DeployPanel(QStackedWidget):
     def _show_evaluation(self) -> None:
         """Read what was measured of the shown evaluation, as soon as the view is visible."""
         evaluation_id, workspace = self.session.evaluation_id, self.session.workspace
-        if not self.isVisible() or evaluation_id == self._evaluation:
+        shown = (workspace, evaluation_id)
+        if not self.isVisible() or shown == self._shown:
             return
         if self.work is not None and not self.work.over:
             self.work.cancel()
-        self._evaluation = evaluation_id
+        self._shown = shown
         self.show_measured(None)
         if evaluation_id is not None:
-            self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, evaluation_id))
+            self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, shown))
 
-    def _take(self, evaluation_id: int, measured: dict[str, Any] | None) -> None:
-        if evaluation_id == self._evaluation and (self.work is None or self.work.over):
+    def _take(self, shown: tuple[Workspace, int | None], measured: dict[str, Any] | None) -> None:
+        if shown == self._shown and (self.work is None or self.work.over):
             self.show_measured(measured)
 
     def show_measured(self, measured: dict[str, Any] | None) -> None:
@@ -180,12 +180,12 @@ class DeployPanel(QStackedWidget):
 
     def measure(self) -> None:
         """Measure the shown evaluation in a process of its own."""
-        if self._evaluation is None:
+        if self._shown is None or self._shown[1] is None:
             return
         self.setCurrentIndex(MEASURING)
-        fields = {"evaluation": self._evaluation, "stores": [], "rate": self.threshold.rate.value() / 100}
+        fields = {"evaluation": self._shown[1], "stores": [], "rate": self.threshold.rate.value() / 100}
         self.work = ProcessWork(
-            self.session, self._process(), "Deployment", "deploy", fields,
+            self.session, process_of(self.session, SERVER), "Deployment", "deploy", fields,
             self.show_measured, self._failed, self._not_measured, ends_process=True,
         )  # fmt: skip
 
@@ -207,14 +207,14 @@ class DeployPanel(QStackedWidget):
 
     def export_to(self, folder: Path) -> None:
         """Write the chosen store into a folder; the message bar says where it is."""
-        if self._evaluation is None or self.chosen is None:
+        if self._shown is None or self._shown[1] is None or self.chosen is None:
             return
         rate = self.threshold.rate.value() / 100
-        fields = {"evaluation": self._evaluation, "store": self.chosen, "rate": rate, "out": str(folder)}
+        fields = {"evaluation": self._shown[1], "store": self.chosen, "rate": rate, "out": str(folder)}
         self.export.setEnabled(False)
         ProcessWork(
-            self.session, self._process(), "Export the index", "export", fields, self._exported, self._not_exported,
-            self._may_export, ends_process=True,
+            self.session, process_of(self.session, SERVER), "Export the index", "export", fields, self._exported,
+            self._not_exported, self._may_export, ends_process=True,
         )  # fmt: skip
 
     def _exported(self, answer: dict[str, Any]) -> None:
@@ -228,8 +228,3 @@ class DeployPanel(QStackedWidget):
 
     def _may_export(self) -> None:
         self.export.setEnabled(True)
-
-    def _process(self) -> AnalysisClient:
-        if self._client is None:
-            self._client = AnalysisClient(self.session, partial(AnalysisProcess, module="workbench.deploying.server"))
-        return self._client

@@ -2,21 +2,19 @@
 
 import random
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QComboBox, QHeaderView, QProgressBar, QSpinBox, QTableView, QWidget
 
-from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
 from workbench.searching.facts import described
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import AnalysisClient
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.gallery_model import SHOWN, USUAL, Change, GallerySearch, Plain, Take
-from workbench.ui.process_work import ProcessWork
+from workbench.ui.process_work import ProcessWork, process_of
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -28,6 +26,7 @@ from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import duration
 from workbench.workspace.run_folders import folder_of
 
+SERVER = "workbench.searching.server"
 ROW_PX = 24  # at 100% text
 TITLES = ("Rank", "Row", "Class", "Same class", "Similarity")
 SAME = {True: "✓", False: "✗"}
@@ -58,10 +57,12 @@ class GalleryProcesses:
         cancelled: Callable[[], None],
     ) -> ProcessWork:  # fmt: skip
         """As gallery_model.Processes."""
+        building = op == "build"
+        client = process_of(self._session, SERVER) if building else self._client(op)
         work = ProcessWork(
-            self._session, self._client(op), title, op, fields, done, failed, cancelled, ends_process=op == "build"
-        )
-        if op == "build":
+            self._session, client, title, op, fields, done, failed, cancelled, ends_process=building
+        )  # fmt: skip
+        if building:
             self._begun(work.item)
         return work
 
@@ -71,8 +72,7 @@ class GalleryProcesses:
 
     def _client(self, name: str) -> AnalysisClient:
         if name not in self._clients:
-            start = partial(AnalysisProcess, module="workbench.searching.server")
-            self._clients[name] = AnalysisClient(self._session, start)
+            self._clients[name] = process_of(self._session, SERVER)
         return self._clients[name]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from workbench.jobs.newest import Threads
+from workbench.jobs.newest import Newest, Threads
 from workbench.running.image_search import Answer, OwnImage, search
 from workbench.ui.pages.retrieval.browsing import SHOWN
 from workbench.workspace import Workspace
@@ -37,6 +37,7 @@ class OwnSearch:
 
     def __init__(self, session: Shown, show: Callable[[Answer], None]) -> None:
         self._session, self._show = session, show
+        self._searching = Newest(session)
         self._image: OwnImage | None = None  # of the last search
 
     def search(self, image: OwnImage) -> None:
@@ -49,7 +50,7 @@ class OwnSearch:
         workspace, run_id, image = self._session.workspace, self._session.run_id, self._image
         shown = self._session.evaluation_id
         if run_id is not None and image is not None:
-            self._session.run_in_thread(
+            self._searching.ask(
                 "Search with your image",
                 lambda progress: search(workspace, run_id, [image], SHOWN, evaluation_id=shown, progress=progress)[0],
                 self._show,

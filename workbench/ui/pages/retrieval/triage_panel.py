@@ -25,6 +25,7 @@ from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import select_rows
+from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
 
 THUMBNAIL = 34
@@ -41,7 +42,7 @@ class TriagePanel(QStackedWidget):
         self.session = session
         self.model = TriageModel()
         self._loader = shared_loader(session)
-        self._evaluation: int | None = None
+        self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
         self._reading = Newest(session)
         self._build()
         self._make_actions()
@@ -116,14 +117,16 @@ class TriagePanel(QStackedWidget):
 
     def _show_evaluation(self) -> None:
         """Read the queue of the shown evaluation, as soon as the view is visible."""
-        if self.isVisible() and self.session.evaluation_id != self._evaluation:
-            self._evaluation = self.session.evaluation_id
+        shown = (self.session.workspace, self.session.evaluation_id)
+        if self.isVisible() and shown != self._shown:
+            self._shown = shown
             self._read()
 
     def _read(self) -> None:
         self._reading.cancel()
         self.show_triage(None)
-        evaluation_id, workspace, least = self._evaluation, self.session.workspace, self.least.value()
+        workspace, evaluation_id = self._shown or (self.session.workspace, None)
+        least = self.least.value()
         if evaluation_id is None:
             self.hint.say("Choose a run that has been evaluated.")
             return

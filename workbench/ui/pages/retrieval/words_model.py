@@ -57,7 +57,7 @@ class WordSearch:
                 self.searching, self.answers = False, answers
                 self.choose(0)
 
-        self._threads.run_in_thread("Search by words", work, take, self._refused)
+        self._threads.run_in_thread("Search by words", work, take, self._refused, cancelled=self._end)
         self._tell()
 
     def choose(self, at: int) -> None:
@@ -68,8 +68,12 @@ class WordSearch:
         self._tell()
 
     def _refused(self, problem: Exception) -> None:
-        self.searching = False
         self._threads.notify(str(problem))
+        self._end()
+
+    def _end(self) -> None:
+        """After a search without an answer."""
+        self.searching = False
         self._tell()
 
     def _take_why(self, run: tuple[Workspace, int]) -> Callable[[str], None]:

@@ -210,7 +210,7 @@ class TrainPage(QStackedWidget):
         self._offer_method(run is not None and run.live)
 
     def _offer_method(self, live: bool) -> None:
-        """The tab is there while pictures may come, and where there are some, told by `charts_changed` or not yet."""
+        """Show the tab if there are charts, if more may come, or while it is not known."""
         unread = self.session.follower.followed.run_id != self.session.run_id
         there = live or unread or bool(self.session.chart_steps())
         self.views.setTabVisible(self.views.indexOf(self.method), there)

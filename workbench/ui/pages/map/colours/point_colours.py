@@ -35,7 +35,7 @@ class PointColours(QObject):
         self._columns: dict[Key, Column] = {}
         self._asked: set[Key] = set()
         self._last: tuple[str, Column] | None = None
-        session.workspace_changed.connect(self.forget)
+        session.workspace_changed.connect(self._forget_all)
 
     @property
     def key(self) -> str:
@@ -73,6 +73,10 @@ class PointColours(QObject):
         self._columns = {key: column for key, column in self._columns.items() if colouring and key[1] != colouring}
         if self._last is not None and colouring in ("", self._last[0]):
             self._last = None
+
+    def _forget_all(self) -> None:
+        self._asked.clear()  # what was being read is cancelled
+        self.forget()
 
     def _read(self, key: Key) -> None:
         if key in self._asked:

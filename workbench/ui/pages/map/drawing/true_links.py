@@ -21,6 +21,7 @@ class TrueLinks(QObject):
         self._evaluation: int | None = None  # whose neighbours were requested last
         self._near: np.ndarray | None = None  # [n, k] rows of the map, nearest first
         self._hovered: int | None = None
+        session.workspace_changed.connect(self._forget)
 
     def hover(self, data: MapData | None, row: int | None) -> None:
         """Show the lines of a point, or none; for an evaluation's first point they follow once they have been read."""
@@ -32,6 +33,9 @@ class TrueLinks(QObject):
             self._evaluation, self._near = data.evaluation, None
             self._read(data)
         self._show()
+
+    def _forget(self) -> None:
+        self._evaluation = self._near = None
 
     def _read(self, data: MapData) -> None:
         workspace, evaluation, ids = self._session.workspace, data.evaluation, data.ids
