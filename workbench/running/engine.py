@@ -156,7 +156,7 @@ class Engine:
             "optimiser": parts.optimiser.state_dict(),
             "schedule": {"last_epoch": parts.schedule.last_epoch},
             COMPANION: self.companion.state_dict(),
-            "random": checkpoint.rng_state(),
+            "random": checkpoint.rng_state(parts.device),
             "step": parts.step,
             "epoch": epoch,
             "best": self.best,
@@ -197,7 +197,7 @@ class Engine:
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed_from = float(state["best"]), path
         self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
-        checkpoint.set_rng_state(state["random"])
+        checkpoint.set_rng_state(state["random"], parts.device)
 
     def _start_alike(self) -> None:
         """Give every rank the state of the first one."""

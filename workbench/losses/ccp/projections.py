@@ -1,6 +1,7 @@
 """The projections of CCP: when one has ended, its best weights are restored and the next proxies are chosen."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,9 @@ class Projections(Companion):
         rng = np.random.default_rng([self._seed, 2])
         training = self._model.training
         self._model.train()
-        with torch.random.fork_rng(range(torch.cuda.device_count())):  # dropout must not change the global random state
+        device = self._loss.proxies.device
+        of_gpu = torch.random.fork_rng([device], device_type=device.type) if device.type != "cpu" else nullcontext()
+        with torch.random.fork_rng([]), of_gpu:  # dropout must not change the global random states
             for _ in range(SETTLING):
                 self._embed_rows(rng.permutation(places)[:BATCH])
         self._model.train(training)
