@@ -53,12 +53,26 @@ def words(device: torch.device) -> str:
     return f"{name} (cuda:{number}), {byte_size(free)} of {byte_size(total)} free"
 
 
+def computes_bf16(device: torch.device) -> bool:
+    """Whether a CUDA device multiplies bf16; GPUs before Ampere emulate it, slowly, and cuDNN convolves none there."""
+    with torch.cuda.device(device):
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def precision_on(device: torch.device, wanted: str) -> str:
+    """What "auto" means there: bf16 on a CUDA device that computes in it, else float32; other words are returned."""
+    if wanted != "auto":
+        return wanted
+    return "bf16" if device.type == "cuda" and computes_bf16(device) else "float32"
+
+
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; no autocast for "float32"."""
-    if precision == "fp16":
-        return torch.autocast(device.type, torch.float16)
-    if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
-        return torch.autocast(device.type, torch.bfloat16)
+    """Autocast for "bf16" and "fp16", none for "float32"; "auto" as in `precision_on`."""
+    match precision_on(device, precision):
+        case "fp16":
+            return torch.autocast(device.type, torch.float16)
+        case "bf16":
+            return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
 
 
