@@ -35,16 +35,18 @@ class AppleGpu(TorchFunctionMode):
             there, args, asked = self._moved(args, there)
         elif asked is not None and torch.device(asked).type == "mps":
             there, kwargs["device"] = True, "cpu"
-        elif there and name not in ("__get__", "__set__", "copy_", "__getitem__", "__setitem__"):
-            if any(not isinstance(tensor, OnApple) and tensor.ndim for tensor in tensors):
-                raise RuntimeError(f"{name}: tensors on mps and cpu")
+        elif (
+            there and name not in ("__get__", "__set__", "copy_", "__getitem__", "__setitem__")
+            and any(not isinstance(tensor, OnApple) and tensor.ndim for tensor in tensors)
+        ):  # fmt: skip
+            raise RuntimeError(f"{name}: tensors on mps and cpu")
         if there:
             self._refuse(func, name, args, kwargs)
         if name == "norm":  # in Python, where torch warns about every subclass
             args = tree_map(lambda leaf: leaf.as_subclass(Tensor) if isinstance(leaf, OnApple) else leaf, args)
         with torch._C.DisableTorchFunctionSubclass():
             result = func(*args, **kwargs)
-        if not there or name == "__get__" and not isinstance(result, Tensor):
+        if not there or (name == "__get__" and not isinstance(result, Tensor)):
             return result
         return tree_map(_put, result)
 

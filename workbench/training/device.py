@@ -1,7 +1,9 @@
 """The device that trains: its choice, its abilities and its free memory."""
 
 import platform
-from contextlib import AbstractContextManager, nullcontext
+import traceback
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import psutil
 import torch
@@ -107,8 +109,45 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(
-        words in str(error).lower() for words in ("out of memory", "can't allocate memory", "not enough memory")
+        words in str(error).lower()
+        for words in ("out of memory", "can't allocate memory", "not enough memory", "_alloc_failed")  # cuBLAS, cuDNN
     )
+
+
+def let_go(error: BaseException) -> None:
+    """Free what the functions that raised an error still hold, such as the activations of a step, and cached memory.
+
+    The error keeps their frames, and whoever keeps the error keeps the memory.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        traceback.clear_frames(link.__traceback__)
+        link = link.__context__
+    free_cached()
+
+
+@contextmanager
+def refusing_what_does_not_fit() -> Iterator[None]:
+    """For the block that puts a network and its data on a device. Raises Problem if that has no memory for them."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        let_go(error)
+        reason = str(error).strip().partition("\n")[0]
+        raise Problem(
+            f"The network and its data do not fit into the memory of the device ({reason}).",
+            kept="Nothing was started.",
+            todo="End other programs that use it, or choose another device or a smaller network.",
+        ) from None
+
+
+def free_cached() -> None:
+    """Give memory that nothing uses any more back to the GPU, for other programs."""
+    torch.cuda.empty_cache()  # nothing without CUDA
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 def not_compiled(error: Exception) -> Problem:

@@ -301,7 +301,8 @@ def test_a_resumed_run_goes_on_bit_for_bit(tmp_path, variant, stop):
     before = begun(VALUES, variant=variant)
     before.train(stop)
     state = {
-        "model": before.model.state_dict(), "loss": before.loss.state_dict(), "random": checkpoint.rng_state(torch.device("cpu")),
+        "model": before.model.state_dict(), "loss": before.loss.state_dict(),
+        "random": checkpoint.rng_state(torch.device("cpu")),
         "optimiser": before.optimiser.state_dict(), "projections": before.projections.state_dict(),
     }  # fmt: skip
     checkpoint.save(tmp_path / "last.pt", state)
