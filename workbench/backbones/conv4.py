@@ -2,6 +2,7 @@
 
 from torch import nn
 
+from workbench.backbones.pooling import MaxOfParts
 from workbench.backbones.small_network import SmallNetwork
 from workbench.params import Params, param
 from workbench.registry import register
@@ -38,7 +39,7 @@ class Conv4(SmallNetwork):
             nn.MaxPool2d(2),
             *_convolution(narrow, wide),
             *_convolution(wide, wide),
-            nn.AdaptiveMaxPool2d(params.positions),  # where a stroke is matters: a mean over places learns far slower
+            MaxOfParts(params.positions),  # where a stroke is matters: a mean over places learns far slower
             feature_dim=wide * params.positions**2,
             channels=channels,
         )

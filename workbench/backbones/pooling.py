@@ -15,7 +15,27 @@ class GeM(nn.Module):
         self.p = nn.Parameter(torch.tensor(3.0))
 
     def forward(self, places: Tensor) -> Tensor:
-        return places.clamp_min(1e-6).pow(self.p).mean(1).pow(1 / self.p)
+        with torch.autocast(places.device.type, enabled=False):  # (1e-6)^3 is 0 in float16, without a gradient
+            wide = places.to(torch.promote_types(places.dtype, torch.float32))
+            return wide.clamp_min(1e-6).pow(self.p).mean(1).pow(1 / self.p)
+
+
+class MaxOfParts(nn.AdaptiveMaxPool2d):
+    """torch's layer: the maximum of each of s x s parts of [n, c, h, w] -> [n, c, s, s], parts of unequal size too.
+
+    On Apple's GPU torch's own values and shape are wrong where s does not divide h and w.
+    """
+
+    def forward(self, features: Tensor) -> Tensor:
+        count = self.output_size
+        if features.device.type != "mps" or not any(side % count for side in features.shape[2:]):
+            pooled: Tensor = super().forward(features)
+            return pooled
+        for dim in (2, 3):
+            side = features.shape[dim]
+            parts = [(at * side // count, -(-(at + 1) * side // count)) for at in range(count)]
+            features = torch.stack([features.narrow(dim, low, high - low).amax(dim) for low, high in parts], dim)
+        return features
 
 
 class Mean(nn.Module):

@@ -158,7 +158,7 @@ class CropFlip:
         grid = torch.empty(n, side, side, 2, dtype=images.dtype, device=device)
         grid[..., 0] = (x[:, None] + (wide * mirror)[:, None] * places)[:, None, :]
         grid[..., 1] = (y[:, None] + high[:, None] * places)[:, :, None]
-        return F.grid_sample(images, grid, mode="bilinear", padding_mode="border", align_corners=False)
+        return sampled(images, grid)
 
     def _fixed(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
         """Crops without resizing."""
@@ -200,6 +200,20 @@ def colour_turn(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tenso
     """The matrices from RGB to YIQ and back on the device, [3, 3] each: copied once, because a copy stalls the GPU."""
     to_yiq = torch.tensor(TO_YIQ, dtype=dtype)
     return to_yiq.to(device), torch.linalg.inv(to_yiq).to(device)
+
+
+def sampled(images: Tensor, grid: Tensor) -> Tensor:
+    """Bilinear values of images [n, C, H, W] at places [n, h, w, 2] (x, y), where -1 and 1 are the outer edges.
+
+    Beyond the centre of a border pixel it is that pixel's value. torch before 2.13 has no such border on Apple's GPU;
+    places are clamped to these centres there instead.
+    """
+    padding = "border"
+    if images.device.type == "mps":
+        edges = [1 - 1 / side for side in (images.shape[-1], images.shape[-2])]
+        grid = torch.stack([place.clamp(-edge, edge) for place, edge in zip(grid.unbind(-1), edges, strict=True)], -1)
+        padding = "zeros"
+    return F.grid_sample(images, grid, mode="bilinear", padding_mode=padding, align_corners=False)
 
 
 def mirrored(images: Tensor, which: Tensor) -> Tensor:

@@ -49,8 +49,8 @@ class Strong(CropFlip):
         cropped = super().__call__(images, generator)
         if not self._steps:
             return cropped
-        with torch.random.fork_rng(devices=[]):  # torchvision draws from torch's own generator of the CPU
-            torch.manual_seed(generator.initial_seed())
+        with torch.random.fork_rng(devices=[]):  # torchvision draws from torch's own generator of the CPU alone
+            torch.default_generator.manual_seed(generator.initial_seed())
             return torch.stack([self._changed(image) for image in cropped]).clamp(0, 1)
 
     def _changed(self, image: Tensor) -> Tensor:

@@ -33,7 +33,8 @@ def nmi(
     """
     if not len(embeddings) or len(embeddings) != len(labels):
         raise Problem(f"There are {len(embeddings):,} embeddings and {len(labels):,} labels, so none can be clustered.")
-    points = torch.as_tensor(embeddings, dtype=torch.float32, device=device)
+    with_double = "cpu" if torch.device(device).type == "mps" else device  # Apple's GPU has no float64
+    points = torch.as_tensor(embeddings, dtype=torch.float32, device=with_double)
     if distance == "cosine":
         points = torch.nn.functional.normalize(points)
     return agreement(labels, _k_means(points, len(np.unique(labels)), seed, between).cpu().numpy())

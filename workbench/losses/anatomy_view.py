@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from workbench.losses.anatomy import PartsOfLoss, mutual_information, parts_of_logits, pce, tightness_contrastive
+from workbench.losses.batch import in_double
 from workbench.losses.contract import Loss
 
 PAIRS = 512  # images whose n x n pairs are measured
@@ -33,16 +34,18 @@ def anatomy(loss: Loss, embeddings: Tensor, labels: Tensor) -> dict[str, float]:
     Source:
         Boudiaf et al. 2020, Table 2, Eq. 1, 6, 10 and 24.
     """
-    chosen = torch.linspace(0, len(embeddings) - 1, min(PAIRS, len(embeddings)), device=embeddings.device).long()
-    few, few_labels = embeddings[chosen], labels[chosen]
+    exact = in_double(embeddings)
+    labels = labels.to(exact.device)
+    chosen = torch.linspace(0, len(exact) - 1, min(PAIRS, len(exact)), device=exact.device).long()
+    few, few_labels = exact[chosen], labels[chosen]
     values: dict[str, float] = {}
     for method in (*OF_PAIRS, "spce"):
-        of = (few, few_labels) if method in OF_PAIRS else (embeddings, labels)
+        of = (few, few_labels) if method in OF_PAIRS else (exact, labels)
         values |= _named(method, tightness_contrastive(method, *of))
     seen = loss.linear_logits()
     logits: Tensor | None
     if seen is not None:
-        z, (theta, bias) = seen.embeddings(embeddings), seen.classifier()
+        z, (theta, bias) = seen.embeddings(exact), seen.classifier()
         logits = F.linear(z, theta, bias)
         values |= _with_classifier(z, labels, theta, bias)
         if not seen.plain:
@@ -87,4 +90,4 @@ def _logits(loss: Loss, embeddings: Tensor) -> Tensor | None:
     loss.eval()
     logits = loss.logits(embeddings)
     loss.train(training)
-    return None if logits is None else logits.double()
+    return None if logits is None else in_double(logits)

@@ -54,6 +54,11 @@ def full_precision(tensor: Tensor) -> AbstractContextManager[object]:
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else _NOTHING
 
 
+def in_double(tensor: Tensor) -> Tensor:
+    """The tensor as float64; on the CPU if its device is Apple's GPU, which has no float64."""
+    return (tensor.cpu() if tensor.device.type == "mps" else tensor).double()
+
+
 def positive_pairs(labels: Tensor) -> Tensor:
     """Which ordered pairs (i, j), i != j, are positive; bool [n, n]."""
     return (labels[:, None] == labels[None, :]).fill_diagonal_(False)

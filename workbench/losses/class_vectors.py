@@ -34,7 +34,7 @@ def class_vector_charts(linear: LinearLogits, embeddings: Tensor, labels: Tensor
     """
     z = linear.embeddings(embeddings[:MOST_IMAGES])
     theta, _ = linear.classifier()
-    unit, directions, own = F.normalize(z), F.normalize(theta), labels[: len(z), None]
+    unit, directions, own = F.normalize(z), F.normalize(theta), labels[: len(z), None].to(z.device)
     between = (directions[:MOST_CLASSES] @ directions[:MOST_CLASSES].T)[_pairs(len(directions), theta.device)]
     cosines = unit @ directions.T
     angles = {"own class": _degrees(cosines.gather(1, own))}

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn import functional as F
 
+from workbench.losses.batch import in_double
+
 
 @dataclass(frozen=True, slots=True)
 class LinearLogits:
@@ -17,15 +19,15 @@ class LinearLogits:
     scale: float = 1.0
 
     def embeddings(self, embeddings: Tensor) -> Tensor:
-        """z of [n, d] embeddings as the loss multiplies them, float64."""
-        z = embeddings.detach().double()
+        """z of [n, d] embeddings as the loss multiplies them, float64 (as `in_double`)."""
+        z = in_double(embeddings.detach())
         return F.normalize(z) if self.unit_embeddings else z
 
     def classifier(self) -> tuple[Tensor, Tensor | None]:
-        """theta [K, d] with the scale in it, and the bias; float64. Logits are theta z + b."""
-        weight = self.weight.detach().double()
+        """theta [K, d] with the scale in it, and the bias; float64 (as `in_double`). Logits are theta z + b."""
+        weight = in_double(self.weight.detach())
         theta = self.scale * (F.normalize(weight) if self.unit_weight else weight)
-        return theta, None if self.bias is None else self.bias.detach().double()
+        return theta, None if self.bias is None else in_double(self.bias.detach())
 
     @property
     def plain(self) -> bool:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from workbench.charts import Chart, Marks
 from workbench.entries.dimensions import nearest, refusal
 from workbench.files.unreadable import lines_of, refusing
-from workbench.losses.batch import checked, full_precision, on_sphere
+from workbench.losses.batch import checked, full_precision, in_double, on_sphere
 from workbench.losses.contract import Loss
 from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
@@ -100,12 +100,12 @@ class PSCE(Loss):
 
     def spread(self) -> float:
         """Largest minus smallest distance between two prototypes (Table 8); 0 with one class."""
-        apart = torch.pdist(self.prototypes.double())
+        apart = torch.pdist(in_double(self.prototypes))
         return (apart.max() - apart.min()).item() if len(apart) else 0.0
 
     def charts(self, embeddings: Tensor, labels: Tensor) -> list[Chart]:
         """How far apart the prototypes are (Table 8), and how long the embeddings have become."""
-        apart = torch.pdist(self.prototypes.double()[:512]).float().cpu()
+        apart = torch.pdist(in_double(self.prototypes[:512])).float().cpu()
         kind, dim = self.params.prototypes, embeddings.shape[1]
         note = f"Largest minus smallest distance: {self.spread():.6f} ({kind} prototypes, D = {dim})."
         lengths = embeddings.norm(dim=1).float().cpu()

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from workbench.charts import Chart, Marks
-from workbench.losses.batch import checked, distances, on_sphere, pair_masks
+from workbench.losses.batch import checked, distances, in_double, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.distance_weighted import times_drawn
@@ -163,10 +163,10 @@ class RankMI(BatchLoss[RankMIParams]):
 
         With a flat slope, or a root outside (0, 2), the last one is kept and `boundary_found` is false.
         """
-        beta = self.boundary.double().item()
-        network = {name: weight.detach().double() for name, weight in self.statistics.named_parameters()}
+        beta = self.boundary.item()
+        network = {name: in_double(weight.detach()) for name, weight in self.statistics.named_parameters()}
         for _ in range(NEWTON_STEPS):
-            at = torch.tensor([beta], dtype=torch.float64, device=self.boundary.device, requires_grad=True)
+            at = network["line"].new_tensor([beta], requires_grad=True)
             with torch.enable_grad():
                 t = log(2) + F.logsigmoid(self._v(at, network))
                 (slope,) = torch.autograd.grad(t.sum(), at)

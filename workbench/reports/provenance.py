@@ -6,7 +6,7 @@ from workbench import __version__
 from workbench.config import RunConfig
 from workbench.workspace.rows import Run
 
-FACTS = ("device", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
+FACTS = ("device", "precision", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
 UNLIKE_PUBLISHED = "Differs from the published counts"
 NOTES = "Notes on the data; nothing is left out for them"
 

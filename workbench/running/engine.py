@@ -156,7 +156,7 @@ class Engine:
             "optimiser": parts.optimiser.state_dict(),
             "schedule": {"last_epoch": parts.schedule.last_epoch},
             COMPANION: self.companion.state_dict(),
-            "random": checkpoint.rng_state(),
+            "random": checkpoint.rng_state(parts.device),
             "step": parts.step,
             "epoch": epoch,
             "best": self.best,
@@ -197,7 +197,7 @@ class Engine:
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed_from = float(state["best"]), path
         self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
-        checkpoint.set_rng_state(state["random"])
+        checkpoint.set_rng_state(state["random"], parts.device)
 
     def _start_alike(self) -> None:
         """Give every rank the state of the first one."""
@@ -237,9 +237,22 @@ class Engine:
     def _enough(self) -> bool:
         return 0 < self.config.training.patience <= self.unimproved
 
+    def release(self) -> None:
+        """Free the memory of the network and its data, even if something still refers to them; of no use afterwards."""
+        parts = self.parts
+        parts.optimiser.zero_grad(set_to_none=True)
+        parts.optimiser.state.clear()
+        for module in (parts.model, parts.loss, *([] if parts.average is None else [parts.average])):
+            for tensor in (*module.parameters(), *module.buffers()):
+                tensor.data = tensor.new_empty(0)
+        self.feed.release()
+        self.evaluator.release()
+        device.free_cached()
+
     def explained(self, error: Exception) -> Problem | None:
         """The Problem for an error of a step: no memory, or a backbone that torch cannot compile; None for others."""
         if device.is_out_of_memory(error):
+            device.let_go(error)
             return self.out_of_memory()
         if self.config.training.compile_backbone and type(error).__module__.startswith("torch._"):
             return device.not_compiled(error)
@@ -247,9 +260,8 @@ class Engine:
 
     def out_of_memory(self) -> Problem:
         """The Problem of a device without memory for a batch; frees what can be freed there."""
-        if self.parts.device.type == "cuda":
-            self.parts.optimiser.zero_grad(set_to_none=True)
-            torch.cuda.empty_cache()
+        self.parts.optimiser.zero_grad(set_to_none=True)
+        device.free_cached()
         batch = self.config.training.batch_size
         fits = checks.largest_batch(self.config, catalogs.last(), batch // 2)
         smaller = [] if fits is None else [f"a batch of {fits}"]

@@ -101,6 +101,10 @@ class Evaluator:
         )
         return retrieval.metrics
 
+    def release(self) -> None:
+        """Free the images of the test half; the evaluator is of no use afterwards."""
+        self._test_feed.release()
+
     def map_at_r(self, compared: Callable[[Tensor], Tensor], distance: Literal["cosine", "l2"]) -> float:
         """MAP@R, never of the test half: of held-out classes, else of some training images mapped by `compared`."""
         if self._data.split.validation is not None:

@@ -149,6 +149,7 @@ def _run(
     """Train a run as the first of its ranks, which have these devices; empty if its config names one."""
     from workbench.running.building import training_classes
     from workbench.running.engine import Engine
+    from workbench.training import device
 
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
@@ -157,7 +158,8 @@ def _run(
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():
             emit(Noted(f"{field}: {sentence}"))
-    engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
+    with device.refusing_what_does_not_fit():
+        engine = Engine(config, data, recorder.folder, control, emit, recorder.flush, ranks)
     facts = environment(engine, data, _progress(control, emit))
     before = recorder.known_environment().get("data", {}).get("fingerprint")
     if resume and before not in (None, data.images.fingerprint):

@@ -1,5 +1,6 @@
 """Check a run before it is started: read its data and try a few steps. Light to import."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,7 +84,7 @@ def preflight(
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
-    from workbench.running.timing import modes_differ, time_probe, time_steps, weight_notes
+    from workbench.running.timing import modes_differ, precision_notes, time_probe, time_steps, weight_notes
     from workbench.training import device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -102,64 +103,66 @@ def preflight(
     several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
     spread = f"The steps were tried on one device; the run shares each batch among {1 + len(others)}" if others else ""
     tell("Trying a few steps", 0, 0)
-    engine = Engine(config, data, Path(), Control(), lambda event: None)
-    since = perf_counter()
-    try:
-        mismatch = modes_differ(engine)
-        times = time_steps(engine, DRY_STEPS, cancelled)
-        per_look = time_probe(engine, cancelled)
-    except (RuntimeError, MemoryError) as error:
-        if (problem := engine.explained(error)) is None:
-            raise
-        raise Problem(
-            problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
-        ) from None
-    finally:
-        data.close()
-    tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
-    backbone: Any = engine.parts.model.backbone
-    steps, images = engine.sampler.steps_per_epoch, data.images
-    every, total = config.evaluation.probe_every, engine.total
-    training, looking = times.whole * total, per_look * looks(total, every)
-    shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
-    return Preflight(
-        images=len(images.paths),
-        classes=len(images.class_names),
-        train=len(data.split.train),
-        test=len(data.split.test),
-        train_classes=classes,
-        test_classes=len(np.unique(images.labels[data.split.test])),
-        classes_disjoint=data.split.classes_disjoint,
-        image_size=images.image_size,
-        device=device.words(engine.parts.device),
-        parameters=sum(weight.numel() for weight in engine.parts.weights),
-        features=backbone.feature_dim,
-        licence=getattr(backbone, "licence", ""),
-        steps_per_epoch=steps,
-        seconds_per_step=times.whole,
-        seconds_per_epoch=(training + looking) / config.training.epochs,
-        seconds=(training + looking) * len(runs),
-        memory_bytes=device.memory_in_use(engine.parts.device),
-        probe_images=len(engine.probe.index),
-        probe_every=every,
-        probe_share=looking / (training + looking),
-        kept=words_of(data.pixels),
-        whole=isinstance(data.pixels, EncodedImages),
-        bound="probe" if looking > training else times.bound,
-        seconds_for_feed=times.feed,
-        seconds_for_loss=times.loss,
-        gpus=[gpu.words for gpu in gpus()],
-        note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
-        sample_pictures=[
-            np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
-        ],
-        augmented=augmented_pictures(config, data, int(shown[0])),
-        problems=list(images.problems),
-        left_out=images.left_out,
-        unit=images.unit,
-        unlike_published=list(images.unlike_published),
-        notes=[*data.notes, *weight_notes(engine), *mismatch],
-    )
+    with contextlib.ExitStack() as after:
+        after.callback(data.close)
+        with device.refusing_what_does_not_fit():
+            engine = Engine(config, data, Path(), Control(), lambda event: None)
+        after.callback(engine.release)  # a window goes on, and the run has another process
+        since = perf_counter()
+        try:
+            mismatch = modes_differ(engine)
+            times = time_steps(engine, DRY_STEPS, cancelled)
+            per_look = time_probe(engine, cancelled)
+        except (RuntimeError, MemoryError) as error:
+            if (problem := engine.explained(error)) is None:
+                raise
+            raise Problem(
+                problem.what, kept="Nothing was started.", todo=problem.todo, field=problem.field, fits=problem.fits
+            ) from None
+        tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
+        backbone: Any = engine.parts.model.backbone
+        steps, images = engine.sampler.steps_per_epoch, data.images
+        every, total = config.evaluation.probe_every, engine.total
+        training, looking = times.whole * total, per_look * looks(total, every)
+        shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
+        return Preflight(
+            images=len(images.paths),
+            classes=len(images.class_names),
+            train=len(data.split.train),
+            test=len(data.split.test),
+            train_classes=classes,
+            test_classes=len(np.unique(images.labels[data.split.test])),
+            classes_disjoint=data.split.classes_disjoint,
+            image_size=images.image_size,
+            device=device.words(engine.parts.device),
+            parameters=sum(weight.numel() for weight in engine.parts.weights),
+            features=backbone.feature_dim,
+            licence=getattr(backbone, "licence", ""),
+            steps_per_epoch=steps,
+            seconds_per_step=times.whole,
+            seconds_per_epoch=(training + looking) / config.training.epochs,
+            seconds=(training + looking) * len(runs),
+            memory_bytes=device.memory_in_use(engine.parts.device),
+            probe_images=len(engine.probe.index),
+            probe_every=every,
+            probe_share=looking / (training + looking),
+            kept=words_of(data.pixels),
+            whole=isinstance(data.pixels, EncodedImages),
+            bound="probe" if looking > training else times.bound,
+            seconds_for_feed=times.feed,
+            seconds_for_loss=times.loss,
+            gpus=[gpu.words for gpu in gpus()],
+            note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
+            sample_pictures=[
+                np.array(np.broadcast_to(data.pixels[row], (*data.pixels[row].shape[:2], 3))) for row in shown
+            ],
+            augmented=augmented_pictures(config, data, int(shown[0])),
+            problems=list(images.problems),
+            left_out=images.left_out,
+            unit=images.unit,
+            unlike_published=list(images.unlike_published),
+            notes=[*data.notes, *precision_notes(engine), *weight_notes(engine), *mismatch],
+        )
 
 
 def count_classes(config: RunConfig, progress: Progress) -> int:

@@ -51,12 +51,15 @@ def train_launched(place: Launched, config: RunConfig, folder: Path) -> None:
 def _train(ranks: "OneRank", config: RunConfig, folder: Path) -> None:
     from workbench.running.building import load_data
     from workbench.running.engine import Engine
+    from workbench.training import device
 
     fingerprint = ranks.same("")  # when rank 0 has decoded the images
     with closing(load_data(config, _untold)) as data:
         if data.images.fingerprint != fingerprint:
             raise Problem("Two ranks of this run read different data.", todo="Do not change the data set during a run.")
-        Engine(config, data, folder, Following(), _unheard, ranks=ranks).run()
+        with device.refusing_what_does_not_fit():
+            engine = Engine(config, data, folder, Following(), _unheard, ranks=ranks)
+        engine.run()
 
 
 def _untold(text: str, done: int, total: int) -> None:

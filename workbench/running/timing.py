@@ -107,6 +107,16 @@ def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
     return taken * len(index) / max(1, len(rows))
 
 
+def precision_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(subject, remark) on a GPU that does not compute in bf16."""
+    on, precision = engine.parts.device, engine.parts.precision
+    if on.type != "cuda" or precision == "fp16" or device.computes_bf16(on):
+        return []
+    if precision == "bf16":
+        return [("the GPU", "only emulates bf16: slow, and not for convolutions; choose fp16 or float32")]
+    return [("the GPU", "does not compute in bf16: the run trains in float32; fp16 is faster there")]
+
+
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     """(subject, remark) on the weights that were loaded."""
     notes, count = list[tuple[str, str]](), folded_layers(engine.parts.model)

@@ -105,7 +105,8 @@ class TrainingParams(Params):
     clip_norm: float = param(0.0, ge=0, le=1e6, label="Clip gradients", help="Largest norm of the gradient; 0 is off.")
     precision: Literal["auto", "float32", "bf16", "fp16"] = param(
         "auto",
-        help="auto: bf16 autocast on CUDA, float32 elsewhere. fp16 scales the loss so that gradients stay above 0.",
+        help="auto: bf16 autocast on CUDA where the GPU computes in it (from Ampere on), float32 elsewhere. fp16 "
+        "scales the loss so that gradients stay above 0. float32 leaves TF32 on for convolutions, as torch does.",
     )
     weight_average: float = param(
         0.0, ge=0, lt=1, label="Weight average", unit="decay",

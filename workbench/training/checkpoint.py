@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from workbench import files
 from workbench.files.tensor_files import read_tensors
@@ -65,19 +66,27 @@ def load(path: Path) -> dict[str, Any]:
     return state
 
 
-def rng_state() -> dict[str, Any]:
-    """torch's random states: of the CPU and of every GPU."""
+def rng_state(device: torch.device) -> dict[str, Any]:
+    """torch's random states: of the CPU, and of `device` if that is a GPU."""
     state: dict[str, Any] = {"torch": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        state["cuda"] = torch.cuda.get_rng_state_all()
+    if device.type == "cuda":
+        state["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        state["mps"] = torch.mps.get_rng_state()
     return state
 
 
-def set_rng_state(state: dict[str, Any]) -> None:
-    """Restore the states that `rng_state` returned."""
+def set_rng_state(state: dict[str, Any], device: torch.device) -> None:
+    """Restore the states that `rng_state` returned, perhaps for another GPU; the state of another kind is left out."""
     torch.set_rng_state(state["torch"])
-    if "cuda" in state and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(state["cuda"])
+    if device.type == "cuda" and "cuda" in state:
+        of_gpu: Tensor | list[Tensor] = state["cuda"]
+        if isinstance(of_gpu, list):  # an older Workbench stored all GPUs of its machine
+            number = device.index or 0
+            of_gpu = of_gpu[number if number < len(of_gpu) else 0]
+        torch.cuda.set_rng_state(of_gpu, device)
+    elif device.type == "mps" and "mps" in state:
+        torch.mps.set_rng_state(state["mps"])
 
 
 def _bad(path: Path, why: str) -> Problem:

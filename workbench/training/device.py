@@ -1,7 +1,9 @@
 """The device that trains: its choice, its abilities and its free memory."""
 
 import platform
-from contextlib import AbstractContextManager, nullcontext
+import traceback
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import psutil
 import torch
@@ -53,12 +55,26 @@ def words(device: torch.device) -> str:
     return f"{name} (cuda:{number}), {byte_size(free)} of {byte_size(total)} free"
 
 
+def computes_bf16(device: torch.device) -> bool:
+    """Whether a CUDA device multiplies bf16; GPUs before Ampere emulate it, slowly, and cuDNN convolves none there."""
+    with torch.cuda.device(device):
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def precision_on(device: torch.device, wanted: str) -> str:
+    """What "auto" means there: bf16 on a CUDA device that computes in it, else float32; other words are returned."""
+    if wanted != "auto":
+        return wanted
+    return "bf16" if device.type == "cuda" and computes_bf16(device) else "float32"
+
+
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    """bf16 autocast for "bf16", and on CUDA for "auto"; float16 for "fp16"; no autocast for "float32"."""
-    if precision == "fp16":
-        return torch.autocast(device.type, torch.float16)
-    if precision == "bf16" or (precision == "auto" and device.type == "cuda"):
-        return torch.autocast(device.type, torch.bfloat16)
+    """Autocast for "bf16" and "fp16", none for "float32"; "auto" as in `precision_on`."""
+    match precision_on(device, precision):
+        case "fp16":
+            return torch.autocast(device.type, torch.float16)
+        case "bf16":
+            return torch.autocast(device.type, torch.bfloat16)
     return nullcontext()
 
 
@@ -93,8 +109,45 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(
-        words in str(error).lower() for words in ("out of memory", "can't allocate memory", "not enough memory")
+        words in str(error).lower()
+        for words in ("out of memory", "can't allocate memory", "not enough memory", "_alloc_failed")  # cuBLAS, cuDNN
     )
+
+
+def let_go(error: BaseException) -> None:
+    """Free what the functions that raised an error still hold, such as the activations of a step, and cached memory.
+
+    The error keeps their frames, and whoever keeps the error keeps the memory.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        traceback.clear_frames(link.__traceback__)
+        link = link.__context__
+    free_cached()
+
+
+@contextmanager
+def refusing_what_does_not_fit() -> Iterator[None]:
+    """For the block that puts a network and its data on a device. Raises Problem if that has no memory for them."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        let_go(error)
+        reason = str(error).strip().partition("\n")[0]
+        raise Problem(
+            f"The network and its data do not fit into the memory of the device ({reason}).",
+            kept="Nothing was started.",
+            todo="End other programs that use it, or choose another device or a smaller network.",
+        ) from None
+
+
+def free_cached() -> None:
+    """Give memory that nothing uses any more back to the GPU, for other programs."""
+    torch.cuda.empty_cache()  # nothing without CUDA
+    if torch.backends.mps.is_available():
+        torch.mps.empty_cache()
 
 
 def not_compiled(error: Exception) -> Problem:

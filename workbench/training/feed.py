@@ -89,6 +89,10 @@ class Feed:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def release(self) -> None:
+        """Free the images that are kept on the device; the feed is of no use afterwards."""
+        self._resident = None
+
     def images(self, index: np.ndarray) -> Tensor:
         """Images [n, C, H, W] float in 0..1 at these places of this half, as in evaluation."""
         with contextlib.closing(self.in_order(len(index), index)) as batches:

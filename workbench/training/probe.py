@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from workbench.events import Charted, Emit, Scalar
 from workbench.losses.contract import Loss
+from workbench.training.device import free_cached, is_out_of_memory
 from workbench.training.feed import Feed
 from workbench.training.feed_contract import Augmentation
 from workbench.training.ranks import OneRank
@@ -19,7 +20,7 @@ ALONE = OneRank()
 
 
 def batch_on(device: torch.device) -> int:
-    """Images that are embedded at a time; the result does not depend on it."""
+    """Images that are embedded at a time, fewer where memory is short; the result does not depend on it."""
     return BATCH_ON_CPU if device.type == "cpu" else BATCH
 
 
@@ -45,12 +46,26 @@ def embed(
     training, parts = model.training, []
     ranks.same_statistics(model)
     model.eval()
+    at_once = size
     for images in feed.in_order(size, shares[ranks.rank] if spread else rows):
         between()
-        parts.append((by or model)(augmentation.evaluate(images)).float())
+        embedded, at_once = _in_parts(by or model, augmentation.evaluate(images), at_once)
+        parts += embedded
     model.train(training)
     own = torch.cat(parts)
     return ranks.whole(own, [len(share) for share in shares]) if spread else own
+
+
+def _in_parts(by: Callable[[Tensor], Tensor], images: Tensor, at_once: int) -> tuple[list[Tensor], int]:
+    """Results float32 of parts of a batch, and how many images a part has: as many as the device has memory for."""
+    while True:
+        try:
+            return [by(part).float() for part in images.split(at_once)], at_once
+        except (RuntimeError, MemoryError) as error:
+            if at_once == 1 or not is_out_of_memory(error):
+                raise
+            at_once = min(at_once, len(images)) // 2 or 1
+        free_cached()  # here the error has let go of what it held
 
 
 @torch.no_grad()

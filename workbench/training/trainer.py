@@ -16,7 +16,7 @@ from workbench.control import Control, wait_if_asked
 from workbench.events import Emit
 from workbench.losses.contract import Loss
 from workbench.losses.pair_lists import keep_on_cpu, to_device
-from workbench.training.device import autocast
+from workbench.training.device import autocast, precision_on
 from workbench.training.meter import Batch, Meter
 from workbench.training.ranks import OneRank
 from workbench.training.two_passes import Halves, TwoPasses
@@ -31,7 +31,7 @@ class Parts:
     optimiser: Optimizer
     schedule: LambdaLR
     device: torch.device
-    precision: str = "auto"
+    precision: str = "auto"  # afterwards what it means on the device
     clip_norm: float = 0.0
     chunk: int = 0  # images whose activations are kept at a time; 0 keeps those of the whole batch
     views: int = 0  # of each image in a batch, if the loss distinguishes images instead of classes
@@ -46,6 +46,7 @@ class Parts:
     """Of the loss for float16, whose smallest gradients would be 0; does nothing for other precisions."""
 
     def __post_init__(self) -> None:
+        self.precision = precision_on(self.device, self.precision)
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
 

@@ -60,7 +60,7 @@ class TwoPasses:
         parts = []
         with self._ranks.drawing_apart(step), torch.no_grad(), self._autocast():
             for images in self._chunks:
-                self._states.append(checkpoint.rng_state())
+                self._states.append(checkpoint.rng_state(self._device))
                 parts.append(self._model.features(images))
         self._features = torch.cat(parts).requires_grad_()
         with self._autocast():
@@ -70,16 +70,16 @@ class TwoPasses:
         """Add the gradients of the backbone, from the gradient that the loss has left on the features."""
         if self._features is None or self._features.grad is None:
             return
-        after = checkpoint.rng_state()
+        after = checkpoint.rng_state(self._device)
         gradients = self._features.grad.split(len(self._chunks[0]))
         for images, state, gradient in zip(self._chunks, self._states, gradients, strict=True):
-            checkpoint.set_rng_state(state)
+            checkpoint.set_rng_state(state, self._device)
             with self._autocast():
                 features = self._model.features(images)
             if not features.requires_grad:  # the backbone is frozen
                 break
             features.backward(gradient)
-        checkpoint.set_rng_state(after)
+        checkpoint.set_rng_state(after, self._device)
 
     def _autocast(self) -> AbstractContextManager[object]:
         """A new autocast for each pass: within one, the second pass would reuse the casts of the weights."""
@@ -123,10 +123,10 @@ def refuse_coupling(model: nn.Module, images: Tensor) -> None:
     """
     modes = {module: module.training for module in model.modules()}
     kept = [(buffer, buffer.clone()) for buffer in model.buffers()]
-    state = checkpoint.rng_state()
+    state = checkpoint.rng_state(images.device)
 
     def restore() -> None:
-        checkpoint.set_rng_state(state)
+        checkpoint.set_rng_state(state, images.device)
         with torch.no_grad():
             for buffer, was in kept:
                 buffer.copy_(was)

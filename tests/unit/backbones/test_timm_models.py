@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 
 from workbench.backbones.lora import LoRALinear, add_lora
 from workbench.backbones.model import build_model
+from workbench.backbones.pooling import GeM
 from workbench.backbones.prompts import add_prompts
 from workbench.config import EmbeddingParams, TrainingParams
 from workbench.losses.contract import Loss
@@ -45,6 +46,15 @@ def test_pools_are_what_they_say():
     torch.testing.assert_close(made(pooling="max").eval()(images), tokens[:, 1:].amax(1))
     gem = tokens[:, 1:].clamp_min(1e-6).pow(3).mean(1).pow(1 / 3)
     torch.testing.assert_close(made(pooling="gem").eval()(images), gem)
+
+
+def test_the_generalised_mean_of_zeros_has_a_gradient_in_float16():
+    pool, places = GeM(), torch.zeros(2, 5, 8, dtype=torch.float16, requires_grad=True)
+    with torch.autocast("cpu", torch.float16):
+        pooled = pool(places)
+    pooled.sum().backward()
+    assert torch.isfinite(pool.p.grad)
+    assert torch.isfinite(places.grad).all()
 
 
 def test_the_model_s_own_mean_and_deviation_are_used():

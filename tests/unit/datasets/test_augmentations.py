@@ -56,6 +56,13 @@ def test_evaluation_needs_no_chance(name):
     assert torch.equal(torch.get_rng_state(), state)  # torch's own chance is not touched either
 
 
+def test_torch_s_own_chance_of_a_gpu_is_not_touched(monkeypatch):
+    for kind in (torch.cuda, torch.mps):
+        monkeypatch.setattr(kind, "manual_seed", pytest.fail)
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", pytest.fail)
+    augmentation("strong")(pictures(), generator=seeded())
+
+
 def test_a_shift_is_a_shift_with_its_border_repeated():
     images, most = pictures(n=200, channels=1, size=9), 2
     found = augmentation("shift", pixels=most)(images, generator=seeded())

@@ -301,7 +301,8 @@ def test_a_resumed_run_goes_on_bit_for_bit(tmp_path, variant, stop):
     before = begun(VALUES, variant=variant)
     before.train(stop)
     state = {
-        "model": before.model.state_dict(), "loss": before.loss.state_dict(), "random": checkpoint.rng_state(),
+        "model": before.model.state_dict(), "loss": before.loss.state_dict(),
+        "random": checkpoint.rng_state(torch.device("cpu")),
         "optimiser": before.optimiser.state_dict(), "projections": before.projections.state_dict(),
     }  # fmt: skip
     checkpoint.save(tmp_path / "last.pt", state)
@@ -312,7 +313,7 @@ def test_a_resumed_run_goes_on_bit_for_bit(tmp_path, variant, stop):
     after.optimiser.load_state_dict(state["optimiser"])
     after.projections.load_state_dict(state["projections"])
     after.projections.begin()
-    checkpoint.set_rng_state(state["random"])
+    checkpoint.set_rng_state(state["random"], torch.device("cpu"))
     after.step = stop
     after.train(32 - stop)
 

@@ -13,7 +13,7 @@ from workbench.training import checkpoint
 @pytest.fixture
 def whole(tmp_path):
     path = tmp_path / "last.pt"
-    checkpoint.save(path, {"w": torch.arange(1000.0), "n": 3, "random": checkpoint.rng_state()})
+    checkpoint.save(path, {"w": torch.arange(1000.0), "n": 3, "random": checkpoint.rng_state(torch.device("cpu"))})
     return path
 
 
@@ -83,3 +83,49 @@ def test_a_failed_save_leaves_the_old_one(whole, monkeypatch):
     with pytest.raises((Problem, OSError)):
         checkpoint.save(whole, {"w": torch.zeros(1)})
     assert torch.equal(checkpoint.load(whole)["w"], torch.arange(1000.0))
+
+
+@pytest.fixture
+def two_gpus(monkeypatch):
+    """The random states of two pretended GPUs, by number."""
+    states = {0: torch.tensor([0], dtype=torch.uint8), 1: torch.tensor([1], dtype=torch.uint8)}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[torch.device(device).index])
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda state, device: states.__setitem__(torch.device(device).index, state)
+    )
+    return states
+
+
+def test_the_random_state_of_a_run_goes_with_it_to_another_gpu(two_gpus):
+    state = checkpoint.rng_state(torch.device("cuda:1"))
+    checkpoint.set_rng_state(state, torch.device("cuda:0"))
+    assert two_gpus[0].item() == 1
+
+
+@pytest.mark.parametrize(("gpu", "of"), [("cuda:0", 0), ("cuda:1", 1)])
+def test_a_checkpoint_of_an_older_workbench_has_states_of_all_gpus_of_its_machine(two_gpus, gpu, of):
+    old = {"torch": torch.get_rng_state(), "cuda": [torch.tensor([number]) for number in (10, 11)]}
+    checkpoint.set_rng_state(old, torch.device(gpu))
+    assert two_gpus[torch.device(gpu).index].item() == 10 + of
+    checkpoint.set_rng_state(old | {"cuda": old["cuda"][:1]}, torch.device(gpu))  # of a machine with one GPU
+    assert two_gpus[torch.device(gpu).index].item() == 10
+
+
+def test_a_run_on_the_cpu_leaves_gpus_alone(two_gpus, monkeypatch):
+    monkeypatch.delattr(torch.cuda, "get_rng_state")
+    state = checkpoint.rng_state(torch.device("cpu"))
+    monkeypatch.delattr(torch.cuda, "set_rng_state")
+    checkpoint.set_rng_state(state | {"cuda": two_gpus[0]}, torch.device("cpu"))
+    assert state.keys() == {"torch"}
+
+
+def test_the_random_state_of_an_apple_gpu_is_restored(monkeypatch):
+    states = [torch.tensor([7])]
+    monkeypatch.setattr(torch.mps, "get_rng_state", lambda: states[-1])
+    monkeypatch.setattr(torch.mps, "set_rng_state", states.append)
+    state = checkpoint.rng_state(torch.device("mps"))
+    states.append(torch.tensor([8]))
+    checkpoint.set_rng_state(state, torch.device("mps"))
+    assert states[-1].item() == 7

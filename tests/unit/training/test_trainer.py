@@ -184,7 +184,7 @@ def test_interrupted_and_resumed_is_bit_for_bit_the_uninterrupted_run(feed, tmp_
     assert first.step == at
     state = {
         "model": first.model.state_dict(), "loss": first.loss.state_dict(), "optimiser": first.optimiser.state_dict(),
-        "random": checkpoint.rng_state(),
+        "random": checkpoint.rng_state(torch.device("cpu")),
     }  # fmt: skip
     checkpoint.save(tmp_path / "last.pt", copy.deepcopy(state))
 
@@ -194,7 +194,7 @@ def test_interrupted_and_resumed_is_bit_for_bit_the_uninterrupted_run(feed, tmp_
     second.loss.load_state_dict(state["loss"])
     second.optimiser.load_state_dict(state["optimiser"])
     second.go_to(at)
-    checkpoint.set_rng_state(state["random"])
+    checkpoint.set_rng_state(state["random"], torch.device("cpu"))
     run(second, feed)
     for name, weight in straight.model.state_dict().items():
         assert torch.equal(weight, second.model.state_dict()[name]), name

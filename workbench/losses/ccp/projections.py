@@ -1,6 +1,7 @@
 """The projections of CCP: when one has ended, its best weights are restored and the next proxies are chosen."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,9 @@ class Projections(Companion):
         rng = np.random.default_rng([self._seed, 2])
         training = self._model.training
         self._model.train()
-        with torch.random.fork_rng(range(torch.cuda.device_count())):  # dropout must not change the global random state
+        device = self._loss.proxies.device
+        of_gpu = torch.random.fork_rng([device], device_type=device.type) if device.type != "cpu" else nullcontext()
+        with torch.random.fork_rng([]), of_gpu:  # dropout must not change the global random states
             for _ in range(SETTLING):
                 self._embed_rows(rng.permutation(places)[:BATCH])
         self._model.train(training)
@@ -171,8 +174,8 @@ class Projections(Companion):
         self._refresh()
         converged = self._loss.class_proxies()[0].detach()
         rows, vectors = self._pool(np.random.default_rng([self._seed, self._index + 1]))
-        measured, radius, k_center_radius, distance = self._geometry(converged.double().cpu().numpy())
-        self._place(rows, vectors, converged.double().cpu().numpy().reshape(len(vectors), -1, vectors.shape[2]))
+        measured, radius, k_center_radius, distance = self._geometry(converged.cpu().double().numpy())
+        self._place(rows, vectors, converged.cpu().double().numpy().reshape(len(vectors), -1, vectors.shape[2]))
         after, classes = self._loss.class_proxies()
         best = self._best if self._best_model else float("nan")
         steps = float(step - self._since)
@@ -220,7 +223,7 @@ class Projections(Companion):
         parts = np.array_split(rows.ravel(), -(-rows.size // BATCH))
         embeddings = torch.cat([bounded(self._embed_rows(part).float()) for part in parts])
         self._model.train(training)
-        return embeddings.double().cpu().numpy().reshape(*rows.shape, -1)
+        return embeddings.cpu().double().numpy().reshape(*rows.shape, -1)
 
     def _sample(self) -> tuple[np.ndarray, np.ndarray]:
         """Places [n] of the images that are measured and their classes [n]; as many of each, where it has them."""
