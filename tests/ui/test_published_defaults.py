@@ -189,9 +189,9 @@ def test_a_field_of_which_the_paper_says_nothing_says_so_in_its_tooltip(draft):
 def test_a_parameter_of_another_choice_has_not_the_recipe_s_source(draft):
     recipe = next(preset for preset in presets() if preset.key == "cars-ice")
     draft.load(recipe.config, sources=recipe.sources_told)
-    assert "Wang et al. 2020" in draft.fields("Loss")["loss.scale"]["source"]
+    assert "Wang et al. 2019 (ICE)" in draft.fields("Loss")["loss.scale"]["source"]
     draft.set("loss.name", "soft_triple")
-    assert "Wang et al. 2020" not in draft.fields("Loss")["loss.scale"].get("source", "")
+    assert "Wang et al. 2019 (ICE)" not in draft.fields("Loss")["loss.scale"].get("source", "")
 
 
 @pytest.mark.parametrize("key", ["cifar10-lt-psce", "cifar100-lt-psce"])

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from workbench.comparing.published_tables import tables
 from workbench.settings.presets import presets
+from workbench.sweeps.plan import sweep_presets
 
 RECIPES = {preset.key: preset for preset in presets()}
 CCP = [key for key in RECIPES if key.startswith(("cub-", "cars-", "sop-", "inshop-"))]
@@ -47,6 +49,36 @@ def test_a_recipe_has_what_the_code_has_and_names_its_file(keys, field, value, s
         assert recipe.values[part][name] == value, key
         assert source in recipe.sources[field], key
         assert NAMED.search(recipe.sources[field]), key
+
+
+@pytest.mark.parametrize(
+    ("key", "images", "batch", "steps"),
+    [("cub-ice", 5_864, 60, 4_000), ("cars-ice", 8_054, 60, 4_000), ("sop-ice", 59_551, 180, 20_000)],
+)
+def test_ice_trains_the_paper_s_steps_to_the_nearest_epoch(key, images, batch, steps):
+    """Images of the training halves: Table 1; batches and steps: Section 4.1."""
+    recipe, each = RECIPES[key], images // batch
+    assert recipe.config.training.batch_size == batch
+    assert recipe.config.training.epochs == round(steps / each)
+    assert f"{recipe.config.training.epochs} epochs of {each} steps" in recipe.sources["training.epochs"]
+
+
+@pytest.mark.parametrize("dataset", ["cub", "cars", "sop", "inshop"])
+def test_soft_triple_has_the_centres_of_the_table_that_it_repeats(dataset):
+    table = next(
+        table for table in tables() if (table.dataset, table.note) == (dataset, "separated") and table.split == "mlrc"
+    )
+    (variant,) = (row.method.removeprefix("SoftTriple-") for row in table.rows if row.loss == "soft_triple")
+    recipe = RECIPES[f"{dataset}-soft-triple"]
+    assert recipe.values["loss"]["centres"] == {"S": 1, "L": 10}[variant], "Section 5.2: 1, or 10 on CUB and Cars"
+    assert f"SoftTriple-{variant}" in recipe.sources["loss.centres"]
+
+
+def test_sweeps_of_figures_train_what_the_papers_compare():
+    """Multi-similarity mines no pairs in any recipe of CCP; PSCE_c is the corner of Table 5 with two of both."""
+    changes = {sweep.key: sweep.changes for sweep in sweep_presets()}
+    assert changes["ccp-alternating"]["loss.epsilon"] == RECIPES["cub-ccp-ms"].values["loss"]["epsilon"]
+    assert changes["psce-stages"] == {"loss.prototypes": "canonical"}
 
 
 def test_no_recipe_leaves_a_source_unread():

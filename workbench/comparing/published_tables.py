@@ -54,7 +54,7 @@ class Table:
         sentences = []
         if backbones and own not in backbones:
             sentences.append(f"This run's backbone is {own}, the table's {_listed(backbones)}.")
-        if dims and dim not in dims:
+        if dim and dims and dim not in dims:  # 0: as many as the backbone has, which a config does not say
             sentences.append(f"This run's embeddings have {dim} numbers, the table's {_listed(list(map(str, dims)))}.")
         if distances and config.evaluation.distance not in distances:
             sentences.append(f"This run compares by {config.evaluation.distance}, the table by {_listed(distances)}.")

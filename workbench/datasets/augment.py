@@ -184,15 +184,22 @@ class CropFlip:
         return images[..., top : top + side, top : top + side]
 
     def _jittered(self, images: Tensor, draw: Callable[[float, float], Tensor]) -> Tensor:
+        """Brightness, contrast and saturation by the formulas of torchvision's ColorJitter, always in this order."""
         most = self._params.jitter
         bright, contrast = (draw(1 - most, 1 + most).view(-1, 1, 1, 1) for _ in range(2))
-        mean = images.mean((1, 2, 3), keepdim=True)
-        changed = (images - mean) * contrast + mean * bright
+        changed = (images * bright).clamp(0, 1)
+        changed = torch.lerp(_grey(changed).mean((1, 2, 3), keepdim=True), changed, contrast).clamp(0, 1)
         if images.shape[1] == 3:
-            luma = colour_turn(changed.device, changed.dtype)[0][0].view(1, 3, 1, 1)
-            grey = (changed * luma).sum(1, keepdim=True)
-            changed = grey + (changed - grey) * draw(1 - most, 1 + most).view(-1, 1, 1, 1)
-        return changed.clamp(0, 1)
+            changed = torch.lerp(_grey(changed), changed, draw(1 - most, 1 + most).view(-1, 1, 1, 1)).clamp(0, 1)
+        return changed
+
+
+def _grey(images: Tensor) -> Tensor:
+    """Luma [n, 1, H, W] of images of one channel or three."""
+    if images.shape[1] != 3:
+        return images
+    luma = colour_turn(images.device, images.dtype)[0][0].view(1, 3, 1, 1)
+    return (images * luma).sum(1, keepdim=True)
 
 
 @cache

@@ -10,7 +10,7 @@ from workbench.registry import register
 BATCH = "training.batch_size"
 
 
-@register("sampler", "random", title="Random images", params=NoParams, source="Boudiaf et al. 2020, Section 6.2")
+@register("sampler", "random", title="Random images", params=NoParams, source="Boudiaf et al. 2020, Section 6.3")
 class RandomSampler:
     """Every image once per epoch in a new order; images that do not fill a batch wait for the next epoch.
 
@@ -48,7 +48,7 @@ class LongTailedParams(Params):
 
 @register(
     "sampler", "long_tailed", title="Long-tailed", params=LongTailedParams,
-    source="Prototype softmax cross entropy, long-tailed experiments: class i keeps n_max ρ^(-i/(C-1)) images",
+    source="Prototype softmax cross entropy, Section 5.2: class i keeps n_max ρ^(-i/(C-1)) images",
 )  # fmt: skip
 class LongTailedSampler:
     """Random batches from a training half that is made long-tailed: class 0 keeps most images, the last class fewest.
@@ -86,7 +86,7 @@ class ClassesImagesParams(Params):
 
 @register(
     "sampler", "classes_images", title="Classes x images", params=ClassesImagesParams,
-    source="Instance cross entropy 2019, Section 4 (C x N_c batches)",
+    source="Wang et al. 2019 (ICE), Section 4.1 (C x N_c batches)",
     images_of_class="images_per_class",
 )  # fmt: skip
 class ClassesImagesSampler:

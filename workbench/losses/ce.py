@@ -40,7 +40,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
 @register(
     "loss", "ce", title="Cross-entropy (CE)", params=CEParams, needs_pairs=False,
     family="Classification", formula="mean −log softmax_y(W z + b)",
-    source="Boudiaf et al. 2020, Section 6.1", batch="any",
+    source="Boudiaf et al. 2020, Section 6.3", batch="any",
     defaults={
         "cub": REGULARISED | {"training.lr": 0.02, "training.momentum": 0.0, "embedding.batch_norm": False},
         "cars": REGULARISED | {"training.lr": 0.05, "training.momentum": 0.0, "embedding.batch_norm": True},

@@ -33,16 +33,16 @@ TRAINED: Values = {  # new layers learn ten times faster than the others, whose 
 @register(
     "loss", "ice", title="Instance cross-entropy (ICE)", params=ICEParams, needs_pairs=True,
     family="Pairs and triplets", formula="mean_p −log(exp(s s_ap) / (exp(s s_ap) + Σ_n exp(s s_an)))",
-    source="Wang et al. 2019 (instance cross-entropy), Eq. 5 for the value, Eq. 11 to 15 for the gradient",
+    source="Wang et al. 2019 (ICE), Eq. 5 for the value, Eq. 11 to 15 for the gradient",
     batch="classes × images; the paper: 6 × 10 (CUB, Cars), 90 × 2 (SOP)",
     defaults={
         "cub": TRAINED | {"training.batch_size": 60, "sampler.images_per_class": 10},
         "cars": TRAINED | {"training.batch_size": 60, "sampler.images_per_class": 10},
         "sop": {"scale": 64.0} | TRAINED | {"training.batch_size": 180, "sampler.images_per_class": 2},
     },
-    defaults_source="Wang et al. 2019 (instance cross-entropy), Section 4.1; s of SOP: Table 2 (none for CUB, Cars)",
+    defaults_source="Wang et al. 2019 (ICE), Section 4.1; s of SOP: Table 2 (none for CUB, Cars)",
     search=NETWORK_RATE | {
-        "scale": between(8, 80, "Wang et al. 2019 (instance cross-entropy), Table 2: 16 to 80; 8 too", log=True),
+        "scale": between(8, 80, "Wang et al. 2019 (ICE), Table 2: 16 to 80; 8 too", log=True),
     },
 )  # fmt: skip
 class ICE(BatchLoss[ICEParams]):

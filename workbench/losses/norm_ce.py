@@ -15,7 +15,9 @@ from workbench.registry import register
 class NormCEParams(Params):
     """Parameters of the cross-entropy of normalised embeddings and proxies."""
 
-    temperature: float = param(0.05, gt=0, le=10, symbol="τ", help="Divides every cosine; lower is sharper.")
+    temperature: float = param(
+        0.05, gt=0, le=10, symbol="τ", help="Divides every cosine; lower is sharper. Eq. 12 writes its inverse."
+    )
     proxy_lr: float = proxy_rate(1.0)
 
 

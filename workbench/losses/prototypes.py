@@ -97,7 +97,7 @@ def uniform(num_classes: int, dim: int, seed: int = 0) -> Tensor:
         ValueError: no class or no dimension.
 
     Source:
-        Prototype softmax cross entropy, the random prototypes of Table 8.
+        Prototype softmax cross entropy, the random prototypes of Table 7.
     """
     if num_classes < 1 or dim < 1:
         raise ValueError(f"prototypes need classes and dimensions: got {num_classes} and {dim}")

@@ -50,7 +50,7 @@ DIMENSIONS = {  # smallest and largest D - C; from D = C - 1 on, repelling proto
 @register(
     "loss", "psce", title="Prototype softmax cross-entropy (PSCE)", params=PSCEParams,
     family="Classification", formula="mean −log softmax_y(z · p_k), p_k fixed",
-    needs_pairs=False, source="Prototype softmax cross entropy, Eq. 4 and Section 4; prototypes of Section 4.3",
+    needs_pairs=False, source="Prototype softmax cross entropy, Eq. 7; prototypes of Section 4.5",
     batch="any; the paper: two views of each image", dimensions=DIMENSIONS,
     spans={"of": "prototypes", "auto": -1, "simplex": -1},
     defaults={"cifar10": TWO_VIEWS | {"embedding.dim": 10}, "cifar100": TWO_VIEWS | {"embedding.dim": 100}},

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torchvision.transforms import functional
 
 from workbench import registry
 from workbench.datasets.augment import LUMA, turned
@@ -143,6 +144,19 @@ def test_jitter_changes_brightness_and_stays_in_range():
     assert 0.65 < bright.max() < 0.71
     wild = augmentation("crop_flip", jitter=1.0)(pictures(n=50), generator=seeded())
     assert 0 <= wild.min() <= wild.max() <= 1
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_jitter_is_that_of_torchvision_for_the_same_factors(channels):
+    images, draws = pictures(n=8, channels=channels), seeded(5)
+    found = augmentation("crop_flip", crop=1.0, fixed=True, flip=False, jitter=0.4)(images, generator=seeded(5))
+    _, _, bright, contrast, saturation = torch.rand(5, 8, generator=draws) * 0.8 + 0.6  # the first two place the crop
+    for number in range(8):
+        expected = functional.adjust_brightness(images[number], bright[number].item())
+        expected = functional.adjust_contrast(expected, contrast[number].item())
+        if channels == 3:
+            expected = functional.adjust_saturation(expected, saturation[number].item())
+        torch.testing.assert_close(found[number], expected, atol=1e-3, rtol=0)  # torchvision's luma has four digits
 
 
 def test_the_form_keeps_wrong_values_out():

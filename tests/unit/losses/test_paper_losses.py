@@ -91,7 +91,7 @@ def test_psce_with_canonical_prototypes_is_cross_entropy_on_the_raw_outputs():
 
 @pytest.mark.parametrize("normalised", [False, True])
 @pytest.mark.parametrize("without", [False, True])
-def test_psce_and_its_ablations_are_eq_4(batch, normalised, without):
+def test_psce_and_its_ablations_are_eq_7(batch, normalised, without):
     loss = loss_of("psce", normalised=normalised, without_own_class=without)
     p = loss.prototypes.double()
 

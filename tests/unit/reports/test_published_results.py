@@ -12,6 +12,7 @@ from workbench.comparing.published_tables import beside, own_values, tables
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig
 from workbench.events import Ended
 from workbench.reports.gathering import gather
+from workbench.settings.presets import presets
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
@@ -123,6 +124,29 @@ def test_what_differs_is_said():
     assert own_values(ce, {"recall@1": 0.5, "recall@2": float("nan")})[0] == 50
     assert isnan(own_values(ce, {"recall@1": 0.5})[1])
     assert published_tables.NAMES["resnet50"] == "ResNet-50"
+
+
+@pytest.mark.parametrize(
+    ("paper", "keys"),
+    [("Wang et al. 2019", ["cub-ice", "cars-ice", "sop-ice"]),
+     ("Boudiaf", ["cub-ce", "cars-ce", "sop-ce", "inshop-ce"])],
+)  # fmt: skip
+def test_a_paper_s_preset_has_the_network_and_the_size_of_its_own_tables(paper, keys):
+    configs = {preset.key: preset.config for preset in presets()}
+    for key in keys:
+        own = [table for table in beside(configs[key], {"recall@1": 0.5}) if table.paper.startswith(paper)]
+        assert own
+        assert [sentence for table in own for sentence in table.differences(configs[key])] == []
+
+
+def test_methods_that_train_a_classifier_in_one_stage_are_compared_by_it():
+    tailed = [table for table in tables() if table.note.startswith("long-tailed")]
+    assert len(tailed) == 6
+    for table in tailed:
+        assert table.metrics == ("classifier/top-1", "linear/top-1")
+        one_stage = {row.method for row in table.rows if not isnan(row.values[0])}
+        assert one_stage == {"SCE", "BSCE-SCE", "Focal", "BSCE-Focal", "LDAM-DRW"}
+        assert all(isnan(row.values[0]) != isnan(row.values[1]) for row in table.rows)
 
 
 def test_a_linear_probe_of_the_last_epoch_stands_beside_a_paper_whichever_epoch_was_best(tmp_path):

@@ -85,7 +85,7 @@ def test_held_out_classes_choose_the_objective(place, started):
 def test_a_papers_sweep_is_started_by_name_with_other_values(place, started):
     said = sweep(place, "start", "ice-scale", "--detach")
     assert "6 settings, 6 runs" in said
-    assert "Source: Wang et al. 2020 (ICE), Table 2" in sweep(place, "show", 1)
+    assert "Source: Wang et al. 2019 (ICE), Table 2" in sweep(place, "show", 1)
     assert "2 settings" in sweep(place, "start", "ice-scale", "-p", "loss.scale=8,16", "--detach")
     assert "40 settings, 40 runs, by validation/MAP@R." in sweep(place, "start", "ccp-proxies-penalty", "--detach")
     listed = CliRunner().invoke(cli, ["sweep", "presets"]).output
