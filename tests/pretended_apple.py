@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch._C import DisableTorchFunctionSubclass
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
@@ -44,7 +45,7 @@ class AppleGpu(TorchFunctionMode):
             self._refuse(func, name, args, kwargs)
         if name == "norm":  # in Python, where torch warns about every subclass
             args = tree_map(lambda leaf: leaf.as_subclass(Tensor) if isinstance(leaf, OnApple) else leaf, args)
-        with torch._C.DisableTorchFunctionSubclass():
+        with DisableTorchFunctionSubclass():
             result = func(*args, **kwargs)
         if not there or (name == "__get__" and not isinstance(result, Tensor)):
             return result

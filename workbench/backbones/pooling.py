@@ -26,8 +26,12 @@ class MaxOfParts(nn.AdaptiveMaxPool2d):
     On Apple's GPU torch's own values and shape are wrong where s does not divide h and w.
     """
 
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self.count = count
+
     def forward(self, features: Tensor) -> Tensor:
-        count = self.output_size
+        count = self.count
         if features.device.type != "mps" or not any(side % count for side in features.shape[2:]):
             pooled: Tensor = super().forward(features)
             return pooled

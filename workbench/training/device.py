@@ -58,7 +58,7 @@ def words(device: torch.device) -> str:
 def computes_bf16(device: torch.device) -> bool:
     """Whether a CUDA device multiplies bf16; GPUs before Ampere emulate it, slowly, and cuDNN convolves none there."""
     with torch.cuda.device(device):
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
 def precision_on(device: torch.device, wanted: str) -> str:
