@@ -1,13 +1,21 @@
-"""A window on a large workspace that a benchmark drives offscreen, with the longest stall."""
+"""A window on a large workspace that a benchmark drives offscreen, with the longest stall.
+
+A 5 ms timer ticks on the window's thread: the gap between two ticks, less its interval, is a stall. `ready` is the
+longest stall less the time in which the thread waited for a core, which other programs take from it: what is left is
+its own work and its waits for other threads of the window, such as one that holds the interpreter lock. `work` is the
+longest processor time of the window's thread from tick to tick.
+"""
 
 import json
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 
+from core_waits import Waits
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
+TICK = 0.005  # seconds
 STEP = "step "  # begins a line that reports a step
 
 
@@ -35,22 +43,37 @@ class DrivenWindow:
         self.session.set_catalog(catalog.current())
         self.session.noticed.connect(lambda notice: tell(at=f"notice: {notice}"))
         self.window = MainWindow(self.session)
-        self._last, self.stall = perf_counter(), 0.0  # seconds, the longest since `begin`
-        self._ticker = QTimer(self.window, interval=5)
+        self.stall = self.ready = self.work = 0.0  # seconds, the longest since `begin`
+        self._waits = Waits()
+        self._last = self._now()
+        self._ticker = QTimer(self.window, interval=round(1000 * TICK))
         self._ticker.timeout.connect(self._tick)
         self._ticker.start()
         self.window.resize(1440, 900)
         self.window.show()
         self.window.make_ready()
 
+    def _now(self) -> tuple[float, float, float]:
+        """Seconds: of the clock, without waits for a core, and of processor time of this thread."""
+        clock = perf_counter()
+        return clock, clock - self._waits.so_far() / 1000, thread_time()
+
     def _tick(self) -> None:
-        now = perf_counter()
-        self.stall, self._last = max(self.stall, now - self._last - 0.005), now
+        before, self._last = self._last, self._now()
+        stall, ready, work = (now - then for now, then in zip(self._last, before, strict=True))
+        self.stall, self.ready = max(self.stall, stall - TICK), max(self.ready, ready - TICK)
+        self.work = max(self.work, work)
 
     def begin(self) -> float:
         """Count stalls from now on; returns the time."""
-        self._last, self.stall = perf_counter(), 0.0
-        return self._last
+        self.stall = self.ready = self.work = 0.0
+        self._last = self._now()
+        return self._last[0]
+
+    @property
+    def stalls(self) -> dict[str, float]:
+        """The longest since `begin`, milliseconds, for `tell`."""
+        return {"stall": 1000 * self.stall, "ready": 1000 * self.ready, "work": 1000 * self.work}
 
     def turn(self, milliseconds: int) -> None:
         """Run the event loop of the window for some milliseconds."""

@@ -7,7 +7,8 @@ Drawn embeddings of clustered classes are imported into a workspace in FOLDER (m
 then a window opens on it offscreen: Map (PCA), Retrieval (all queries, the worst first; causes of failure; order,
 filter and scrolling), Report (preview, then a written report), and Map again (UMAP of a sample that it says).
 The import and the window are processes of their own; memory is resident memory (RSS), which counts files that are
-mapped, sampled ten times a second. "others" is the sum of the processes that the window starts.
+mapped, sampled ten times a second. "others" is the sum of the processes that the window starts. "stall", "ready" and
+"work" are milliseconds, explained in driven_window.py.
 
 --neighbours exact: the import searches exactly, as it always does outside this script: a million times a million takes
 hours on two cores. "classes": each sample searches its own class and the seven nearest, so that ranks beyond them are
@@ -134,7 +135,7 @@ class Driver(DrivenWindow):
         seconds = perf_counter() - began
         self.turn(AFTER)
         said = f"given up after {self.limit:.0f} s" if given_up else note()
-        tell(end=name, seconds=seconds, stall=1000 * self.stall, note=said)
+        tell(end=name, seconds=seconds, note=said, **self.stalls)
 
     def page(self, name: str):
         """A page of the window."""
@@ -267,9 +268,9 @@ def measure(phase: str) -> int:
                 print(f"    {fact['at']}  ({fact.get('seconds', 0):.0f} s, load {os.getloadavg()[0]:.0f})", flush=True)
             else:
                 own, others = peaks.look()
-                stall = f"  stall {fact['stall']:6.0f} ms" if "stall" in fact else ""
+                stalls = "".join(f"  {kind} {fact[kind]:4.0f}" for kind in ("stall", "ready", "work") if kind in fact)
                 print(
-                    f"{fact['end']:32} {fact['seconds']:8.2f} s  {own:6.0f} MB, others {others:6.0f} MB{stall}  "
+                    f"{fact['end']:32} {fact['seconds']:8.2f} s  {own:6.0f} MB, others {others:6.0f} MB{stalls}  "
                     f"{fact['note']}", flush=True,
                 )  # fmt: skip
         peaks.end()

@@ -25,6 +25,7 @@ import psutil
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini")
 
+from core_waits import Waits
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView
 
@@ -39,19 +40,6 @@ from workbench.workspace import Workspace
 
 TICK = 5  # ms
 WAYS = ["thread", "process", "idle"]
-
-
-class Waits:
-    """Milliseconds in which the thread that creates it waited for a core; 0 where the system does not say."""
-
-    def __init__(self) -> None:
-        try:
-            self._file: int | None = os.open("/proc/thread-self/schedstat", os.O_RDONLY)  # opening takes 0.1 ms
-        except OSError:
-            self._file = None
-
-    def so_far(self) -> float:
-        return 0.0 if self._file is None else int(os.pread(self._file, 100, 0).split()[1]) / 1e6
 
 
 class Stalls(QObject):
