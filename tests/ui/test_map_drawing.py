@@ -18,7 +18,7 @@ from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing import cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
-from workbench.ui.pages.map.drawing.cover import Cover
+from workbench.ui.pages.map.drawing.cover import MOST, Cover, evenly
 from workbench.ui.pages.map.drawing.extent import diameter
 from workbench.ui.pages.map.drawing.spatial import inside
 from workbench.ui.pages.map.hover_card import GAP, beside, covered
@@ -560,3 +560,15 @@ def test_names_that_differ_in_their_middle_alone_can_be_told_apart(qtbot):
     texts = [name.text for name in canvas.names.drawn]
     assert len(set(texts)) == len(texts) == 3
     assert not set(texts) & set(names), "they do not fit"
+
+
+def test_names_are_placed_from_an_even_sample_of_very_many_points():
+    places = np.random.default_rng(0).uniform(0, 300, (3 * MOST + 7, 2))
+    group = np.arange(len(places)) % 5
+    sample = evenly(np.arange(len(places)))
+    assert len(sample) <= MOST
+    assert np.ptp(np.diff(sample)) == 0
+    assert np.array_equal(evenly(sample), sample)
+    box = QRectF(20, 20, 60, 20)
+    of_all, of_sample = (Cover(places[rows], group[rows], (300, 300)) for rows in (slice(None), sample))
+    assert of_all.hidden(box) == of_sample.hidden(box) > 0

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.projection.coordinates import has_coordinates
+
 SIDE = 128  # cells along the longer side
 BLUR = 2.0  # cells, standard deviation of the Gaussian that a point is
 MARGIN = 3 * BLUR  # cells around the points
@@ -29,7 +31,7 @@ def contours(points: np.ndarray, shares: tuple[float, ...] = SHARES) -> tuple[Co
     from contourpy import LineType, contour_generator
     from scipy.ndimage import gaussian_filter
 
-    points = points[np.isfinite(points).all(1)].astype(float)
+    points = points[has_coordinates(points)].astype(float)
     if len(points) < FEWEST:
         return ()
     low, high = points.min(0), points.max(0)

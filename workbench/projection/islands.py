@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from workbench.projection.coordinates import corners, has_coordinates
+
 SIDES = {2: 32, 3: 12}  # cells along the longest side of a map, by its dimensions
 
 
@@ -21,12 +23,12 @@ def clusters(points: np.ndarray, whole: np.ndarray, side: int = 0) -> np.ndarray
         whole: [m, k], all points of the map: the longer side of their box holds `side` cells.
         side: of SIDES unless given.
     """
-    placed, all_placed = np.isfinite(points).all(1), whole[np.isfinite(whole).all(1)]
+    placed, all_placed = has_coordinates(points), whole[has_coordinates(whole)]
     numbers = np.full(len(points), -1)
     if not placed.any() or not len(all_placed):
         return numbers
     side = side or SIDES[whole.shape[1]]
-    low, high = all_placed.min(0), all_placed.max(0)
+    low, high = corners(all_placed)
     cell = float((high - low).max()) / side or 1.0
     cells = tuple(np.clip(((points[placed] - low) / cell).astype(int), 0, side).T[::-1])
     filled = np.zeros((side + 1,) * len(cells), bool)

@@ -14,6 +14,7 @@ from workbench.entries import catalog as catalogs
 from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.progress import duration
+from workbench.projection.coordinates import has_coordinates
 from workbench.projection.params import in_words
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import said_of
@@ -207,7 +208,7 @@ def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
         newest = stored[-1]
         points, proxies = workspace.coordinates(newest.id)
         trust = "" if newest.trustworthiness is None else f", trustworthiness {newest.trustworthiness:.4f}"
-        placed = np.isfinite(points).all(1)
+        placed = has_coordinates(points)
         of_some = f"{said_of(newest.params, ids, placed)}, epoch {best.epoch}"
         params = f" ({words})" if (words := in_words(newest.params)) else ""
         said = f"UMAP{params}, seed {newest.seed}{trust}; {of_some}"

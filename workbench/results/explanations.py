@@ -89,7 +89,8 @@ class FailedQueries:
         self.pairs, self.hubs = pairs, hubs
         self.counts = failures.counts()  # by cause, in order of precedence
         self._stored, self._failures, self._names = stored, failures, class_names
-        self._row = dict(zip(stored.sample_ids.tolist(), range(len(stored.sample_ids)), strict=True))
+        self._by_id = np.argsort(stored.sample_ids)  # rows; a dict of a million ids holds the interpreter lock
+        self._sorted_ids = stored.sample_ids[self._by_id]
 
     def of_cause(self, cause: str) -> np.ndarray:
         """Sample ids [m] int64 of the failed queries with a cause, one of `failures.CAUSES`."""
@@ -103,9 +104,9 @@ class FailedQueries:
 
     def about(self, sample_id: int) -> Explanation | None:
         """Explain why a query failed; None if it did not fail, or is no query of this evaluation."""
-        row, failures = self._row.get(sample_id, -1), self._failures
-        at = int(np.searchsorted(failures.rows, row))
-        if row < 0 or at >= len(failures.rows) or failures.rows[at] != row:
+        row, failures = self._row_of(sample_id), self._failures
+        at = len(failures.rows) if row is None else int(np.searchsorted(failures.rows, row))
+        if row is None or at >= len(failures.rows) or failures.rows[at] != row:
             return None
         causes = list(self.counts)
         holding = [causes[number] for number in np.flatnonzero(failures.holds[at]).tolist()]
@@ -137,18 +138,29 @@ class FailedQueries:
 
         At most `most` of these are named, nearest first. Compares the query with every embedding: not for the window's
         thread.
+
+        Raises:
+            KeyError: it is no sample of this evaluation.
         """
-        rows, ranks, similarities = mistakes.missed(self._stored, self._row[sample_id], 0)
+        row = self._row_of(sample_id)
+        if row is None:
+            raise KeyError(sample_id)
+        rows, ranks, similarities = mistakes.missed(self._stored, row, 0)
         later = int(np.searchsorted(ranks, beyond, side="right"))
         chosen = slice(later, later + most)
-        label = int(self._stored.labels[self._row[sample_id]])
+        label = int(self._stored.labels[row])
         near = [
-            Neighbour(rank, int(self._stored.sample_ids[row]), similarity, True, label, self._name(label))
-            for row, rank, similarity in zip(
+            Neighbour(rank, int(self._stored.sample_ids[other]), similarity, True, label, self._name(label))
+            for other, rank, similarity in zip(
                 rows[chosen].tolist(), ranks[chosen].tolist(), similarities[chosen].tolist(), strict=True
             )
         ]
         return Standing(near, len(rows) - later, ranks, int(self._stored.searched().sum()) - 1)
+
+    def _row_of(self, sample_id: int) -> int | None:
+        at = int(np.searchsorted(self._sorted_ids, sample_id))
+        there = at < len(self._sorted_ids) and self._sorted_ids[at] == sample_id
+        return int(self._by_id[at]) if there else None
 
     def _ids(self, rows: np.ndarray) -> np.ndarray:
         return np.asarray(self._stored.sample_ids[rows])

@@ -99,9 +99,10 @@ def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) ->
     except DatabaseError as error:
         raise explain(error, workspace.database) from None
     rows, ids = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
-    if not np.isin(sample_ids, ids).all():
+    order = np.argsort(ids)
+    places = order[np.searchsorted(ids[order[:-1]], sample_ids)] if len(ids) else np.empty(0, np.int64)
+    if not np.array_equal(ids[places], sample_ids):  # np.isin holds the interpreter lock for as long as it takes
         raise Problem(f"The ranking of evaluation {evaluation_id} names samples that its data set has not.")
     row_to_query = np.full(int(rows.max()) + 1 if len(rows) else 0, -1, np.int32)
-    order = np.argsort(ids)
-    row_to_query[rows[order[np.searchsorted(ids, sample_ids, sorter=order)]]] = np.arange(len(sample_ids))
+    row_to_query[rows[places]] = np.arange(len(sample_ids))
     return row_to_query

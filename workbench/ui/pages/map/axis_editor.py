@@ -79,9 +79,13 @@ class AxisEditor(QWidget):
         item.setToolTip("" if on else plain_tip(otherwise))
 
     def _fill(self, chosen: Direction) -> None:
-        """List what the ends can be, with the ends of `chosen` where they are among them, else the first two."""
-        ends = self._images if self.kind.currentData() == SAMPLES else self._classes
-        if ends is self._listed:
+        """List what the ends can be, with the ends of `chosen` where they are among them, else the first two.
+
+        A component has no ends: its boxes are hidden, and tens of thousands of classes are listed when they are asked.
+        """
+        kind = self.kind.currentData()
+        ends = self._images if kind == SAMPLES else self._classes
+        if kind == COMPONENT or ends is self._listed:
             return
         self._listed = ends
         for position, box in enumerate((self.first, self.second)):

@@ -7,6 +7,7 @@ import numpy as np
 
 from workbench.problem import Problem
 from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
+from workbench.projection.coordinates import has_coordinates
 from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
@@ -70,7 +71,7 @@ class MapData:
     @property
     def placed(self) -> int:
         """How many points have finite coordinates."""
-        return int(np.isfinite(self.points).all(1).sum())
+        return int(has_coordinates(self.points).sum())
 
     @property
     def stars(self) -> int:
@@ -88,7 +89,7 @@ class MapData:
     @property
     def classes(self) -> list[tuple[int, str]]:
         """Label and name of each class with a point on the map, in the order of labels."""
-        there = np.unique(self.labels[np.isfinite(self.points).all(1)]).tolist()
+        there = np.unique(self.labels[has_coordinates(self.points)]).tolist()
         return [(label, self.class_name(label)) for label in there]
 
     def verdict(self, row: int) -> str:
@@ -250,7 +251,7 @@ def _data(
     run, stored_proxies = workspace.run(evaluation.run_id), workspace.proxies(evaluation_id)
     if len(points) != len(queries.sample_ids):
         raise Problem("The stored map does not belong to this evaluation.", todo="Evaluate the run again.")
-    placed = np.isfinite(points).all(1)
+    placed = has_coordinates(points)
     if stored_proxies is not None and proxies is not None and not placed.all():  # of classes that are not on this map
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)

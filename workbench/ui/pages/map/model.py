@@ -7,6 +7,7 @@ from enum import Enum, auto
 import numpy as np
 
 from workbench.projection.axes import ACROSS, UP
+from workbench.projection.coordinates import has_coordinates
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.epochs.chain import Chain
@@ -223,7 +224,7 @@ class MapModel:
         """MAP@R [g] of each class, 0..1 or NaN; None unless the groups are classes."""
         if self.drawn is None or self.groups is None or self.groups.labels is None:
             return None
-        known = np.isfinite(self.drawn.ap) & np.isfinite(self.drawn.points).all(1)
+        known = np.isfinite(self.drawn.ap) & has_coordinates(self.drawn.points)
         group, count = self.groups.of[known], len(self.groups.names)
         sums = np.bincount(group, self.drawn.ap[known], count)
         with np.errstate(invalid="ignore"):
@@ -271,7 +272,7 @@ class MapModel:
         """Bool [n]: points with finite coordinates whose group is not hidden."""
         if self.drawn is None:
             return np.empty(0, bool)
-        visible: np.ndarray = np.isfinite(self.drawn.points).all(1)
+        visible: np.ndarray = has_coordinates(self.drawn.points)
         if self.groups is not None and self.hidden:
             visible &= ~np.isin(self.groups.of, list(self.hidden_groups))
         return visible

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.projection.coordinates import corners, has_coordinates
+
 STEEPEST = 90.0  # degrees
 
 
@@ -58,8 +60,8 @@ class Space:
         if self.middle is not None:
             return
         tables = [self.points] if self.proxies is None else [self.points, self.proxies]
-        every = np.concatenate([table[np.isfinite(table).all(1)] for table in tables])
-        middle = (every.min(0) + every.max(0)) / 2 if len(every) else np.zeros(3, np.float32)
+        every = np.concatenate([table[has_coordinates(table)] for table in tables])
+        middle = np.add(*corners(every)) / 2 if len(every) else np.zeros(3, np.float32)
         reach = float(np.linalg.norm(every - middle, axis=1).max()) if len(every) else 1.0
         object.__setattr__(self, "middle", middle)
         object.__setattr__(self, "reach", reach or 1.0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.colours import NEUTRAL, class_colours, rgb
 from workbench.numerals import significant
+from workbench.projection.coordinates import has_coordinates
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.columns import Column
 from workbench.ui.pages.map.colours.groups import Groups, Scale
@@ -61,8 +62,8 @@ def grouped(
     elif column.words or colouring in ("split", "tag"):
         groups = _by_words(column, column.of(data.ids), tokens)
     else:
-        groups = _by_number(column, column.of(data.ids), np.isfinite(data.points).all(1), tokens, limits)
-    placed = np.isfinite(data.points).all(1)
+        groups = _by_number(column, column.of(data.ids), has_coordinates(data.points), tokens, limits)
+    placed = has_coordinates(data.points)
     return groups if placed.all() else _of_placed(groups, placed)
 
 

@@ -9,9 +9,10 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from workbench.projection.coordinates import has_coordinates
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing.cover import Cover
+from workbench.ui.pages.map.drawing.cover import Cover, evenly
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.widgets.labels import shortened
@@ -51,7 +52,7 @@ class ClassNames(pg.GraphicsObject):
         self.wanted = True
         self.drawn: list[Name] = []  # at the last paint
         self._centres = np.empty((0, 2))
-        self._points = np.empty((0, 2))  # points that names should not hide
+        self._points = np.empty((0, 2))  # an even sample of the points that names should not hide
         self._group = np.empty(0, np.int64)
         self._texts: list[str] = []
         self._colours: list[int] = []
@@ -74,7 +75,8 @@ class ClassNames(pg.GraphicsObject):
             self._texts = [groups.names[group] for group in shown]
             self._colours = groups.colours[shown].tolist()
             seen = ~np.isin(groups.of, list(hidden))
-            self._points, self._group = data.points[seen], groups.of[seen]
+            some = evenly(np.flatnonzero(seen))
+            self._points, self._group = data.points[some], groups.of[some]
         self.update()
 
     def keep_clear(self, area: QRectF) -> None:
@@ -144,7 +146,7 @@ class ClassNames(pg.GraphicsObject):
 
 def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The mean [g, 2] of the points [n, 2] of each group that have finite coordinates, and their number [g]."""
-    placed = np.isfinite(points).all(1)
+    placed = has_coordinates(points)
     group, points = group[placed], points[placed].astype(float)
     counts = np.bincount(group, minlength=count)
     sums = np.stack([np.bincount(group, points[:, axis], count) for axis in (0, 1)], 1)

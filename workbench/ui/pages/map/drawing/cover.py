@@ -3,10 +3,16 @@
 import numpy as np
 from PySide6.QtCore import QRectF
 
+from workbench.projection.coordinates import has_coordinates
 from workbench.projection.islands import islands
 
 CELL = 6  # px
 MOST = 20_000  # points that are examined; of more, an even sample
+
+
+def evenly(rows: np.ndarray) -> np.ndarray:
+    """At most MOST of n rows, in equal steps from the first."""
+    return rows[:: max(1, -(-len(rows) // MOST))]
 
 
 class Cover:
@@ -19,9 +25,8 @@ class Cover:
 
     def __init__(self, places: np.ndarray, group: np.ndarray, size: tuple[float, float]) -> None:
         width, height = (int(side // CELL) + 1 for side in size)
-        every = max(1, -(-len(places) // MOST))
-        places, group = places[::every], group[::every]
-        seen = np.isfinite(places).all(1) & (places >= 0).all(1) & (places < size).all(1)
+        places, group = evenly(places), evenly(group)
+        seen = has_coordinates(places) & (places >= 0).all(1) & (places < size).all(1)
         columns, rows = (places[seen] // CELL).astype(int).T
         cost = np.zeros((height, width))
         if len(columns):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from workbench.projection.coordinates import corners, has_coordinates
+
 SIDE = 256  # cells along each side; a cell's number then fits 16 bits, which NumPy sorts in linear time
 LEAST = 1e-6  # height and width of a map whose points are all equal
 FAR = 8  # for an outline at least this many times as large as the map, the points are tested without the grid
@@ -132,9 +134,9 @@ def box_around(points: np.ndarray, margin: float = 0.0) -> Box | None:
 
     None if no point is finite.
     """
-    finite = points[np.isfinite(points).all(1)]
+    finite = points[has_coordinates(points)]
     if not len(finite):
         return None
-    (left, low), (right, high) = finite.min(0).tolist(), finite.max(0).tolist()
+    (left, low), (right, high) = (corner.tolist() for corner in corners(finite))
     room = margin * max(right - left, high - low, LEAST)
     return left - room, low - room, right + room, high + room
