@@ -61,6 +61,26 @@ def test_only_the_line_of_a_run_that_changed_is_touched(qtbot, session, live):
     assert [item.now.done for item in heard] == [12]
 
 
+@pytest.mark.parametrize(
+    ("problem", "said"), [("", "Paused, 4 / 100"), ("The disk is full.", "Paused: The disk is full, 4 / 100")]
+)
+def test_the_line_of_a_paused_run_counts_no_time(qtbot, session, live, problem, said):
+    dock, shown = ActivityDock(session.activity), RunActivity(session)
+    qtbot.addWidget(dock)
+    with session.workspace.writing() as db:
+        db.execute(
+            "update runs set status = 'waiting', problem = ?, done = 4, seconds_left = 135 where id = ?",
+            (problem, live[-1]),
+        )
+    session.follower.look()
+    shown.refresh()
+    qtbot.waitUntil(lambda: any(item.now.done == 4 for item in session.activity.items))
+    item = next(item for item in session.activity.items if item.now.done == 4)
+    dock.line.show_item(item)
+    assert dock.line.text.text().endswith(f": {said}")
+    assert dock.line.left.text() == ""
+
+
 def test_many_jobs_that_change_in_one_turn_are_shown_once(qtbot, session, monkeypatch):
     dock = ActivityDock(session.activity)
     qtbot.addWidget(dock)

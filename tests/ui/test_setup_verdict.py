@@ -80,3 +80,12 @@ def test_a_batch_is_offered_only_as_the_config_takes_it(draft, devices, fits, re
     if repair is not None:
         draft.set(repair[1], repair[2])
         assert judged(draft, None).reasons == []
+
+
+def test_the_nearest_name_of_a_model_is_offered_with_one_click(draft):
+    draft.set("backbone.name", "timm")
+    draft.set("backbone.model", "convnxt_ato")
+    config = judged(draft, None).config
+    verdict = judged(draft, (config, Problem("No such model.", field="backbone.model", fits="convnext_atto")))
+    assert verdict.bad_paths == ["backbone.model"]
+    assert verdict.repair == ("Use convnext_atto", "backbone.model", "convnext_atto")

@@ -7,9 +7,12 @@ from torch import Tensor, nn
 
 from workbench import registry
 from workbench.backbones.head import EmbeddingHead
+from workbench.problem import Problem
 
 if TYPE_CHECKING:
     from workbench.config import EmbeddingParams
+
+SIDES = (16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384)  # px, tried where a network cannot take images
 
 
 class EmbeddingModel(nn.Module):
@@ -27,11 +30,49 @@ class EmbeddingModel(nn.Module):
         self.register_buffer("std", torch.tensor(std).view(1, -1, 1, 1))
 
     def features(self, images: Tensor) -> Tensor:
-        """Features [n, f] before the embedding head; inputs that are features already are returned unchanged."""
+        """Features [n, f] before the embedding head; inputs that are features already are returned unchanged.
+
+        Raises:
+            Problem: images that are too small for the backbone.
+        """
         if images.ndim == 2:
             return images
-        features: Tensor = self.backbone((images - self.mean) / self.std)
+        try:
+            features: Tensor = self.backbone((images - self.mean) / self.std)
+        except RuntimeError as error:
+            if type(error) is not RuntimeError or (least := self._least_side(images)) is None:
+                raise  # what torch cannot compile has a type of its own
+            side = min(images.shape[-2:])
+            raise Problem(
+                f"Images of {side} px are too small for this backbone: it takes them from about {least} px on.",
+                kept="Nothing was started.",
+                todo="Choose a larger image size, and mind the crop of the augmentation.",
+                field="dataset.image_size",
+            ) from error
         return features
+
+    @torch.no_grad()
+    def _least_side(self, images: Tensor) -> int | None:
+        """The smallest of SIDES that the backbone takes, if not even one image of this size goes through; else None."""
+        training = {module for module in self.backbone.modules() if module.training}
+        self.backbone.eval()  # no statistics of batch-norm change
+        height, width = images.shape[-2:]
+        larger = [(side, side) for side in SIDES if side > min(height, width)]
+        try:
+            takes = (size for size in [(height, width), *larger] if self._takes(images, size))
+            first = next(takes, None)
+            return None if first is None or first == (height, width) else first[0]
+        finally:
+            for module in training:
+                module.training = True
+
+    def _takes(self, images: Tensor, size: tuple[int, int]) -> bool:
+        """Whether one image of that height and width goes through the backbone."""
+        try:
+            self.backbone(images.new_zeros(1, images.shape[1], *size))
+        except (RuntimeError, Problem):
+            return False
+        return True
 
     def forward(self, images: Tensor) -> Tensor:
         embeddings: Tensor = self.head(self.features(images))

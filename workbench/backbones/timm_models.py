@@ -175,9 +175,10 @@ def _made(params: TimmParams) -> Any:
     if params.drop_path:
         options["drop_path_rate"] = params.drop_path
     if not timm.is_model(params.model.partition(".")[0]):
-        raise _refused(
-            params.model, "is not a model of timm",
-            f"Similar names: {', '.join(_similar(params.model, timm.list_models()))}. `timm.list_models()` lists all.",
+        similar = _similar(params.model, timm.list_models())
+        raise Problem(
+            f"timm has no model {params.model!r}.", kept="Nothing was started.",
+            todo=f"Similar names: {', '.join(similar)}.", field="backbone.model", fits=similar[0],
         )  # fmt: skip
     try:
         try:
@@ -305,4 +306,5 @@ def _wrong_size(name: str, side: int, why: str) -> Problem:
         f"Images of {side} px do not go with {name}: {why}.",
         kept="Nothing was started.",
         todo="Set the image size of the data set and the crop of the augmentation.",
+        field="dataset.image_size",
     )

@@ -36,7 +36,8 @@ class RunActivity(QObject):
                 self._end(run_id, item, now)
 
     def _tell(self, item: ActivityItem, run: Run) -> None:
-        progress = Progressed(run.done, run.total, _words(run), run.seconds_left or None)
+        left = None if run.status == "waiting" else run.seconds_left or None
+        progress = Progressed(run.done, run.total, _words(run), left)
         if self._told.get(run.id) != progress:
             self._told[run.id] = progress
             item.progress(progress.done, progress.total, progress.text, progress.seconds_left)
@@ -64,5 +65,5 @@ class RunActivity(QObject):
 
 def _words(run: Run) -> str:
     if run.status == "waiting":
-        return f"Paused. {run.problem}".strip()
+        return f"Paused: {run.problem.removesuffix('.')}" if run.problem else "Paused"
     return run.phase or state_word(run.status)

@@ -38,3 +38,38 @@ def test_the_small_stem_keeps_all_places():
 def test_the_small_stem_does_not_go_with_published_weights():
     with pytest.raises(Problem, match="belong to the published stem"):
         build_model("resnet18", {"stem": "small", "weights": "cache"}, EmbeddingParams(), 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "side", "least"),
+    [("squeezenet1_0", {}, 16, 32), ("googlenet", {}, 8, 16), ("timm", {"model": "test_convnext"}, 28, 32)],
+)
+def test_images_that_are_too_small_are_a_problem_of_their_size(name, params, side, least):
+    model = build_model(name, params, EmbeddingParams(dim=10), 3)
+    with pytest.raises(Problem, match=f"Images of {side} px are too small.*from about {least} px on") as raised:
+        model(torch.rand(4, 3, side, side))
+    assert raised.value.field == "dataset.image_size"
+    assert model.training
+    assert model.backbone.training
+    model(torch.rand(4, 3, least, least))
+
+
+def test_an_error_that_no_size_mends_stays_what_it_is(monkeypatch):
+    model = build_model("conv4", {}, EmbeddingParams(dim=10), 3)
+    monkeypatch.setattr(model.backbone, "forward", lambda images: torch.ones(2) @ torch.ones(3))
+    with pytest.raises(RuntimeError, match="inconsistent tensor size"):
+        model(torch.rand(2, 3, 32, 32))
+
+
+def test_a_batch_without_memory_is_not_called_too_small(monkeypatch):
+    model = build_model("conv4", {}, EmbeddingParams(dim=10), 3)
+    forward = model.backbone.forward
+
+    def short_of_memory(images):
+        if len(images) > 1:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+        return forward(images)
+
+    monkeypatch.setattr(model.backbone, "forward", short_of_memory)
+    with pytest.raises(RuntimeError, match="can't allocate memory"):
+        model(torch.rand(2, 3, 32, 32))

@@ -129,7 +129,7 @@ def test_weights_from_a_file_of_another_image_size(tmp_path, ending):
 @pytest.mark.parametrize(
     ("params", "size", "said"),
     [
-        ({"model": "vit_smal_patch16"}, 32, "is not a model of timm.*Similar names: vit_small_patch16"),
+        ({"model": "vit_smal_patch16"}, 32, "timm has no model 'vit_smal_patch16'.*Similar names: vit_small_patch16"),
         ({"model": "ResNet-50"}, 32, "Similar names: resnet50,"),
         ({"model": "dinov2"}, 32, "Similar names: vit_.*dinov2"),
         ({"model": ""}, 32, "Similar names: vit_small_patch16_224,"),
@@ -145,6 +145,12 @@ def test_what_cannot_be_is_a_sentence(params, size, said, tmp_path, monkeypatch)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(Problem, match=said):
         made(**params)(torch.rand(1, 3, size, size))
+
+
+def test_a_misspelt_model_names_its_field_and_the_nearest_one():
+    with pytest.raises(Problem) as raised:
+        made(model="convnxt_ato")
+    assert (raised.value.field, raised.value.fits) == ("backbone.model", "convnext_atto")
 
 
 @pytest.mark.parametrize("ending", [".pth", ".safetensors"])

@@ -58,7 +58,7 @@ def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) ->
     if problem is None or config is None:
         return {}
     fits = problem.fits
-    if fits is not None and problem.field == "training.batch_size":
+    if isinstance(fits, int) and problem.field == "training.batch_size":
         fits = checks.largest_batch(config, draft.catalog, fits)
     if fits is None:
         return {}
