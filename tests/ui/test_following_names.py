@@ -48,3 +48,17 @@ def test_of_a_run_s_name_only_what_is_still_true_stays():
     assert made.value("name") == "ICE, epochs 30"
     made.set("loss.label_smoothing", 0.2)
     assert made.value("name") == "ICE, label smoothing 0.2, epochs 30"
+
+
+def test_a_network_of_timm_is_called_by_its_name_alone():
+    made = draft()
+    made.set("backbone.name", "timm")
+    made.set("backbone.model", "convnext_atto")
+    assert made.value("name") == "Sample: Digits, convnext_atto"
+    config, wrong = made.check()
+    assert config is not None, wrong
+    made = Draft(catalog.current(), config)
+    made.set("backbone.model", "mobilenetv4_conv_small")
+    assert made.value("name") == "Sample: Digits, mobilenetv4_conv_small"
+    made.set("backbone.name", "conv4")
+    assert "mobilenetv4" not in made.value("name")

@@ -218,7 +218,9 @@ class Draft:
         """The name of the config unless the user gives one."""
         fields = {path: field for group in GROUPS for path, field in self.fields(group).items()}
         paths = [path for path in fields if path != "name" and self.value(path) != self.base_value(path)]
-        return name_that_follows(self.base, fields, {path: self.value(path) for path in paths})
+        network = catalogs.fact(self.catalog, "backbone", str(self.value("backbone.name")), "named_by")
+        changed = {path: self.value(path) for path in paths}
+        return name_that_follows(self.base, fields, changed, f"backbone.{network}" if network else "")
 
     def _of_the_base(self, path: str) -> bool:
         """Whether the preset has this field: a parameter of the same name of another choice is not its own."""

@@ -20,13 +20,17 @@ def short_title(field: Field, value: Any) -> str:
     return short.group(1) if short else title
 
 
-def name_that_follows(base: Mapping[str, Any], fields: Mapping[str, Field], changed: Mapping[str, Any]) -> str:
+def name_that_follows(
+    base: Mapping[str, Any], fields: Mapping[str, Field], changed: Mapping[str, Any], network: str = ""
+) -> str:
     """The name of a config that nobody named.
 
     Args:
         base: values of the preset or config that it started from; its name holds for its loss and data set.
         fields: descriptions by path; those of `changed` and "loss.name".
         changed: the values that differ from `base`, by path.
+        network: path of the field that names the network where a backbone has many, "backbone.model"; its value is
+            enough then.
 
     Returns:
         The name of `base` or, with another loss or data set, the loss in short; then what differs.
@@ -35,10 +39,16 @@ def name_that_follows(base: Mapping[str, Any], fields: Mapping[str, Field], chan
     if "loss.name" in changed or "dataset.name" in changed:
         head = short_title(fields["loss.name"], changed.get("loss.name", base["loss"]["name"]))
     elif changed:
-        head = _still_true(str(base["name"]), [_label(path, fields[path], base) for path in named])
+        before = str(base["backbone"].get(network.partition(".")[2], ""))
+        labels = [_label(path, fields[path], base) for path in named]
+        head = _still_true(str(base["name"]), [*labels, before] if before and network in named else labels)
     else:
         head = str(base["name"])
-    words = [_words(path, fields[path], changed[path]) for path in named[:MOST]]
+    if network in named:
+        named = [path for path in named if path != "backbone.name"]
+    words = [
+        str(changed[path]) if path == network else _words(path, fields[path], changed[path]) for path in named[:MOST]
+    ]
     more = [f"{len(named) - MOST} more changed"] if len(named) > MOST else []
     return ", ".join((head, *words, *more))[:LONGEST]
 
