@@ -79,7 +79,8 @@ def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, 
 def _report(taken: Taken, said: set[str]) -> None:
     if taken.new or taken.points > 0 or taken.evaluations:
         parts = [f"{taken.points:,} points", f"{taken.evaluations} evaluations"]
-        click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {shown(str(taken.folder))}")
+        folder = one_line(shown(str(taken.folder)))
+        click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
     if taken.unread:
         _say_once(f"Run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
     for doubt in taken.doubts:

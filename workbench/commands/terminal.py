@@ -61,7 +61,7 @@ class ProgressLine:
         """The last line, on standard output."""
         self._clear()
         with contextlib.suppress(OSError):  # nobody reads it any more
-            sys.stdout.write(f"{text}\n")
+            sys.stdout.write(f"{printable(text)}\n")
             sys.stdout.flush()
 
     def _draw(self, progress: Progress) -> None:

@@ -55,9 +55,14 @@ def explain(error: OSError, path: Path) -> Problem:
 def digest(path: Path) -> str:
     """The file's blake2b hash, 16 bytes, as hexadecimal text."""
     with path.open("rb") as file:
-        checksum = blake2b(digest_size=16)
-        while block := file.read(1 << 20):
-            checksum.update(block)
+        return digest_of(file)
+
+
+def digest_of(file: BinaryIO) -> str:
+    """As `digest`, of an open file from where it is."""
+    checksum = blake2b(digest_size=16)
+    while block := file.read(1 << 20):
+        checksum.update(block)
     return checksum.hexdigest()
 
 

@@ -1,6 +1,9 @@
 """The files of an imported run folder: evaluations and checkpoints, imported when they are complete."""
 
+import contextlib
+import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,11 +11,12 @@ import numpy as np
 
 from workbench import files
 from workbench.events import CHECKPOINTS, RunState
+from workbench.files import parts
 from workbench.problem import Problem
 from workbench.workspace import journal
-from workbench.workspace.arrays import read_array, read_arrays
+from workbench.workspace.arrays import hash_of, read_array, read_arrays
 from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import opened, regular
 from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, restore_evaluation
 from workbench.workspace.workspace import Workspace
 
@@ -45,7 +49,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
             named.pop((facts.epoch, facts.distance), None)
             named[facts.epoch, facts.distance] = facts
             if len(named) > MOST_EVALUATIONS:
-                taken.doubts.append(f"the evaluations that its journal names: they are over {MOST_EVALUATIONS:,}")
+                taken.doubts.append(f"the list of evaluations in its journal (it is longer than {MOST_EVALUATIONS:,})")
                 return True
     for facts in named.values():
         if (facts.epoch, facts.distance, facts.step) in stored:
@@ -57,13 +61,20 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
                 raise ValueError(f"its journal has no hash of {missing[0]}")
             if not all(_whole(folder / name, *facts.files[name]) for name in names):
                 return False
-            _check_belongs(workspace, folder, facts.epoch, dataset)
         except UNREADABLE as error:
             taken.doubts.append(f"{what} ({reason(error)})")
             continue
-        for name in names:
-            if not _whole(home / name, *facts.files[name]):
-                copy_whole(folder / name, home / name)
+        with _copied(folder, home, names) as copies:
+            if not all(_whole(copies / name, *facts.files[name]) for name in names):
+                return False  # they were changed meanwhile
+            try:
+                _check_belongs(workspace, copies, facts.epoch, dataset)
+            except UNREADABLE as error:
+                taken.doubts.append(f"{what} ({reason(error)})")
+                continue
+            for name in names:
+                if not _stored(home / name, *facts.files[name]):
+                    _move(copies / name, home / name)
         before = len(taken.doubts)
         with workspace.writing() as db, part(db, what, taken.doubts):
             restore_evaluation(db, home, taken.run_id, facts, taken.doubts)
@@ -82,8 +93,39 @@ def _whole(path: Path, size: int, digest: str) -> bool:
     """Whether the file is complete. Raises ValueError for an impossible size, Problem for a link."""
     if not 0 <= size <= LARGEST_FILE:
         raise ValueError(f"{path.name} is said to have {size:,} bytes")
-    path = regular(path)
-    return path.exists() and path.stat().st_size == size and files.digest(path) == digest
+    try:
+        with opened(path) as file:
+            return os.fstat(file.fileno()).st_size == size and files.digest_of(file) == digest
+    except FileNotFoundError:
+        return False
+
+
+def _stored(path: Path, size: int, digest: str) -> bool:
+    """As `_whole`, of a file of the run's own folder, which is read again only if it changed."""
+    return regular(path).exists() and path.stat().st_size == size and hash_of(path) == digest
+
+
+@contextlib.contextmanager
+def _copied(folder: Path, home: Path, names: list[str]) -> Iterator[Path]:
+    """Copies of some files, for the block: what is checked there is what is stored, whoever writes in `folder`."""
+    copies = home / "copies"
+    parts.remove_dead(home, copies.name)
+    with contextlib.ExitStack() as stack:
+        try:
+            inner = stack.enter_context(parts.part_folder(copies))
+        except OSError as error:
+            raise files.explain(error, copies) from error
+        for name in names:
+            copy_whole(folder / name, inner / name)
+        yield inner
+
+
+def _move(source: Path, target: Path) -> None:
+    try:
+        source.replace(regular(target))
+        files.sync_folder(target.parent)
+    except OSError as error:
+        raise files.explain(error, target) from error
 
 
 def _check_belongs(workspace: Workspace, folder: Path, epoch: int, dataset: int) -> None:
@@ -111,10 +153,10 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
     for kind, facts in last.items():
         name = CHECKPOINTS[kind]
         try:
-            here = _whole(home / name, facts.bytes, facts.blake2b)
+            here = _stored(home / name, facts.bytes, facts.blake2b)
             if not here and _whole(folder / name, facts.bytes, facts.blake2b):
                 copy_whole(folder / name, home / name)
-                here = True
+                here = _stored(home / name, facts.bytes, facts.blake2b)
         except (ValueError, Problem) as error:
             taken.doubts.append(f"{name} ({reason(error)})")
             continue
@@ -127,8 +169,12 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
 
 def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
     """Copy one file. Raises Problem for a link, for a file that is too large, and if the disk refuses it."""
-    size = regular(source).stat().st_size
-    if size > largest or size > shutil.disk_usage(target.parent).free:
-        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")
-    with files.atomic_write(regular(target)) as file, source.open("rb") as whole:
-        shutil.copyfileobj(whole, file, 1 << 20)
+    with opened(source) as whole:
+        size = os.fstat(whole.fileno()).st_size
+        if size > largest or size > shutil.disk_usage(target.parent).free:
+            raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")
+        with files.atomic_write(regular(target)) as file:
+            left = size
+            while block := whole.read(min(left, 1 << 20)):
+                file.write(block)
+                left -= len(block)

@@ -26,7 +26,7 @@ DATA = {
     "unlike_published": PAIRS, "notes": PAIRS,
 }  # fmt: skip
 NEEDED = ("fingerprint", "train", "test", "classes_disjoint", "left_out", "left_out_count")  # in every run's data
-ENVIRONMENT = {"data": dict, "versions": dict, "imported": dict}
+ENVIRONMENT = {"data": dict, "versions": dict, "plugins": dict, "imported": dict}
 
 
 class Unreadable(ValueError):  # noqa: N818 - as BadImage: the word for what it is
@@ -87,6 +87,9 @@ def environment_of(text: object) -> tuple[dict[str, Any], list[str]]:
     ]
     for name in doubts:
         del environment[name]
+    if not isinstance(environment.get("imported", {"embeddings": ""}).get("embeddings"), str):
+        del environment["imported"]
+        doubts.append("imported: embeddings")
     data = environment.get("data", {})
     bad = [name for name, kind in DATA.items() if name in data and not _is(data[name], kind)]
     bad += [name for name in NEEDED if data and name not in data]

@@ -11,7 +11,7 @@ from workbench import files
 from workbench.workspace.columns import texts_of
 from workbench.workspace.connection import Connection, new_id
 from workbench.workspace.journal import Text, Whole
-from workbench.workspace.paths import originals, regular
+from workbench.workspace.paths import opened, originals, regular
 
 if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
@@ -73,11 +73,13 @@ def restore_dataset(db: Connection, folder: Path) -> int | None:
 
 
 def read_copy(path: Path) -> DatasetCopy:
-    """The content of a `dataset.json`. Raises CutError if it is incomplete, ValueError if it is invalid, OSError."""
-    if path.stat().st_size > LARGEST_COPY:
+    """The content of a `dataset.json`. Raises CutError if it is incomplete, ValueError if invalid, Problem, OSError."""
+    with opened(path) as file:
+        text = file.read(LARGEST_COPY + 1)
+    if len(text) > LARGEST_COPY:
         raise ValueError(f"{path.name} is over {LARGEST_COPY >> 20} MiB")
     try:
-        return DatasetCopy.model_validate_json(path.read_bytes())
+        return DatasetCopy.model_validate_json(text)
     except ValidationError as error:
         if any(problem["type"] == "json_invalid" for problem in error.errors(include_input=False)):
             raise CutError(f"{path.name} is not whole") from None
@@ -175,7 +177,10 @@ def restore_experiment(db: Connection, folder: Path) -> int | None:
     path = regular(folder / "experiment.json")
     if not path.exists():
         return None
-    facts = ExperimentCopy.model_validate_json(path.read_bytes())
+    try:
+        facts = ExperimentCopy.model_validate_json(path.read_bytes())
+    except ValidationError:
+        raise ValueError(f"{path.name} is of another form") from None
     values = (facts.name, facts.config, facts.created)
     sql = "select id from experiments where name = ? and config = ? and created = ?"
     row = db.execute(sql, values).fetchone()

@@ -12,6 +12,7 @@ from workbench.events import Evaluated
 from workbench.files import locks, parts
 from workbench.problem import Problem
 from workbench.workspace import journal, ownership, stored_evaluation, travelling
+from workbench.workspace.columns import environment_of
 from workbench.workspace.dataset_copy import copy_of, write_copy
 from workbench.workspace.recording import Recording
 from workbench.workspace.times import now
@@ -78,7 +79,7 @@ class FolderRecorder(Recording):
         seconds = 0.0
         for entry in filter(None, journal.entries(folder)):
             if entry.environment is not None:
-                self._environment = entry.environment
+                self._environment, _ = environment_of(json.dumps(entry.environment))
             if entry.run is not None and "seconds" in entry.run.model_fields_set:
                 seconds = entry.run.seconds
         return seconds

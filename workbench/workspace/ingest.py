@@ -5,6 +5,7 @@ once, an evaluation when its arrays are complete, checkpoints when the run has e
 no file name in it is used, links are not followed, and every size is checked before a file is copied.
 """
 
+import os
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,7 +17,7 @@ from workbench.workspace import arrivals, dataset_copy, journal, sealing, travel
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
-from workbench.workspace.paths import regular, write_from
+from workbench.workspace.paths import opened, regular, write_from
 from workbench.workspace.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.run_folders import next_number
 from workbench.workspace.runs import add_note, forget_after
@@ -95,21 +96,23 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
     source, here = regular(folder / journal.NAME), home / journal.NAME
     if not source.exists():
         return False
-    with workspace.writing() as db, source.open("rb") as file:
+    with workspace.writing() as db, opened(source) as file:
         if arrivals.gone_on_here(db, taken.run_id):
             raise Problem(
                 f"Run {taken.run_id} went on in this workspace: nothing more is taken from {folder}.",
                 kept="Both are kept as they are.",
             )
         arrivals.refresh(db, arrival)  # another program may be importing the same folder
-        if arrival.read > source.stat().st_size:
-            return False  # a shorter copy of what was imported
-        if _before(file, arrival.read) != _before_in(here, arrival.read):
+        size = os.fstat(file.fileno()).st_size
+        known = min(arrival.read, size)
+        if _before(file, known) != _before_in(here, known):
             raise Problem(
                 f"The journal in {folder} is not the one that run {taken.run_id} came from.",
                 kept="Nothing more was imported.",
                 todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
             )
+        if arrival.read > size:
+            return False  # a shorter copy of what was imported
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
             return False

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from workbench.events import Evaluated, RunState
 from workbench.workspace.numbers import metrics_json, points_json
-from workbench.workspace.paths import LARGEST, regular
+from workbench.workspace.paths import LARGEST, opened, regular
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
@@ -205,10 +205,9 @@ def _take_back(entry: Entry, last: int) -> None:
 
 def _lines(folder: Path) -> Iterator[bytes | None]:
     """Lines that are not empty; None for one that is too long to be ours."""
-    path = regular(folder / NAME)
-    if not path.exists():
+    if not regular(folder / NAME).exists():
         return
-    with path.open("rb") as file:
+    with opened(folder / NAME) as file:
         while line := file.readline(LONGEST_LINE):
             if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
                 while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):

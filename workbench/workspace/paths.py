@@ -1,10 +1,12 @@
 """Paths in a workspace's rows and folders. A workspace may be hostile: no path in it may lead out of it."""
 
+import errno
 import os
 import re
 import shutil
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from workbench import files
 from workbench.entries.catalog import cache_folder
@@ -12,6 +14,8 @@ from workbench.problem import Problem
 
 LARGEST = 2**63 - 1  # of a number that SQLite stores
 PUT_BACK = "Put the file or folder itself there."
+# Follows no link, and does not wait for the other end of a pipe; Windows knows neither flag, but asks for binary files.
+NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 REPARSE = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: links and junctions of Windows
 
 
@@ -59,6 +63,26 @@ def regular(path: Path) -> Path:
     if facts is not None and not stat.S_ISREG(facts.st_mode):
         raise Problem(f"{path} is not a file.", kept="It was not used.", todo=PUT_BACK)
     return path
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file, open for reading; what is there when it is opened is checked, not only what was there before.
+
+    Raises:
+        Problem: as `regular`, also for a link or a pipe that has just taken the file's place.
+        OSError: it is missing, or cannot be read.
+    """
+    regular(path)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | NOT_WAITING)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # a link, refused by O_NOFOLLOW
+            regular(path)
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Problem(f"{path} is not a file.", kept="It was not used.", todo=PUT_BACK)
+    return os.fdopen(descriptor, "rb")
 
 
 def is_file(path: Path) -> bool:

@@ -18,7 +18,7 @@ from workbench.config import LARGEST, RunConfig
 from workbench.problem import Problem
 from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.journal import Text
-from workbench.workspace.paths import regular
+from workbench.workspace.paths import opened
 from workbench.workspace.replaying import shown
 from workbench.workspace.times import now
 
@@ -129,7 +129,7 @@ def _by_number(name: str) -> list[tuple[int, str]]:
 def _small_file(path: Path, largest: int) -> bytes:
     """The content of a file that may be missing or hostile. Raises Unfinished or Problem."""
     try:
-        with regular(path).open("rb") as file:
+        with opened(path) as file:
             text = file.read(largest + 1)
     except FileNotFoundError:
         raise Unfinished(f"{path} is missing.", todo="Copy the folder again.") from None

@@ -295,5 +295,5 @@ def test_a_journal_that_names_very_many_evaluations_is_refused(tmp_path, monkeyp
     in_folder(tmp_path / "run")
     with Workspace(tmp_path / "space", create=True) as workspace:
         taken = ingest(workspace, tmp_path / "run")
-        assert taken.doubts == ["the evaluations that its journal names: they are over 2"]
+        assert taken.doubts == ["the list of evaluations in its journal (it is longer than 2)"]
         assert workspace.evaluations(taken.run_id) == []

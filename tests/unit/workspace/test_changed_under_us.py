@@ -1,0 +1,64 @@
+"""Files that change between a check and their use, and runs of one number that are not the same."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.travelling_runs import first_part
+from workbench.commands.ingest import take_in_all
+from workbench.commands.terminal import ProgressLine
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.workspace import Workspace, columns, paths, travelling
+from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace.ingest import ingest
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "there" / "run"
+    travelling.make(folder, RunConfig())
+    recorder = FolderRecorder(folder)
+    first_part(recorder, folder)
+    recorder.close()
+    return folder
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
+@pytest.mark.parametrize("swapped", ["link", "pipe"])
+def test_what_takes_a_files_place_after_the_check_is_not_opened(tmp_path, monkeypatch, swapped):
+    path = tmp_path / "journal.jsonl"
+    (tmp_path / "secret").write_text("secret")
+    path.symlink_to(tmp_path / "secret") if swapped == "link" else os.mkfifo(path)
+    true, asked = paths.regular, []
+    monkeypatch.setattr(paths, "regular", lambda path: true(path) if asked else asked.append(path) or path)
+    with pytest.raises(Problem, match=r"is a link|is neither a file|is not a file"):
+        paths.opened(path)
+
+
+def test_a_shorter_journal_of_the_same_number_is_another_run(run, tmp_path):
+    other = shutil.copytree(run, tmp_path / "other")
+    (other / "journal.jsonl").write_text('{"scalars": [["q", 1, 1.0]]}\n')
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+        with pytest.raises(Problem, match="is not the one that run 1 came from"):
+            ingest(workspace, other)
+        (other / "journal.jsonl").write_bytes((run / "journal.jsonl").read_bytes()[:100])  # a cut copy is none
+        assert ingest(workspace, other).points == 0
+
+
+def test_names_of_folders_and_last_lines_do_not_steer_the_terminal(run, tmp_path, capsys):
+    run.rename(run.parent / "x\x1b[2J")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        take_in_all(workspace, run.parent, follow=False)
+    ProgressLine(0).finish("Run 1 failed. \x1b]0;title\x07")
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_an_environment_with_other_kinds_of_values_is_left_out():
+    facts, doubts = columns.environment_of(json.dumps({"plugins": [1], "imported": {}, "device": "cpu"}))
+    assert facts == {"device": "cpu"}
+    assert doubts == ["plugins", "imported: embeddings"]
