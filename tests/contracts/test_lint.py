@@ -1,9 +1,12 @@
 """ruff and mypy find nothing, with the settings of pyproject.toml."""
 
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
+from packaging.version import Version
 from source_rules import ROOT
 
 TOOLS = {
@@ -20,8 +23,17 @@ def findings(tool: list[str], *more: str) -> str:
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
+def torch_is_older() -> bool:
+    """Whether torch is older than in packaging/constraints.txt."""
+    pinned = re.search(r"^torch==(.+)$", (ROOT / "packaging" / "constraints.txt").read_text("utf-8"), re.MULTILINE)
+    assert pinned, "torch has a version in constraints.txt"
+    return Version(version("torch")) < Version(pinned[1])
+
+
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_finds_nothing(name):
+    if name == "mypy" and torch_is_older():
+        pytest.skip("older releases of torch have fewer types: 2.11 has none for GradScaler")
     assert findings(TOOLS[name]) == ""
 
 

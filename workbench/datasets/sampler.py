@@ -62,7 +62,8 @@ class LongTailedSampler:
     def __init__(self, params: LongTailedParams, *, labels: np.ndarray, batch_size: int, seed: int) -> None:
         every = rows_by_class(labels)
         most = max(len(rows) for rows in every)
-        shares = params.ratio ** (-np.arange(len(every)) / max(1, len(every) - 1))
+        last = max(1, len(every) - 1)
+        shares = [(1 / params.ratio) ** (place / last) for place in range(len(every))]  # not numpy: its powers differ
         rng = np.random.default_rng(seed)
         chosen = [rng.permutation(rows)[: max(1, int(most * share))] for rows, share in zip(every, shares, strict=True)]
         self.kept = np.array([len(rows) for rows in chosen])

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from packaging.version import Version
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tests.pretended_gpu import NEEDS_CUDA_BUILD, NoWaits, WaitError, on_pretended_gpu, pretended_gpu
@@ -65,6 +66,10 @@ def parts_of(settings, model, loss, average):
     return Parts(model, loss, optimiser, schedule, device, precision="float32", clip_norm=1.0, average=average)
 
 
+@pytest.mark.skipif(
+    Version(torch.__version__) < Version("2.12"),
+    reason="the pretended GPU of torch 2.11 refuses to read the count of WeightAverage, which is on the CPU",
+)
 @pytest.mark.parametrize("optimiser", ["sgd", "adam", "adamw"])
 def test_a_step_does_not_wait(optimiser, no_gradient_kept):
     model = build_model("resnet18", {}, EmbeddingParams(dim=16), 3)
