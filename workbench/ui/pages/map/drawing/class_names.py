@@ -170,7 +170,7 @@ def free_boxes(
     )  # left, top, right and bottom of each box with its distance to others
     taken[0] = clear.left(), clear.top(), clear.right(), clear.bottom()
     for (x, y), width in zip(centres.tolist(), widths, strict=True):
-        box, least = None, np.inf
+        box = None
         if area.contains(x, y):
             reach, left, top = _positions(x, y, width)
             free = (left >= area.left()) & (left + width <= area.right())
@@ -178,14 +178,14 @@ def free_boxes(
             others = taken[:count, :, None]
             over = (left < others[:, 2]) & (left + width > others[:, 0])
             over &= (top < others[:, 3]) & (top + TALL > others[:, 1])
-            for index in np.flatnonzero(free & ~over.any(0)):
-                tried = QRectF(left[index], top[index], width, TALL)
-                hidden = 0.0 if cover is None else cover.hidden(tried)
-                if hidden + FARTHER * reach[index] < least:
-                    box, least = tried, hidden + FARTHER * reach[index]
-                if hidden <= TOLERATED:
-                    box = tried
-                    break
+            places = np.flatnonzero(free & ~over.any(0))
+            if len(places):
+                hidden = np.zeros(len(places))
+                if cover is not None:
+                    hidden = cover.hidden(left[places], top[places], width, TALL)
+                tolerated = hidden <= TOLERATED
+                best = tolerated.argmax() if tolerated.any() else (hidden + FARTHER * reach[places]).argmin()
+                box = QRectF(left[places[best]], top[places[best]], width, TALL)
         if box is not None:
             grown = box.adjusted(-APART, -APART, APART, APART)
             taken[count] = grown.left(), grown.top(), grown.right(), grown.bottom()

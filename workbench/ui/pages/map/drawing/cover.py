@@ -1,7 +1,6 @@
 """How much of the points a box on the screen would hide."""
 
 import numpy as np
-from PySide6.QtCore import QRectF
 
 from workbench.projection.coordinates import has_coordinates
 from workbench.projection.islands import islands
@@ -39,10 +38,16 @@ class Cover:
             np.maximum.at(cost.ravel(), pairs[1], of_class)
         self._sums = np.pad(cost, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
 
-    def hidden(self, box: QRectF) -> float:
-        """What a box costs: 0 if it hides nothing."""
-        height, width = (side - 1 for side in self._sums.shape)
-        left, right = (min(max(int(x // CELL), 0), width) for x in (box.left(), box.right() + CELL))
-        top, bottom = (min(max(int(y // CELL), 0), height) for y in (box.top(), box.bottom() + CELL))
+    def hidden(self, left: np.ndarray, top: np.ndarray, width: float, height: float) -> np.ndarray:
+        """What boxes at these places [p] px, all of one size, cost: float [p], 0 where a box hides nothing."""
         sums = self._sums
-        return float(sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left])
+        rows, columns = (side - 1 for side in sums.shape)
+        first, last = (_cells(x, columns) for x in (left, left + width + CELL))
+        upper, lower = (_cells(y, rows) for y in (top, top + height + CELL))
+        result: np.ndarray = sums[lower, last] - sums[upper, last] - sums[lower, first] + sums[upper, first]
+        return result
+
+
+def _cells(places: np.ndarray, most: int) -> np.ndarray:
+    cells: np.ndarray = np.clip(places // CELL, 0, most).astype(int)
+    return cells
