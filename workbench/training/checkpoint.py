@@ -1,5 +1,6 @@
 """Checkpoints of tensors and plain values, written to a temporary file that is then renamed, so never partly."""
 
+import os
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -94,7 +95,12 @@ def _bad(path: Path, why: str) -> Problem:
 
 
 def seed_everything(seed: int, deterministic: bool) -> None:
-    """Seed torch and NumPy's old global state (libraries still read it)."""
+    """Seed torch and NumPy's old global state (libraries still read it).
+
+    `deterministic` holds on a GPU only if this process has computed nothing there before.
+    """
+    if deterministic:  # read by cuBLAS when it starts; without it torch's products are not the same twice
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.manual_seed(seed)
     np.random.seed(seed)
     torch.use_deterministic_algorithms(deterministic, warn_only=True)

@@ -1,5 +1,6 @@
 """A checkpoint is whole or refused, and never runs code."""
 
+import os
 import pickle
 import subprocess
 
@@ -129,3 +130,16 @@ def test_the_random_state_of_an_apple_gpu_is_restored(monkeypatch):
     states.append(torch.tensor([8]))
     checkpoint.set_rng_state(state, torch.device("mps"))
     assert states[-1].item() == 7
+
+
+@pytest.mark.parametrize(("deterministic", "before", "after"), [
+    (True, None, ":4096:8"), (True, ":16:8", ":16:8"), (False, None, None),
+])  # fmt: skip
+def test_a_deterministic_run_asks_cublas_for_one_order_of_its_sums(monkeypatch, deterministic, before, after):
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda wanted, warn_only: None)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", torch.backends.cudnn.benchmark)
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", before or "")
+    if before is None:
+        monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+    checkpoint.seed_everything(0, deterministic)
+    assert os.environ.get("CUBLAS_WORKSPACE_CONFIG") == after
