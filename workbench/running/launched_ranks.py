@@ -70,7 +70,7 @@ def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
         yield OneRank()
         return
     shared_norm = not config.training.local_batch_norm
-    ranks = Ranks(place.meeting, place.rank, place.count, _device(place, config), shared_norm=shared_norm)
+    ranks = Ranks(place.meeting, place.rank, place.count, own_device(place, config), shared_norm=shared_norm)
     try:
         yield ranks
     finally:
@@ -90,7 +90,7 @@ def first_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
         raise Problem(late if lost.late else lost.what, kept=KEPT, todo=TODO) from None
 
 
-def _device(place: Launched, config: RunConfig) -> "torch.device":
+def own_device(place: Launched, config: RunConfig) -> "torch.device":
     """The rank's device: the GPUs of this machine in turn, or the CPU if the config says so or there is no GPU."""
     import torch
 
@@ -99,4 +99,6 @@ def _device(place: Launched, config: RunConfig) -> "torch.device":
     chosen = device.choose(config.device.partition(",")[0])
     if chosen.type != "cuda":
         return torch.device("cpu")
-    return torch.device("cuda", place.local % torch.cuda.device_count())
+    own = torch.device("cuda", place.local % torch.cuda.device_count())
+    torch.cuda.set_device(own)  # otherwise what names no GPU takes memory of the first one, which has rank 0
+    return own

@@ -135,6 +135,8 @@ def device_of_rank(order: Order) -> Iterator["torch.device"]:
     device, threads = torch.device(order.devices[order.rank]), torch.get_num_threads()
     if device.type == "cpu":
         torch.set_num_threads(max(1, threads // len(order.devices)))
+    elif device.type == "cuda":
+        torch.cuda.set_device(device)  # otherwise what names no GPU takes memory of the first one, which has rank 0
     try:
         yield device
     finally:
