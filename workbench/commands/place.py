@@ -101,22 +101,24 @@ def _add_records(group: click.Group) -> None:
         "--slurm", "login", metavar="HOST", help="Login node of a Slurm cluster; `here` where this machine has sbatch."
     )
     @click.option("--ray", "url", metavar="URL", help="Dashboard of a running Ray cluster, http://127.0.0.1:8265.")
-    @click.option("--folder", default=FOLDER, show_default=True, help="Folder there for the runs.")
-    @click.option("--python", default=PYTHON, show_default=True, help="The Python there that has Workbench.")
+    @click.option("--folder", show_default=FOLDER, help="Folder there for the runs.")
+    @click.option("--python", show_default=PYTHON, help="The Python there that has Workbench.")
     @click.option("--set", "fields", multiple=True, metavar="FIELD=VALUE", help="Any other field of the place.")
     @click.option("--no-check", is_flag=True, help="Do not ask the place what it has.")
     def add(
-        name: str, host: str | None, login: str | None, url: str | None, folder: str, python: str,
+        name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
         fields: tuple[str, ...], no_check: bool,
     ) -> None:  # fmt: skip
-        """Add a place, or change one, and check it."""
+        """Add a place, or change one of the same kind, and check it. What is not named stays as it is."""
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
         if len(kinds) != 1:
             raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
         address = "" if login == "here" else reached[kinds[0]]
-        values: dict[str, Any] = {"kind": kinds[0], "name": name, "folder": folder, "python": python}
-        values["url" if url else "host"] = address
+        before = next((place for place in records.readable()[0] if (place.name, place.kind) == (name, kinds[0])), None)
+        values: dict[str, Any] = {} if before is None else before.model_dump()
+        changes = {"folder": folder, "python": python, "url" if url else "host": address}
+        values |= {"kind": kinds[0], "name": name} | {key: value for key, value in changes.items() if value is not None}
         for field in fields:
             key, _, value = field.partition("=")
             values[key] = value
@@ -240,7 +242,7 @@ def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> int
     for run_id in numbers:
         run = workspace.run(run_id)
         line.finish(shown(f"Run {run_id} {run.status}. {run.problem}".rstrip()))
-        failed |= run.status == "failed"
+        failed |= run.status in ("failed", "interrupted")
     if failed:
-        raise Problem("A run failed.")
+        raise Problem("A run failed or was interrupted.")
     return 0
