@@ -300,6 +300,9 @@ class RankProcesses:
     Args:
         module: what runs there; it calls `serve_rank`.
         orders: one for each rank, from rank 1 on.
+
+    Raises:
+        Problem: a process cannot be started; those before it have been ended.
     """
 
     def __init__(self, module: str, orders: Sequence[Answer]) -> None:
@@ -309,10 +312,14 @@ class RankProcesses:
         for rank, (order, said) in enumerate(zip(orders, self._said, strict=True), start=1):
             count = str(len(orders) + 1)
             place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-            process = subprocess.Popen(
-                python(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
-                env=os.environ | place,
-            )  # fmt: skip
+            try:
+                process = subprocess.Popen(
+                    python(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
+                    env=os.environ | place,
+                )  # fmt: skip
+            except OSError as error:
+                self.close()
+                raise Problem(f"Rank {rank} of this run cannot be started ({error.strerror}).") from None
             self._processes.append(process)
             assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):  # it died: `wait_until_ready` reports it
