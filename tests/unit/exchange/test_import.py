@@ -13,8 +13,10 @@ from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled
 from workbench.exchange.formats import export_run
 from workbench.exchange.importing import import_embeddings
+from workbench.exchange.tables import read_embeddings
 from workbench.files import packages
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports import write_report
 from workbench.workspace import Workspace
 
@@ -296,3 +298,12 @@ def test_of_a_set_without_images_no_sample_is_read_for_its_pictures(workspace, g
     monkeypatch.setattr(type(workspace), "samples", None)  # a million of them take half a minute
     with pytest.raises(Problem, match="Imported without images"):
         workspace.pictures(run.dataset_id).thumbnail(0)
+
+
+@pytest.mark.parametrize("title", ["", "Unnamed: 0", "__index_level_0__"])
+def test_the_numbers_of_rows_that_pandas_writes_are_no_part_of_an_embedding(tmp_path, title):
+    table = tmp_path / "table.csv"
+    table.write_text(f"{title},x,y,label\n0,0.5,0.25,a\n1,0.75,1,b\n", "utf-8")
+    assert read_embeddings(table, quiet).vectors.tolist() == [[0.5, 0.25], [0.75, 1]]
+    table.write_text(",,label\n0,0.5,a\n1,0.75,b\n", "utf-8")
+    assert read_embeddings(table, quiet).vectors.shape == (2, 2), "no column has a title"
