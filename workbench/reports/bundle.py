@@ -72,7 +72,7 @@ def report_command(wish: Wish) -> str:
 
 
 def _without_nan(value: Any) -> Any:
-    """JSON has neither NaN nor infinity: null stands for them, as in the workspace."""
+    """JSON has neither NaN nor infinity: null stands for them."""
     if isinstance(value, dict):
         return {name: _without_nan(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
