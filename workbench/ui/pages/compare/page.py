@@ -214,13 +214,13 @@ class ComparePage(QStackedWidget):
 
     def _show_pair(self) -> None:
         """Redraw for another baseline, another compared group, or other values of both."""
+        self._pairing.cancel()  # an answer about the groups before must not come between the steps
         self._turns.begin(
             self.head.refresh, self.tabs.difference.show_groups, self._draw_table, self.tabs.draw_groups, self._compare,
             long=self.model.overview is not None and len(self.model.overview.groups) > MANY,
         )  # fmt: skip
 
     def _compare(self) -> None:
-        self._pairing.cancel()
         question = self.model.pair_question()
         if question is None:
             self.tabs.say(self.model.pair_hint)
