@@ -231,7 +231,8 @@ class RunsDock(Dock):
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()
         self.trash.setChecked(trash)
-        self._stack.setCurrentIndex(0 if self.model.rowCount() or self.search.text() else 2 if trash else 1)
+        held = self._session.trashed_runs() if trash else self._session.runs()  # a filter may show none of them
+        self._stack.setCurrentIndex(0 if held or self.search.text() else 2 if trash else 1)
         self._mark(self._session.run_id)
 
     def _name_trash(self) -> None:
