@@ -298,3 +298,10 @@ def test_an_unfinished_run_that_does_not_count_is_said_to_be_left_out(workspace)
     assert "only the newest counts" not in said, "run 2 is the newer one, and does not count"
     assert "may not be the last" not in said
     assert "may not be the last: runs 2 (failed, epoch 0 of 10), 3" in " ".join(look(workspace, at=1).guards)
+
+
+def test_the_last_evaluation_is_that_of_the_latest_epoch_whatever_its_number(workspace):
+    number = store(workspace, {2: np.full(6, 0.25), 1: np.full(6, 0.75)})  # as when a repair brings epoch 1 back
+    run = workspace.run(number)
+    assert run.last["MAP@R"] == pytest.approx(0.25)
+    assert (run.best_epoch, run.best["MAP@R"]) == (1, pytest.approx(0.75))
