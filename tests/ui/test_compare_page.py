@@ -16,6 +16,7 @@ from workbench.comparing.groups import grouped
 from workbench.comparing.overview import overview
 from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.fair.stored import FairComparisons
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare import model as model_of_page
@@ -611,3 +612,31 @@ def test_an_answer_about_the_groups_before_never_comes_between_the_steps_of_draw
         assert compared(qtbot, page) is not None
     finally:
         release.set()
+
+
+def test_fair_comparisons_are_read_until_their_sweeps_have_ended(qtbot, session, workspace, monkeypatch):
+    store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
+    states, asked = ["active"], []
+
+    def read(*_args):
+        asked.append(states[-1])
+        return FairComparisons(sweeps=((1, states[-1]),))
+
+    qtbot.waitUntil(lambda: len(session.runs()) == 1 and bool(session.runs()[0].best))
+    monkeypatch.setattr("workbench.ui.pages.compare.page.read_comparisons", read)
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: "active" in asked)
+    page.session.runs_changed.emit()
+    qtbot.deliver()
+    states.append("done")  # no run has changed
+
+    def noticed():
+        session.runs_changed.emit()
+        return asked[-1] == "done"
+
+    qtbot.waitUntil(noticed)
+    qtbot.deliver()
+    count = len(asked)
+    session.runs_changed.emit()
+    qtbot.deliver()
+    assert len(asked) == count, "nothing is under way"

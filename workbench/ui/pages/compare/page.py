@@ -114,7 +114,8 @@ class ComparePage(QStackedWidget):
         if not self.isVisible():
             return
         known: dict[int, object] = {run.id: (run.name, run.status, run.colour, run.best, run.last) for run in runs}
-        if known != self._known:
+        under_way = any(state == "active" for _, state in self._fair.sweeps)  # its last run ends before the sweep
+        if known != self._known or (under_way and not self._ranking.busy):
             self._known = known
             self._read_fair()
         compared = {run_id: known[run_id] for run_id in self.session.ticks.runs if run_id in known}
