@@ -1,6 +1,6 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
-from threading import Event
+from threading import Event, current_thread
 
 import numpy as np
 import pytest
@@ -593,16 +593,25 @@ def test_an_answer_about_the_groups_before_never_comes_between_the_steps_of_draw
 ):
     two_groups(workspace, 1)
     page = shown(qtbot, session)
-    release, real = Event(), model_of_page.compare
+    release, real, threads = Event(), model_of_page.compare, []
+
+    def held(*args, **kwargs):
+        threads.append(current_thread())
+        release.wait(HANG)
+        return real(*args, **kwargs)
+
     try:
-        monkeypatch.setattr(model_of_page, "compare", lambda *args, **kw: (release.wait(HANG), real(*args, **kw))[1])
+        monkeypatch.setattr(model_of_page, "compare", held)
         tick(qtbot, page, 1, 2)
+        qtbot.waitUntil(lambda: bool(threads))
         monkeypatch.setattr("workbench.ui.pages.compare.page.MANY", 0)  # steps in turns, as while a run trains
         between = []
 
         def let_it_come():
+            before = threads[0]
             release.set()
-            qtbot.wait(500)
+            qtbot.waitUntil(lambda: not before.is_alive())
+            qtbot.deliver()
             between.append(page.model.comparison)
 
         monkeypatch.setattr(page.head, "refresh", let_it_come)
