@@ -139,6 +139,21 @@ def test_ticked_runs_go_to_compare(window, session, runs):
     assert dock.model.ticked == [runs[1]]
 
 
+def test_shift_ticks_from_the_run_that_was_ticked_last_where_a_newer_run_moved_it(qtbot, window, session, runs):
+    dock = window.runs
+
+    def click(row, keys):
+        place = dock.list.visualRect(dock.model.index(row)).center()
+        QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, keys, place)
+
+    click(0, Qt.KeyboardModifier.ControlModifier)
+    session.workspace.create_run(RunConfig(name="Newest"))
+    session.follower.look()
+    qtbot.waitUntil(lambda: names(dock.model) == ["Newest", "Gamma", "alpha", "Beta"])
+    click(2, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert dock.model.ticked == runs[1:]
+
+
 def test_f2_makes_a_name_a_field_and_ctrl_z_gives_the_old_one_back(window, session, runs, qtbot):
     dock = window.runs
     session.show_run(runs[1])

@@ -46,7 +46,7 @@ class RunsDock(Dock):
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox()
-        self._ticked_last = -1  # row from which a click with Shift extends
+        self._ticked_last: int | None = None  # the run or group from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
@@ -188,9 +188,9 @@ class RunsDock(Dock):
 
     def _tick_at(self, event: QMouseEvent) -> None:
         row, several = self.list.indexAt(event.position().toPoint()).row(), Qt.KeyboardModifier.ShiftModifier
-        known = 0 <= self._ticked_last < self.model.rowCount()
-        self.model.tick(row, self._ticked_last if known and event.modifiers() & several else None)
-        self._ticked_last = row
+        last = self.model.row_of(self._ticked_last)  # not where it was: newer runs move it
+        self.model.tick(row, last if last >= 0 and event.modifiers() & several else None)
+        self._ticked_last = self.model.index(row).data(RUN_ROLE).id
 
     def _on_tick(self, event: QMouseEvent) -> bool:
         at = event.position().toPoint()
