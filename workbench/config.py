@@ -197,12 +197,16 @@ class RunConfig(BaseModel):
         return checks.idle_dimensions(self, known, classes) | checks.unused_weights(self, known)
 
     def filled(self, known: Catalog) -> "RunConfig":
-        """The same run with every parameter of its entries written out; unknown entries are left as they are."""
+        """The same run with every parameter of its entries written out.
+
+        Unknown entries, and those of another Workbench with parameters that are refused here, are left as they are.
+        """
         changes = {}
         for kind in KINDS:
             choice = self.choice(kind)
             if f"{kind}/{choice.name}" not in known:
                 continue
-            full = catalogs.params_of(known, kind, choice.name).model_validate(choice.params).model_dump()
-            changes[kind] = Choice(name=choice.name, params=full)
+            model = catalogs.params_of(known, kind, choice.name)
+            if not catalogs.errors(model, choice.params):
+                changes[kind] = Choice(name=choice.name, params=model.model_validate(choice.params).model_dump())
         return self.model_copy(update=changes)

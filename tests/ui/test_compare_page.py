@@ -1,5 +1,7 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
+from threading import Event, current_thread
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -8,13 +10,16 @@ from PySide6.QtWidgets import QTreeWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
+from tests.waits import HANG
 from workbench.comparing.baseline import against_baseline
 from workbench.comparing.groups import grouped
 from workbench.comparing.overview import overview
 from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
+from workbench.fair.stored import FairComparisons
 from workbench.ui import theme
 from workbench.ui.main_window import MainWindow
+from workbench.ui.pages.compare import model as model_of_page
 from workbench.ui.pages.compare.group_styles import short_title, styles
 from workbench.ui.pages.compare.group_table import GroupTable, significant
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
@@ -581,3 +586,66 @@ def test_no_seed_is_added_where_the_answer_is_none(qtbot, counting_session, work
     answered = page.more_seeds.question
     page.more_seeds.action.trigger()
     qtbot.waitUntil(lambda: page.more_seeds.question is not answered)
+
+
+def test_an_answer_about_the_groups_before_never_comes_between_the_steps_of_drawing(
+    qtbot, session, workspace, monkeypatch
+):
+    two_groups(workspace, 1)
+    page = shown(qtbot, session)
+    release, real, threads = Event(), model_of_page.compare, []
+
+    def held(*args, **kwargs):
+        threads.append(current_thread())
+        release.wait(HANG)
+        return real(*args, **kwargs)
+
+    try:
+        monkeypatch.setattr(model_of_page, "compare", held)
+        tick(qtbot, page, 1, 2)
+        qtbot.waitUntil(lambda: bool(threads))
+        monkeypatch.setattr("workbench.ui.pages.compare.page.MANY", 0)  # steps in turns, as while a run trains
+        between = []
+
+        def let_it_come():
+            before = threads[0]
+            release.set()
+            qtbot.waitUntil(lambda: not before.is_alive())
+            qtbot.deliver()
+            between.append(page.model.comparison)
+
+        monkeypatch.setattr(page.head, "refresh", let_it_come)
+        page.head.baseline_chosen.emit()
+        qtbot.waitUntil(lambda: bool(between))
+        assert between == [None]
+        assert compared(qtbot, page) is not None
+    finally:
+        release.set()
+
+
+def test_fair_comparisons_are_read_until_their_sweeps_have_ended(qtbot, session, workspace, monkeypatch):
+    store(workspace, {1: np.linspace(0, 1, COUNT)}, name="Only")
+    states, asked = ["active"], []
+
+    def read(*_args):
+        asked.append(states[-1])
+        return FairComparisons(sweeps=((1, states[-1]),))
+
+    qtbot.waitUntil(lambda: len(session.runs()) == 1 and bool(session.runs()[0].best))
+    monkeypatch.setattr("workbench.ui.pages.compare.page.read_comparisons", read)
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: "active" in asked)
+    page.session.runs_changed.emit()
+    qtbot.deliver()
+    states.append("done")  # no run has changed
+
+    def noticed():
+        session.runs_changed.emit()
+        return asked[-1] == "done"
+
+    qtbot.waitUntil(noticed)
+    qtbot.deliver()
+    count = len(asked)
+    session.runs_changed.emit()
+    qtbot.deliver()
+    assert len(asked) == count, "nothing is under way"

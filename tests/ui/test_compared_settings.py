@@ -10,7 +10,7 @@ from small_run import blobs, store_run
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import store
-from workbench.config import Choice, TrainingParams
+from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.page import ComparePage
@@ -182,3 +182,20 @@ def test_queries_that_win_and_lose_have_pictures(moved, qtbot):
     page.tabs.setCurrentWidget(page.tabs.queries)
     index = page.tabs.queries.model.index(0, 0)
     qtbot.waitUntil(lambda: index.data(Qt.ItemDataRole.DecorationRole) is not None)
+
+
+def test_settings_of_one_name_are_axes_with_their_parts(qtbot, workspace, page):
+    for place, (of_loss, of_head) in enumerate(((0.1, 0.3), (0.2, 0.4), (0.5, 0.3))):
+        store(
+            workspace, {1: np.full(6, 0.1 * (place + 1))}, name="Dropout",
+            loss=Choice(name="ce", params={"dropout": of_loss}), embedding=EmbeddingParams(dropout=of_head),
+        )  # fmt: skip
+    page.session.runs_changed.emit()
+    tick(qtbot, page, 1, 2, 3)
+    page.tabs.setCurrentWidget(page.tabs.settings)
+    plot = page.tabs.settings.parallel
+    qtbot.waitUntil(lambda: len(plot.lines.runs) == 3)
+    titles = [axis.title for axis in plot.lines.axes]
+    assert {"Embedding: Dropout", "Loss: Dropout"} <= set(titles)
+    plot.brush(titles.index("Embedding: Dropout"), 0.9, 1.0)
+    assert plot.inside().tolist() == [False, True, False], "the brush is on one of them alone"

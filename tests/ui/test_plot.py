@@ -15,6 +15,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.curve import Curve, thinned
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_items import Shade
+from workbench.ui.widgets.plot_legend import LegendButton
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")
@@ -351,3 +352,11 @@ def test_a_change_of_theme_is_taken_once(plot, tmp_path, monkeypatch):
     assert redrawn == [theme.DARK], "nothing changed"
     shown.choose("light")
     shown.close()
+
+
+def test_a_name_in_the_legend_keeps_its_ampersand(qtbot):
+    button = LegendButton(Series("a", "R&D", "#0072B2"))
+    qtbot.addWidget(button)
+    assert button.text() == "R&&D", "as Qt writes the sign itself"
+    button.say("R&D")
+    assert button.text() == "R&&D"

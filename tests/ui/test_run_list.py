@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from workbench.config import Choice, RunConfig
 from workbench.ui.docks.run_row import about
+from workbench.ui.docks.runs import RunsDock
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
@@ -138,6 +139,21 @@ def test_ticked_runs_go_to_compare(window, session, runs):
     assert dock.model.ticked == [runs[1]]
 
 
+def test_shift_ticks_from_the_run_that_was_ticked_last_where_a_newer_run_moved_it(qtbot, window, session, runs):
+    dock = window.runs
+
+    def click(row, keys):
+        place = dock.list.visualRect(dock.model.index(row)).center()
+        QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, keys, place)
+
+    click(0, Qt.KeyboardModifier.ControlModifier)
+    session.workspace.create_run(RunConfig(name="Newest"))
+    session.follower.look()
+    qtbot.waitUntil(lambda: names(dock.model) == ["Newest", "Gamma", "alpha", "Beta"])
+    click(2, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert dock.model.ticked == runs[1:]
+
+
 def test_f2_makes_a_name_a_field_and_ctrl_z_gives_the_old_one_back(window, session, runs, qtbot):
     dock = window.runs
     session.show_run(runs[1])
@@ -184,3 +200,13 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
 
     again = ArrangeButton(Preferences(session.preferences.file))
     assert again.arrangement == Arrangement("name", "loss", "all", ("MAP@R", "time"))
+
+
+def test_a_filter_that_shows_no_run_does_not_say_that_there_are_none(window, session, runs):
+    dock = window.findChild(RunsDock)
+    session.workspace.set_status(runs[0], "queued")
+    session.follower.look()
+    dock.arrange.changed.emit(Arrangement(filter="done"))
+    dock.refresh()
+    assert dock.model.rowCount() == 0
+    assert dock.list.isVisibleTo(dock)

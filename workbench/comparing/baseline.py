@@ -6,8 +6,9 @@ from math import nan
 
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval, welch_interval
-from workbench.comparing.measures import Summary, is_share, summarised
+from workbench.comparing.measures import Summary, is_share, seed_means, summarised
 from workbench.comparing.overview import Overview
+from workbench.comparing.settings import fold_of
 
 NO_DIFFERENCE = Interval(nan, nan, nan, 0)
 FIRST_METRICS = ("MAP@R", "recall@1", "P@R", "NMI")
@@ -74,7 +75,8 @@ def _column(overview: Overview, groups: Sequence[Group], metric: str) -> list[Ce
 def difference(baseline: Summary, other: Summary) -> Interval:
     """Mean of the other minus the baseline with its 95% interval over seeds.
 
-    Seeds that both have are paired (Student's t); without any the groups are independent (Welch, 1947).
+    Seeds that both have are paired (Student's t), each over the folds that both have of it; without any the groups are
+    independent (Welch, 1947).
 
     Returns:
         Interval in the metric's unit; n is 0 if the data sets differ or a group has no value.
@@ -87,9 +89,20 @@ def difference(baseline: Summary, other: Summary) -> Interval:
 
 
 def seed_differences(baseline: Summary, other: Summary) -> list[float]:
-    """The other minus the baseline in each seed that both have, by rising seed; in the metric's unit."""
-    shared = sorted(baseline.by_seed.keys() & other.by_seed.keys())
-    return [other.by_seed[seed] - baseline.by_seed[seed] for seed in shared]
+    """The other minus the baseline in each seed that both have, by rising seed; in the metric's unit.
+
+    The folds of a seed hold out other classes, so only those that both have are compared; the value is their mean.
+    """
+    ours, theirs = (
+        {
+            (run.seed, fold_of(run.config)): summary.values[run.id]
+            for run in summary.group.runs
+            if run.id in summary.values
+        }
+        for summary in (baseline, other)
+    )
+    shared = sorted(ours.keys() & theirs.keys())
+    return list(seed_means([(seed, theirs[seed, fold] - ours[seed, fold]) for seed, fold in shared]).values())
 
 
 def _datasets(group: Group) -> set[int]:

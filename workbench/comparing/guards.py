@@ -10,6 +10,7 @@ from workbench.comparing.settings import fold_of
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.workspace import Workspace, sweeps
+from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
 
 MOST_NAMED, MOST_TITLES = 5, 2  # runs and groups in one sentence
@@ -29,9 +30,7 @@ def guards(
         return []
     sentences = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
-    live = [f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})" for run in runs if run.status != "done"]
-    if live:
-        sentences.append(f"Not finished, so the numbers may not be the last: {_runs(live)}.")
+    sentences += _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
     sentences += _chosen_by_a_sweep(workspace, [run.id for run in runs])
     repeated = _repeated(groups, measured, metric, at)
@@ -44,6 +43,21 @@ def guards(
         sentences.append(
             f"Not enough seeds for an interval over seeds ({FEWEST_SEEDS} or more): {_some(few, MOST_TITLES)}."
         )
+    return sentences
+
+
+def _unfinished(groups: Sequence[Group], at: At) -> list[str]:
+    """Unfinished runs whose numbers may change, and those that do not count beside runs of their group that ended."""
+    changing, left_out = list[str](), list[str]()
+    for group in groups:
+        counted = {run.id for run in (group.runs if isinstance(at, int) else counting(group.runs) or group.runs)}
+        for run in group.runs:
+            if run.status != "done":
+                words = f"{run.id} ({run.status}, epoch {run.epoch} of {run.epochs})"
+                (changing if run.id in counted else left_out).append(words)
+    sentences = [f"Not finished, so the numbers may not be the last: {_runs(changing)}."] if changing else []
+    if left_out:
+        sentences.append(f"Not finished, so left out beside the other runs of the group: {_runs(left_out)}.")
     return sentences
 
 
@@ -155,7 +169,7 @@ def _repeated(groups: Sequence[Group], measured: dict[int, Measured], metric: st
         for run in group.runs:
             if (
                 measured[run.id].value(metric, at) is not None
-                and places.get((run.seed, fold_of(run.config)), run.id) != run.id
+                and places.get((run.seed, fold_of(run.config)), run.id) > run.id
             ):
                 older.append(str(run.id))
     return older

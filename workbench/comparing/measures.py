@@ -18,6 +18,7 @@ BEST, LAST = "best", "last"
 FIRST_SHOWN = ("MAP@R", "recall@1", "P@R")
 SHARES = (  # fractions of which more is better
     "recall@", "P@", "MAP@", "kNN", "NMI", "linear/", "classifier/", "validation/", "l2/", "cosine/", "level/",
+    "average/", "decided/",
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
 REPEATED = ("name", "seed", "seeds", "split.fold")  # fields in which the runs of one group may differ
+EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 
 
@@ -41,8 +42,19 @@ def settings_of(config: str, known: Catalog) -> Settings:
         if isinstance(chosen, dict):
             described = known.get(f"{kind}/{chosen.get('name')}", {"params": {}})["params"]
             defaults = {field: facts["default"] for field, facts in described.items() if "default" in facts}
-            values[kind] = {"name": chosen.get("name"), **defaults, **chosen}
+            params = {
+                field: _typed(value, described.get(field, {}).get("type"))
+                for field, value in (defaults | chosen).items()
+            }
+            values[kind] = {"name": chosen.get("name"), **params}
     return {field: value for field, value in _flat(values) if field not in REPEATED}
+
+
+def _typed(value: Any, kind: object) -> Any:
+    """A number as its field holds it: a scale of 16 and one of 16.0 are the same setting."""
+    if isinstance(value, int) and not isinstance(value, bool) and kind == "number" and abs(value) <= EXACT:
+        return float(value)
+    return int(value) if isinstance(value, float) and kind == "integer" and value.is_integer() else value
 
 
 @lru_cache(maxsize=1024)

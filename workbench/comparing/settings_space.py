@@ -78,7 +78,7 @@ def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
     for index, summary in enumerate(overview.summaries):
         if summary.by_seed:
             at = tuple(
-                order.index(values[field][index]) if field in values else 0
+                _place(order, values[field][index]) if field in values else 0
                 for field, order in ((row, on_rows), (column, on_columns))
             )
             gathered.setdefault((at[0], at[1]), []).append(list(summary.by_seed.values()))
@@ -146,7 +146,7 @@ def _axis(title: str, values: Sequence[Any]) -> Axis:
         return _axis_of_numbers(title, values, words)
     order = _ordered(values)
     spots = [(index + 0.5) / len(order) for index in range(len(order))]
-    places = tuple(spots[order.index(value)] for value in values)
+    places = tuple(spots[_place(order, value)] for value in values)
     return Axis(title, places, words, tuple((spot, written(value)) for spot, value in zip(spots, order, strict=True)))
 
 
@@ -186,6 +186,11 @@ def _ordered(values: Sequence[Any]) -> list[Any]:
             str(value),
         ),
     )
+
+
+def _place(order: Sequence[Any], value: Any) -> int:
+    """The place of a value in what `_ordered` made, where values that are written alike are one."""
+    return [written(known) for known in order].index(written(value))
 
 
 def _is_number(value: Any) -> bool:

@@ -17,7 +17,7 @@ from workbench.workspace import Workspace
 TABLE = "selection.csv"
 HEADER = ["sample_id", "class", "path", "half", "ap", "first_hit", "r"]
 UNSAFE = '<>:"/\\|?*'  # in a file's name, on one system or another
-LONGEST = 100  # characters of a class in a folder's name
+LONGEST, MOST_BYTES = 100, 200  # characters and bytes of a class in a folder's name: with a number 255 bytes at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,13 @@ def _fill(part: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, pr
 
 
 def safe(name: str) -> str:
-    """A name that every file system takes and that leads nowhere else: at most 100 characters, perhaps "unnamed"."""
+    """A name that every file system takes and that leads nowhere else: at most 100 characters, perhaps "unnamed".
+
+    File systems count bytes: a name of three bytes a letter is cut to 66 letters.
+    """
     kept = "".join("_" if letter in UNSAFE or not letter.isprintable() else letter for letter in name)
-    return kept.strip(" .")[-LONGEST:].strip(" .") or "unnamed"
+    short = kept.strip(" .")[-LONGEST:].encode("utf-8", "replace")[-MOST_BYTES:]
+    return short.decode("utf-8", "ignore").strip(" .") or "unnamed"
 
 
 def _csv_of(workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> str:

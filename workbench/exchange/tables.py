@@ -20,7 +20,7 @@ ENDINGS = (".npy", ".npz", ".csv", ".tsv", ".parquet")
 WORDS = {  # a user's title of a column, in small letters -> what it holds
     **dict.fromkeys(("label", "labels", "class", "target"), "label"),
     **dict.fromkeys(("path", "file", "filename", "image"), "path"),
-    **dict.fromkeys(("sample_id", "id", "split"), "other"),
+    **dict.fromkeys(("sample_id", "id", "split", "__index_level_0__", "unnamed: 0"), "other"),  # the last: pandas' rows
 }
 TELL_EVERY = 500  # lines
 MOST_ROWS = 2_000_000
@@ -212,6 +212,8 @@ def _text_table(path: Path, titles: list[str], lines: list[list[str]], progress:
     """A table of numbers, in which columns called label or path hold words."""
     width = len(titles or lines[0])
     kinds = [WORDS.get(title.strip().lower(), "") for title in titles] or [""] * width
+    if titles and not titles[0].strip() and all(title.strip() for title in titles[1:]):
+        kinds[0] = "other"  # the numbers of rows that pandas writes first, without a title
     numeric = [column for column, kind in enumerate(kinds) if not kind]
     if not numeric:
         return Table(path, None, _named_columns(path, titles, lines))

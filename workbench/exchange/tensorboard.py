@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Iterator
 from datetime import datetime
+from math import copysign, inf
 from pathlib import Path
 
 from workbench import files
@@ -54,12 +55,19 @@ def scalar_event(tag: str, step: int, value: float, wall_time: float) -> bytes:
     Args:
         tag: the curve's name.
         step: at least 0.
-        value: stored as float32; NaN and infinities are data.
+        value: stored as float32, as infinite where it is too large for one; NaN and infinities are data.
         wall_time: seconds since 1970.
     """
-    point = _field(1, BYTES, tag.encode()) + _field(2, FIXED32, struct.pack("<f", value))
+    point = _field(1, BYTES, tag.encode()) + _field(2, FIXED32, _float32(value))
     summary = _field(1, BYTES, point)
     return _event(wall_time, step) + _field(5, BYTES, summary)
+
+
+def _float32(value: float) -> bytes:
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return struct.pack("<f", copysign(inf, value))
 
 
 def write(source: Source, out: Path, progress: Progress) -> list[Path]:

@@ -46,7 +46,7 @@ def scores_of(workspace: Workspace, tried: Tried, runs: Sequence[Run]) -> Scores
     Raises:
         Problem: a run without an evaluation, or runs that did not search the same queries.
     """
-    last = [workspace.evaluations(run.id)[-1] for run in runs]
+    last = [_last(workspace, run) for run in runs]
     rows = [_by_query(workspace, run, evaluation) for run, evaluation in zip(runs, last, strict=True)]
     if any(not np.array_equal(ids, rows[0][0]) for ids, _ in rows):
         raise Problem(f"The runs of {tried.method} did not search the same queries.")
@@ -60,6 +60,14 @@ def scores_of(workspace: Workspace, tried: Tried, runs: Sequence[Run]) -> Scores
         fmean(run.seconds for run in runs),
         max(run.memory_bytes for run in runs),
     )
+
+
+def _last(workspace: Workspace, run: Run) -> Evaluation:
+    evaluations = workspace.evaluations(run.id)
+    for metric in (METRIC, "recall@1"):
+        if not evaluations or metric not in evaluations[-1].metrics:
+            raise Problem(f"Run {run.id} has no {metric} at its last epoch.")
+    return evaluations[-1]
 
 
 def _by_query(workspace: Workspace, run: Run, evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:

@@ -36,31 +36,39 @@ def read_comparisons(workspace: Workspace, known: Catalog, before: FairCompariso
     """Every fair comparison of which a method is done; `before` is given back where no sweep has changed.
 
     Losses belong together that were tuned with equally many trials, steps and folds, and tested with as many seeds,
-    under equal conditions. One without a result on the test half is left out, with the reason.
+    under equal conditions. One without a result on the test half is left out, with the reason. Methods that were tested
+    with several numbers of seeds are in a comparison for each.
     """
     sweeps = [sweep for sweep in stored.every(workspace) if sweep.source == SOURCE and NAME.fullmatch(sweep.name)]
     state = tuple((sweep.id, sweep.state) for sweep in sweeps)
     if before is not None and before.sweeps == state:
         return before
-    scores: dict[Conditions, dict[str, Scores]] = {}
-    plans: dict[Conditions, Plan] = {}
+    scores: dict[tuple[Conditions, int], dict[str, Scores]] = {}  # by what is shared and the number of seeds
+    plans: dict[tuple[Conditions, int], Plan] = {}
     left_out: dict[Conditions, dict[str, str]] = {}
     for sweep in sweeps:
         if _part(sweep, "part") != "tuning" or sweep.state == "cancelled":
             continue
         method, conditions = _part(sweep, "method"), _conditions(sweep)
-        if method in scores.get(conditions, {}):
+        if any(method in of_methods for (tuned, _), of_methods in scores.items() if tuned == conditions):
             continue  # a newer one is there
         try:
-            plans[conditions], scores.setdefault(conditions, {})[method] = _tested(workspace, sweep, sweeps, known)
+            for plan, result in _tested(workspace, sweep, sweeps, known):
+                plans[conditions, plan.seeds] = plan
+                scores.setdefault((conditions, plan.seeds), {})[method] = result
         except Problem as problem:
             left_out.setdefault(conditions, {})[method] = str(problem)
     made = []
-    for conditions, of_methods in scores.items():
-        absent = {name: why for name, why in left_out.get(conditions, {}).items() if name not in of_methods}
+    for (conditions, seeds), of_methods in scores.items():
+        others = {name for (tuned, _), named in scores.items() if tuned == conditions for name in named}
+        why = {
+            **left_out.get(conditions, {}),
+            **dict.fromkeys(sorted(others), f"It was not tested with {seeds} seeds."),
+        }
+        absent = {name: reason for name, reason in why.items() if name not in of_methods}
         try:
-            comparison = compared(plans[conditions], list(of_methods.values()), absent)
-        except (Problem, KeyError):  # no method is done, or they did not search the same queries
+            comparison = compared(plans[conditions, seeds], list(of_methods.values()), absent)
+        except Problem:  # they did not search the same queries
             continue
         _ = comparison.ranks, comparison.differences  # computed here, on the caller's thread
         made.append(comparison)
@@ -82,20 +90,29 @@ def _conditions(sweep: Sweep) -> Conditions:
     return _part(sweep, "bench"), _part(sweep, "steps"), sweep.points, repr(shared)
 
 
-def _tested(workspace: Workspace, tuning: Sweep, sweeps: Sequence[Sweep], known: Catalog) -> tuple[Plan, Scores]:
-    """The plan and the scores of the best setting. Raises Problem if there are none."""
+def _tested(workspace: Workspace, tuning: Sweep, sweeps: Sequence[Sweep], known: Catalog) -> list[tuple[Plan, Scores]]:
+    """The plan and the scores of the best setting for each number of seeds. Raises Problem if there are none."""
     config = RunConfig.recorded(tuning.config)
     if tuning.state != "done":
         raise Problem("Its search is not done.")
     parameters = tuple(read(text) for text in tuning.parameters)
     tried = tried_in(workspace, tuning.id, _part(tuning, "method"), parameters)
+    tested: dict[int, tuple[Plan, Scores]] = {}
+    missing = Problem("Its best setting was not tested.")
     for sweep in sweeps:
         if sweep.state != "done" or sweep.name != tuning.name.removesuffix("tuning") + "best setting":
             continue
         plan = _plan(tuning, config, RunConfig.recorded(sweep.config).seeds)
-        if test_config(plan, config, tried.best.setting, known).is_recorded_as(sweep.config):
-            return plan, scores_of(workspace, tried, _runs(workspace, sweep, tried))
-    raise Problem("Its best setting was not tested.")
+        if plan.seeds not in tested and test_config(plan, config, tried.best.setting, known).is_recorded_as(
+            sweep.config
+        ):
+            try:
+                tested[plan.seeds] = plan, scores_of(workspace, tried, _runs(workspace, sweep, tried))
+            except Problem as problem:
+                missing = problem
+    if not tested:
+        raise missing
+    return list(tested.values())
 
 
 def _plan(tuning: Sweep, config: RunConfig, seeds: int) -> Plan:

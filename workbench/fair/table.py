@@ -170,12 +170,18 @@ def ranking_cells(comparison: Comparison) -> list[list[str]]:
     held-out classes, R@1 %, s / run and memory, as they are read."""
     return [
         [
-            f"{rank.of_mean:g} ({rank.low:.0f} to {rank.high:.0f})", scores.method, _percent(t_interval(scores.last)),
+            f"{rank.of_mean:g} ({_place(rank.low)} to {_place(rank.high)})", scores.method,
+            _percent(t_interval(scores.last)),
             _percent(t_interval(scores.chosen)), f"{100 * fmean(scores.recall):.2f}", f"{scores.seconds:.0f}",
             f"{megabytes(scores.memory_bytes)} MB",
         ]
         for scores, rank in zip(comparison.scores, comparison.ranks, strict=True)
     ]  # fmt: skip
+
+
+def _place(rank: float) -> str:
+    """A limit of a rank: methods that are equal share their mean rank, such as 1.5."""
+    return f"{round(rank, 1):g}"
 
 
 def verdicts(comparison: Comparison) -> list[str]:

@@ -6,12 +6,14 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from workbench import __version__, files
 from workbench.reports.document import Made, Wish
 from workbench.reports.provenance import command_of, config_name
+from workbench.reports.sections import PAPER
 from workbench.workspace.rows import Run
 
 FORMAT = "workbench report bundle 1"
@@ -34,7 +36,8 @@ def write(path: Path, report: Made, wish: Wish, contents: Mapping[str, bytes]) -
     every = {**contents, **{config_name(run): run.config.encode() for run in report.runs}}
     if wish.notes:
         every[TEXT] = wish.notes.encode()
-    every[MANIFEST] = json.dumps(manifest(report, wish, every), indent=2, ensure_ascii=False, default=str).encode()
+    said = _without_nan(manifest(report, wish, every))
+    every[MANIFEST] = json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False, default=str).encode()
     with files.atomic_write(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(every, key=lambda file_name: (file_name != MANIFEST, file_name)):
             packed.writestr(zipfile.ZipInfo(name, STAMP), every[name], zipfile.ZIP_DEFLATED)
@@ -64,7 +67,17 @@ def report_command(wish: Wish) -> str:
     parts += [f"--title={wish.title}"] if wish.title else []
     parts += [f"--text={TEXT}"] if wish.notes else []
     parts += [f"--metric={wish.metric}", f"--at={wish.at}"]
+    parts += [f"--paper={wish.paper}"] if wish.paper != PAPER else []
     return f"workbench report {shlex.join(parts)} --bundle FILE --workspace DIR"
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has neither NaN nor infinity: null stands for them."""
+    if isinstance(value, dict):
+        return {name: _without_nan(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _run(run: Run, report: Made) -> dict[str, Any]:

@@ -42,22 +42,24 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
 def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     """The group with the greatest mean, its lead over the next, how many runs were compared, and the time of one.
 
+    It is called the best where more is better, else the highest.
+
     Of groups on several data sets only their number and that of the runs.
     """
     known = [summary for summary in compared.summaries if isfinite(summary.interval.mean)]
     if not known:
         return ()
     counted = Tile("Runs", f"{sum(len(summary.values) for summary in known):,}", words.at_title(compared.at))
-    data = {run.dataset_id for summary in known for run in summary.group.runs}
+    data = {run.dataset_id for summary in known for run in summary.group.runs if run.dataset_id is not None}
     if len(data) > 1:  # scores of different images have no order
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
-    unit = " %" if is_share(metric) else ""
+    unit, word = (" %", "Best") if is_share(metric) else ("", "Highest")
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
-        Tile("Best of 1 group" if len(known) == 1 else f"Best of {len(known):,} groups", names[0], seeds),
+        Tile(f"{word} of {len(known):,} {'group' if len(known) == 1 else 'groups'}", names[0], seeds),
         Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
@@ -65,7 +67,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         tiles.append(Tile("Lead", lead, f"over {names[1]}"))
     tiles.append(counted)
     if best.seconds is not None:
-        tiles.append(Tile("Time of a run", duration(best.seconds), "mean of the best group"))
+        tiles.append(Tile("Time of a run", duration(best.seconds), f"mean of the {word.lower()} group"))
     return tuple(tiles)
 
 

@@ -27,7 +27,7 @@ TYPESET = set(map(chr, range(0x20, 0x7F))) | set(  # what LaTeX sets with the fo
     "¡¿«»§©®°µ¶·¹²³¼½¾ªº£¥¢ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
     "ĄąĆćČčĎďĐđĘęĚěĞğİıŁłŃńŇňŐőŒœŔŕŘřŚśŞşŠšŤťŮůŰűŸŹźŻżŽž"
 )
-LIGATURES = re.compile(r"(?<=[-',?!])(?=[-',`])")
+LIGATURES = re.compile("(?<=[-',?!–—‘’“”])(?=[-',`–—‘’“”])")
 LONG_WORD = re.compile(r"\S{24,}")
 MOST_ROWS = 36  # of a table that floats; longer ones break over pages
 LETTER = 0.068  # inches of a letter of a table, on average

@@ -44,6 +44,9 @@ def command_of(run: Run) -> str:
     config = RunConfig.recorded(run.config)
     if config.imported:
         params = config.dataset.params
-        options = [f"--{name} {shlex.quote(str(params[name]))}" for name in ("labels", "images") if params.get(name)]
+        chosen = {name: params[name] for name in ("labels", "images") if params.get(name)}
+        chosen |= {"name": config.name, "distance": config.evaluation.distance}
+        options = [f"--{name}={shlex.quote(str(value))}" for name, value in chosen.items()]
+        options += ["--search-only"] if run.only_searched else []
         return " ".join(["workbench import", shlex.quote(str(params.get("embeddings", ""))), *options])
     return f"workbench run {config_name(run)} --workspace DIR"

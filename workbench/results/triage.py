@@ -11,13 +11,14 @@ import numpy as np
 
 from workbench.evaluation.conventions import VOTERS, Between
 from workbench.results.failures import COPY_SHARE
-from workbench.results.stored import BLOCK, Stored, comparable, lengths
+from workbench.results.stored import Stored, comparable, lengths
 
 LABEL, COPY, AMBIGUOUS = KINDS = ("label", "copy", "ambiguous")
 ROUNDS = 2  # of weighing the votes
 LEAST = 0.6  # suspicion from which a label is listed
 BETWEEN = 0.35  # share of the votes of each of two classes from which an image stands between them
 STRONGEST = 0.05  # least weight of a vote
+CELLS = 2**22  # of a table of samples by classes at once: 32 MB
 ACROSS = 512  # samples compared with the whole training half at once
 SHARPNESS = 12.0  # of the softmax over proxies: a cosine of .1 more makes a class 3.3 times as likely
 
@@ -50,15 +51,14 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
     """
     if not stored.near.shape[1] or len(np.unique(stored.labels)) < 2:
         return []
-    shares, names = class_shares(stored, between)
-    own, best, second = _standing(shares, np.searchsorted(names, stored.labels))
-    suspicion = suspicions(shares, np.searchsorted(names, stored.labels))
-    close = _proxy_cosines(stored, names)
+    names, classes = np.unique(stored.labels, return_inverse=True)
+    own, best, second, suspicion = _standings(stored, names, classes, between)
+    close = _Close.of(stored, names)
     copies = _copies(stored, between)
     suspects: list[Suspect] = []
     for row in np.flatnonzero((suspicion >= least) | (own >= BETWEEN) & (second >= BETWEEN)).tolist():
         kind = LABEL if suspicion[row] >= least else AMBIGUOUS
-        suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close, names))
+        suspects.append(_suspect(stored, row, kind, int(names[best[row]]), float(suspicion[row]), close))
     listed = {suspect.sample_id for suspect in suspects if suspect.kind == LABEL}
     suspects = [suspect for suspect in suspects if suspect.kind == LABEL or suspect.sample_id not in copies]
     crossing = {suspect.sample_id: suspect for suspect in _copies_across(stored, between)}
@@ -67,8 +67,24 @@ def queue(stored: Stored, least: float = LEAST, between: Between = lambda: None)
     for sample_id, (row, other, sureness) in copies.items():
         if sample_id not in listed:
             label = int(stored.labels[other])
-            suspects.append(_suspect(stored, row, COPY, label, sureness, close, names, int(stored.sample_ids[other])))
+            suspects.append(_suspect(stored, row, COPY, label, sureness, close, int(stored.sample_ids[other])))
     return sorted(suspects, key=lambda one: (KINDS.index(one.kind), -one.suspicion, one.sample_id))
+
+
+def _standings(
+    stored: Stored, names: np.ndarray, classes: np.ndarray, between: Between
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As `_standing` and `suspicions` of all samples: a table of every class exists for some of them at a time."""
+    votes, count = _votes(stored, classes, between), len(classes)
+    own, best, second, suspicion = np.empty(count), np.empty(count, np.int64), np.empty(count), np.empty(count)
+    step = max(1, CELLS // len(names))
+    for start in range(0, count, step):
+        part = slice(start, start + step)
+        shares = _shares(stored, names, classes, votes, part)
+        own[part], best[part], second[part] = _standing(shares, classes[part])
+        suspicion[part] = suspicions(shares, classes[part])
+        between()
+    return own, best, second, suspicion
 
 
 def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.ndarray, np.ndarray]:
@@ -78,20 +94,36 @@ def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.nd
     neighbours see them; where there are proxies of the classes, half of it is a softmax over them.
     """
     names, classes = np.unique(stored.labels, return_inverse=True)
+    votes = _votes(stored, classes, between)
+    return _shares(stored, names, classes, votes, slice(0, len(classes))), names
+
+
+def _votes(stored: Stored, classes: np.ndarray, between: Between) -> np.ndarray:
+    """The votes [n, v] of the nearest neighbours of each sample, which add up to 1."""
     near = stored.near[:, :VOTERS]
     count = np.minimum(near.shape[1], np.maximum(1, np.bincount(classes)[classes] - 1))
-    rank = np.arange(near.shape[1])
-    weights = np.ones(len(classes))
-    shares = np.zeros((len(classes), len(names)))
+    asked = np.arange(near.shape[1]) < np.maximum(count, min(3, near.shape[1]))[:, None]
+    same, weights = classes[near] == classes[:, None], np.ones(len(classes))
+    votes = np.zeros(near.shape)
     for _ in range(ROUNDS):
-        votes = weights[near] * (rank < np.maximum(count, min(3, near.shape[1]))[:, None])
-        shares = np.zeros((len(classes), len(names)))
-        np.add.at(shares, (np.arange(len(classes))[:, None], classes[near]), votes)
-        shares /= np.maximum(shares.sum(1, keepdims=True), 1e-12)
-        weights = np.maximum(shares[np.arange(len(classes)), classes], STRONGEST)
+        votes = weights[near] * asked
+        votes /= np.maximum(votes.sum(1, keepdims=True), 1e-12)
+        weights = np.maximum((votes * same).sum(1), STRONGEST)
         between()
-    by_proxies = _by_proxies(stored, names)
-    return (shares if by_proxies is None else (shares + by_proxies) / 2), names
+    return votes
+
+
+def _shares(stored: Stored, names: np.ndarray, classes: np.ndarray, votes: np.ndarray, part: slice) -> np.ndarray:
+    """Shares [m, K] of the classes for some samples."""
+    near = classes[stored.near[part, :VOTERS]]
+    shares = np.zeros((len(near), len(names)))
+    np.add.at(shares, (np.arange(len(near))[:, None], near), votes[part])
+    close = _Close.of(stored, names)
+    if close is None:
+        return shares
+    cosines = close.cosines(part)
+    likely = np.exp(SHARPNESS * (cosines - cosines.max(1, keepdims=True)))
+    return np.asarray((shares + likely / likely.sum(1, keepdims=True)) / 2)
 
 
 def suspicions(shares: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -115,29 +147,36 @@ def _standing(shares: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.n
     return own, best, others[rows, best]
 
 
-def _by_proxies(stored: Stored, names: np.ndarray) -> np.ndarray | None:
-    """Softmax [n, K] over the nearest proxy of each class; None without a proxy for every class."""
-    close = _proxy_cosines(stored, names)
-    if close is None:
-        return None
-    likely = np.exp(SHARPNESS * (close - close.max(1, keepdims=True)))
-    return np.asarray(likely / likely.sum(1, keepdims=True))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Close:
+    """How near samples are to the proxies of the classes, by cosine."""
 
+    stored: Stored
+    proxies: np.ndarray  # [p, d] of length one, by class
+    labels: np.ndarray  # [p], rising
+    starts: np.ndarray  # [K] the first of each class
 
-def _proxy_cosines(stored: Stored, names: np.ndarray) -> np.ndarray | None:
-    """Cosine [n, K] to the nearest proxy of each class; None for the Euclidean distance and where a class has none."""
-    if stored.distance != "cosine" or stored.proxies is None or stored.proxy_labels is None:
-        return None
-    labels = np.asarray(stored.proxy_labels)
-    if not np.isin(names, labels).all():
-        return None
-    proxies, close = comparable(stored.proxies, "cosine"), np.empty((len(stored.labels), len(names)))
-    for start in range(0, len(close), BLOCK):
-        part = slice(start, start + BLOCK)
-        scores = stored.vectors(part) @ proxies.T
-        for column, name in enumerate(names):
-            close[part, column] = scores[:, labels == name].max(1)
-    return close
+    @classmethod
+    def of(cls, stored: Stored, names: np.ndarray) -> "_Close | None":
+        """None for the Euclidean distance, and where a class has no proxy."""
+        if stored.distance != "cosine" or stored.proxies is None or stored.proxy_labels is None:
+            return None
+        labels = np.asarray(stored.proxy_labels)
+        if not np.isin(names, labels).all():
+            return None
+        rows = np.flatnonzero(np.isin(labels, names))
+        rows = rows[np.argsort(labels[rows], kind="stable")]
+        return cls(
+            stored, comparable(stored.proxies[rows], "cosine"), labels[rows], np.searchsorted(labels[rows], names)
+        )
+
+    def cosines(self, part: slice) -> np.ndarray:
+        """Of some samples to the nearest proxy of each class [m, K]."""
+        return np.asarray(np.maximum.reduceat(self.stored.vectors(part) @ self.proxies.T, self.starts, axis=1))
+
+    def cosine(self, row: int, label: int) -> float:
+        """Of one sample to the nearest proxy of one class."""
+        return float((self.proxies[self.labels == label] @ self.stored.vectors(np.array([row]))[0]).max())
 
 
 def _copies(stored: Stored, between: Between) -> dict[int, tuple[int, int, float]]:
@@ -193,13 +232,13 @@ def _across(stored: Stored, row: int, other: int, sureness: float) -> Suspect:
 
 
 def _suspect(
-    stored: Stored, row: int, kind: str, suggested: int, suspicion: float, close: np.ndarray | None,
-    names: np.ndarray, other: int | None = None,
+    stored: Stored, row: int, kind: str, suggested: int, suspicion: float, close: _Close | None,
+    other: int | None = None,
 ) -> Suspect:  # fmt: skip
     voted, label = stored.labels[stored.near[row, :VOTERS]], int(stored.labels[row])
     own_proxy = other_proxy = None
     if close is not None:
-        own_proxy, other_proxy = (float(close[row, np.searchsorted(names, name)]) for name in (label, suggested))
+        own_proxy, other_proxy = (close.cosine(row, name) for name in (label, suggested))
     return Suspect(
         int(stored.sample_ids[row]), kind, label, suggested, suspicion, int((voted == suggested).sum()),
         int((voted == label).sum()), len(voted), other, own_proxy, other_proxy,

@@ -65,7 +65,7 @@ class PlaceWorker(Worker):
             began = monotonic()
             over = self._send(sweep, there)
             if over and not there:
-                stored.set_state(self._workspace, self._id, "done")
+                stored.finish(self._workspace, self._id)
                 return
             silent = self._look(silent)
             self._take_results(sweep, there)

@@ -28,7 +28,10 @@ class Standing:
 
 
 def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
-    """The settings, best first; those without an objective last, in the order in which they were proposed."""
+    """The settings, best first: before all others those with a result of every run, last those without any.
+
+    A mean over some of the folds is not comparable with one over all: the hardest may be the one that failed.
+    """
     by_point: dict[int, list[Trial]] = {}
     for trial in sorted(trials, key=lambda child: (child.point, child.seed, child.fold)):
         by_point.setdefault(trial.point, []).append(trial)
@@ -45,7 +48,12 @@ def standings(sweep: Sweep, trials: Sequence[Trial]) -> list[Standing]:
             )
         )
     sign = 1 if least_is_best(sweep.metric) else -1
-    return sorted(ranked, key=lambda standing: (standing.mean is None, sign * (standing.mean or 0), standing.point))
+
+    def order(standing: Standing) -> tuple[bool, bool, float, int]:
+        partial = any(child.objective is None for child in standing.trials)
+        return standing.mean is None, partial, sign * (standing.mean or 0), standing.point
+
+    return sorted(ranked, key=order)
 
 
 def runs_in_all(sweep: Sweep, trials: Sequence[Trial]) -> int:

@@ -80,9 +80,8 @@ def read(text: str) -> Parameter:
     field, equals, listing = (part.strip() for part in text.partition("="))
     if not (field and equals and listing):
         raise BadConfig("The sweep", {field or text: "Write it as FIELD=A,B,C or FIELD=LOW..HIGH, with :log or :5."})
-    if ".." not in listing:
-        # Commas inside quotes belong to the word.
-        listed = toml_value(f"[{listing}]")
+    listed = toml_value(f"[{listing}]")  # commas and dots inside quotes belong to the word
+    if isinstance(listed, list) or ".." not in listing:
         values = listed if isinstance(listed, list) else [toml_value(value.strip()) for value in listing.split(",")]
         if not all(isinstance(value, bool | int | float | str) and value != "" for value in values):
             raise BadConfig("The sweep", {field: f"{listing!r} are not values separated by commas."})
@@ -98,12 +97,13 @@ def read(text: str) -> Parameter:
 
 def written(parameter: Parameter) -> str:
     """The part after the "=" as `read` takes it."""
-    if parameter.low is None:
+    if parameter.low is None or parameter.high is None:
         # Bare words and quoted ones do not mix: what is no TOML is cut at every comma.
         bare = all(_bare(value) for value in parameter.values)
         return ",".join(_word(value, bare) for value in parameter.values)
     points = "" if parameter.points is None else f":{parameter.points}"
-    return f"{parameter.low:g}..{parameter.high:g}{':log' if parameter.log else ''}{points}"
+    low, high = (_word(end, bare=True) for end in (parameter.low, parameter.high))  # with all digits
+    return f"{low}..{high}{':log' if parameter.log else ''}{points}"
 
 
 def checked(parameters: Sequence[Parameter], config: RunConfig, known: Catalog) -> tuple[Parameter, ...]:

@@ -19,13 +19,20 @@ def config_of(sweep: Sweep, trial: Trial, known: catalogs.Catalog) -> RunConfig:
 
 
 def results_so_far(trials: list[Trial]) -> list[tuple[Setting, float | None]]:
-    """Each setting in the order in which it was proposed, with the mean of its objectives; None if it has none."""
+    """Each setting in the order in which it was proposed, with the mean of its objectives.
+
+    None if it has none, or if one of its runs failed: the mean of the others is not comparable.
+    """
+    failed = {trial.point for trial in trials if trial.state == "failed"}
     by_point: dict[int, tuple[Setting, list[float]]] = {}
     for trial in sorted(trials, key=lambda child: child.point):
         values = by_point.setdefault(trial.point, (trial.setting, []))[1]
         if trial.objective is not None:
             values.append(trial.objective)
-    return [(setting, fmean(values) if values else None) for setting, values in by_point.values()]
+    return [
+        (setting, fmean(values) if values and point not in failed else None)
+        for point, (setting, values) in by_point.items()
+    ]
 
 
 def pending(trials: list[Trial]) -> list[Setting]:

@@ -107,7 +107,7 @@ class Worker:
             while self._wanted():
                 over = self._fill(sweep, devices, at_work)
                 if over and not at_work:
-                    stored.set_state(self._workspace, self._id, "done")
+                    stored.finish(self._workspace, self._id)
                     return
                 self._finish_ended(sweep, at_work)
             for entry in at_work.values():

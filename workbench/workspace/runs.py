@@ -91,7 +91,9 @@ def _best_and_last(db: Connection, where: str) -> tuple[dict[int, tuple[str, int
     # SQLite fills bare columns from the row that holds the maximum.
     sql = "select run_id, max(ifnull(score, -1)), metrics, epoch from evaluations"
     best = db.execute(f"{sql} {where} group by run_id")
-    last = db.execute(f"select run_id, max(id), metrics from evaluations {where} group by run_id")
+    # By epoch, not by number: a repair brings an earlier evaluation back with a higher number.
+    latest = f"max(epoch * {1 << 32} + id)"
+    last = db.execute(f"select run_id, {latest}, metrics from evaluations {where} group by run_id")
     return {row[0]: (row[2], row[3]) for row in best}, {row[0]: row[2] for row in last}
 
 

@@ -176,9 +176,19 @@ def chosen_on_reported(workspace: Workspace, run_ids: Sequence[int]) -> dict[int
 
 
 def set_state(workspace: Workspace, sweep_id: int, state: str, problem: str = "") -> None:
-    """Set a sweep's state: active, paused or done; its worker notices within a second."""
+    """Set a sweep's state, active or paused; its worker notices within a second."""
     with workspace.writing() as db:
         db.execute("update sweeps set state = ?, problem = ? where id = ?", (state, problem, sweep_id))
+
+
+def finish(workspace: Workspace, sweep_id: int) -> None:
+    """Mark an active sweep as done, unless a trial was put back into its queue meanwhile."""
+    with workspace.writing() as db:
+        db.execute(
+            "update sweeps set state = 'done', problem = '' where id = ? and state = 'active' and not exists "
+            "(select 1 from sweep_trials where sweep_id = sweeps.id and state in ('queued', 'paused'))",
+            (sweep_id,),
+        )
 
 
 def cancel(workspace: Workspace, sweep_id: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.baseline import against_baseline, usual_metrics
 from workbench.comparing.overview import overview
-from workbench.config import TrainingParams
+from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace
 
 FASTER, SLOWER = TrainingParams(lr=0.5), TrainingParams(lr=1e-5)
@@ -68,3 +68,20 @@ def test_other_data_and_groups_without_values_have_no_difference(workspace):
     found = look(workspace)
     rows = against_baseline(found, found.groups[0], ["MAP@R"])
     assert [row.cells[0].difference.n for row in rows[1:]] == [0, 0]
+
+
+def test_a_seed_is_compared_over_the_folds_that_both_have(workspace):
+    def store_fold(fold, value, **config):
+        split = Choice(name="mlrc", params={"fold": fold})
+        store(workspace, {1: np.full(6, value)}, split=split, **config)
+
+    for fold, value in ((1, 0.25), (2, 0.75)):
+        store_fold(fold, value, name="Plain")
+    store_fold(1, 0.25, name="Bold", training=FASTER)
+    store_fold(3, 0.9, name="Bold", training=FASTER)
+    store_fold(1, 0.5, name="Other", training=SLOWER)
+    found = look(workspace)
+    rows = against_baseline(found, found.groups[0], ["MAP@R"])
+    bold, other = (row.cells[0].difference for row in rows[1:])
+    assert (bold.mean, bold.n) == (pytest.approx(0), 1), "fold 2 is an easier one, and only the baseline has it"
+    assert (other.mean, other.n) == (pytest.approx(0.25), 1)

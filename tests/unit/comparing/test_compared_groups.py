@@ -9,7 +9,7 @@ from scipy import stats
 
 from tests.unit.comparing.compared_runs import images, store
 from workbench.comparing.groups import grouped
-from workbench.comparing.measures import common_epochs, read_measures
+from workbench.comparing.measures import common_epochs, is_share, read_measures
 from workbench.comparing.overview import overview
 from workbench.comparing.settings import differing, fold_of, settings_of, written
 from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
@@ -67,6 +67,21 @@ def test_a_default_that_is_left_out_is_the_default(workspace):
     store(workspace, {1: np.ones(6)}, loss=Choice(name="ce", params={"dropout": 0.5}))
     assert len(grouped(workspace.runs(), KNOWN)) == 1
     assert len(grouped(workspace.runs(), {})) == 2, "without the catalog defaults are not known"
+
+
+def test_a_whole_number_is_the_same_setting_as_the_real_one(workspace):
+    described = {"scale": {"default": 16.0, "type": "number"}, "centres": {"default": 2, "type": "integer"}}
+    known = {"loss/ce": {"title": "CE", "params": described}}
+    params = ({}, {"scale": 16}, {"scale": 16.0, "centres": 2.0}, {"scale": 10**400}, {"scale": True})
+    runs = [store(workspace, {}, seed=seed, loss=Choice(name="ce", params=own)) for seed, own in enumerate(params)]
+    groups = grouped(workspace.runs(), known)
+    assert [[run.id for run in group.runs] for group in groups] == [runs[:3], runs[3:4], runs[4:]]
+
+
+def test_metrics_beside_the_run_s_own_are_shares_too():
+    named = ("average/MAP@R", "decided/recall@1", "level/genus/MAP@R", "l2/P@R", "NMI", "linear/top-1")
+    assert [name for name in named if not is_share(name)] == []
+    assert not is_share("hubness/skew")
 
 
 def test_only_what_differs_is_told(workspace):
@@ -201,7 +216,8 @@ def test_unfinished_runs_and_missing_metrics_are_said(workspace):
     store(workspace, {1: np.ones(6)}, seed=1, status="cancelled")
     store(workspace, {}, seed=2)
     said = "\n".join(look(workspace, "kNN@10").guards)
-    assert "Not finished, so the numbers may not be the last: run 2 (cancelled, epoch 0 of 10)." in said
+    left_out = "Not finished, so left out beside the other runs of the group: run 2 (cancelled, epoch 0 of 10)."
+    assert left_out in said
     assert "Without an evaluation: run 3." in said
     assert "Without kNN@10: run 2." in said
     assert "Not enough seeds for an interval over seeds (3 or more): “Small” (1)." in said
@@ -269,3 +285,23 @@ def test_a_run_whose_config_cannot_be_read_is_named(workspace):
     odd = replace(runs[0], config='split = "random"\nloss = 3')
     assert fold_of(odd.config) == 0
     assert len(grouped([odd], KNOWN)) == 1
+
+
+def test_an_unfinished_run_that_does_not_count_is_said_to_be_left_out(workspace):
+    store(workspace, {1: np.full(6, 0.2)}, seed=4)
+    store(workspace, {1: np.full(6, 0.8)}, seed=4, status="failed")
+    store(workspace, {1: np.full(6, 0.8)}, seed=5, status="stopped")
+    found = look(workspace)
+    assert list(found.summaries[0].values) == [1]
+    said = " ".join(found.guards)
+    assert "so left out beside the other runs of the group: runs 2 (failed, epoch 0 of 10), 3 (stopped" in said
+    assert "only the newest counts" not in said, "run 2 is the newer one, and does not count"
+    assert "may not be the last" not in said
+    assert "may not be the last: runs 2 (failed, epoch 0 of 10), 3" in " ".join(look(workspace, at=1).guards)
+
+
+def test_the_last_evaluation_is_that_of_the_latest_epoch_whatever_its_number(workspace):
+    number = store(workspace, {2: np.full(6, 0.25), 1: np.full(6, 0.75)})  # as when a repair brings epoch 1 back
+    run = workspace.run(number)
+    assert run.last["MAP@R"] == pytest.approx(0.25)
+    assert (run.best_epoch, run.best["MAP@R"]) == (1, pytest.approx(0.75))

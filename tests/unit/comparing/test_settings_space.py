@@ -99,3 +99,18 @@ def test_runs_without_a_number_stand_below_the_numbers(found):
         ("–", 0.0), ("0.007", FOOT), ("0.07", 1.0),
     }  # fmt: skip
     assert axis.ticks == ((0.0, "–"), (FOOT, "0.007"), (1.0, "0.07"))
+
+
+def test_settings_that_are_written_alike_are_one_row(found):
+    rates = {0.001: 0.1234561, 0.01: 0.1234562, 1.0: 0.5}
+    values = tuple(rates[each.settings["training.lr"]] for each in found.groups)
+    kinds = tuple("none" if value == 0.5 else value for value in values)
+    rows = (Difference("training.lr", values), Difference("loss.kind", kinds))
+    near = dataclasses.replace(found, differences=rows)
+    shown = heat_map(near, "training.lr", "")
+    assert shown.rows == ("0.123456", "0.5")
+    assert shown.cells[0, 0].n == 8
+    assert lines(near).axes[0].words[0] == "0.123456"
+    shown = heat_map(near, "loss.kind", "")
+    assert shown.rows == ("0.123456", "none")
+    assert lines(dataclasses.replace(near, differences=rows[1:])).axes[0].places[0] == 0.25

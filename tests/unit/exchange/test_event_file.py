@@ -115,3 +115,8 @@ def test_a_run_is_one_event_file_by_rising_step(workspace, stored_run, tmp_path)
     assert by_name["=batch"] == [(2, 1.0)]
     assert [step for step, _ in by_name["probe/spce"]] == [1, 2, 300]
     np.testing.assert_array_equal([value for _, value in by_name["probe/spce"]], [2.5, np.nan, -0.125])
+
+
+def test_a_number_too_large_for_float32_is_infinite():
+    for value, stored in ((1e39, np.inf), (-1e39, -np.inf)):
+        assert struct.pack("<f", stored) in tensorboard.scalar_event("batch/loss", 1, value, 0.0)

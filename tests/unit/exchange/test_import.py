@@ -2,20 +2,27 @@
 
 import errno
 import os
+import shlex
 
 import numpy as np
 import pyarrow
 import pyarrow.parquet as parquet
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
+from workbench.cli import cli
 from workbench.config import BadConfig, RunConfig
 from workbench.control import Cancelled
 from workbench.exchange.formats import export_run
+from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
+from workbench.exchange.tables import read_embeddings
 from workbench.files import packages
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports import write_report
+from workbench.reports.provenance import command_of
 from workbench.workspace import Workspace
 
 
@@ -296,3 +303,32 @@ def test_of_a_set_without_images_no_sample_is_read_for_its_pictures(workspace, g
     monkeypatch.setattr(type(workspace), "samples", None)  # a million of them take half a minute
     with pytest.raises(Problem, match="Imported without images"):
         workspace.pictures(run.dataset_id).thumbnail(0)
+
+
+@pytest.mark.parametrize("title", ["", "Unnamed: 0", "__index_level_0__"])
+def test_the_numbers_of_rows_that_pandas_writes_are_no_part_of_an_embedding(tmp_path, title):
+    table = tmp_path / "table.csv"
+    table.write_text(f"{title},x,y,label\n0,0.5,0.25,a\n1,0.75,1,b\n", "utf-8")
+    assert read_embeddings(table, quiet).vectors.tolist() == [[0.5, 0.25], [0.75, 1]]
+    table.write_text(",,label\n0,0.5,a\n1,0.75,b\n", "utf-8")
+    assert read_embeddings(table, quiet).vectors.shape == (2, 2), "no column has a title"
+
+
+def test_the_command_of_a_report_imports_the_same_again(workspace, given, tmp_path):
+    run_id = import_embeddings(
+        workspace, given / "vectors.npy", given / "labels.csv", name="It's “mine” & <b>", distance="l2"
+    )
+    command = shlex.split(command_of(workspace.run(run_id)))
+    assert command[0] == "workbench"
+    again = CliRunner().invoke(cli, [*command[1:], "--workspace", str(tmp_path / "again")], catch_exceptions=False)
+    assert again.exit_code == 0, again.output
+    with Workspace(tmp_path / "again") as other:
+        (run,) = other.runs()
+        assert run.name == workspace.run(run_id).name
+        assert run.last == workspace.run(run_id).last
+        assert other.evaluations(run.id)[0].distance == "l2"
+
+
+def test_the_command_of_a_report_imports_a_gallery_as_one(workspace, given):
+    run_id = import_gallery(workspace, given / "vectors.npy")
+    assert "--search-only" in shlex.split(command_of(workspace.run(run_id)))

@@ -123,3 +123,10 @@ def test_a_cancelled_export_leaves_nothing(space, tmp_path):
 def test_names_lead_nowhere_else(name, kept):
     assert safe(name) == kept
     assert "/" not in selected_images.safe(name)
+
+
+def test_a_name_of_many_bytes_is_cut_so_that_a_file_system_takes_it(tmp_path):
+    name = selected_images.safe("漢" * 300)
+    assert set(name) == {"漢"}
+    (tmp_path / f"0001 {name}").mkdir()
+    (tmp_path / f"{2**63 - 1} {name}.png").touch()

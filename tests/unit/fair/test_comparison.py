@@ -1,5 +1,6 @@
 """A whole comparison on the sample digits: interrupted and gone on with, it ends as if it had not been."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +97,20 @@ def test_interrupted_it_goes_on_and_ends_as_if_it_had_not_been(plan, tmp_path):
     assert len(ranking) == 3
     assert ranking[1].startswith(found.scores[0].method)
     assert np.mean(found.scores[0].last) >= np.mean(found.scores[1].last)
+
+
+def test_methods_tested_with_other_numbers_of_seeds_are_compared_apart(plan, tmp_path):
+    with Workspace(tmp_path / "seeds", create=True) as workspace:
+        run(workspace, plan, ["ce", "supcon"])
+        run(workspace, replace(plan, seeds=2), ["ce"])  # and then stopped
+        found = {each.plan.seeds: each for each in read_comparisons(workspace, KNOWN).comparisons}
+        assert sorted(found) == [2, 3]
+        assert {scores.method for scores in found[3].scores} == {"ce", "supcon"}
+        assert found[3].left_out == {}
+        assert [scores.method for scores in found[2].scores] == ["ce"]
+        assert found[2].left_out == {"supcon": "It was not tested with 2 seeds."}
+        assert found[2].scores[0].values.shape[0] == 2
+
+        with workspace.writing() as db:
+            db.execute("update evaluations set metrics = '{}'")
+        assert read_comparisons(workspace, KNOWN).comparisons == (), "without its numbers no method has scores"

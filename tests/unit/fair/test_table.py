@@ -12,7 +12,7 @@ from workbench.cli import cli
 from workbench.fair.plan import Plan
 from workbench.fair.runs import Tried
 from workbench.fair.scores import Scores
-from workbench.fair.table import Placed, compared, markdown, tables
+from workbench.fair.table import Placed, compared, markdown, ranking_cells, tables
 from workbench.problem import Problem
 from workbench.reports.critical_difference import critical_difference
 from workbench.sweeps.progress import Standing
@@ -98,3 +98,8 @@ def test_the_command_names_what_it_cannot_use(words, says, tmp_path):
     assert result.exit_code == 1
     assert says in result.output
     assert not (tmp_path / "w").exists(), "nothing was begun"
+
+
+def test_the_limits_of_a_shared_rank_hold_it():
+    equal = compared(PLAN, [planted("ce", 0.5, 1), planted("ice", 0.5, 1)])
+    assert [cells[0] for cells in ranking_cells(equal)] == ["1.5 (1.5 to 1.5)"] * 2

@@ -275,3 +275,16 @@ def test_names_in_figures_leave_out_what_all_begin_with():
     assert apart(["only one"]) == ["only one"]
     assert apart(["Digits: epochs 8", "Digits: epochs 30"]) == ["epochs 8", "epochs 30"], "a number of something"
     assert apart(["same", "same"]) == ["same", "same"]
+
+
+def test_the_manifest_is_json_without_nan_and_its_command_names_the_paper(workspace, tmp_path):
+    run = store(workspace, {1: np.full(6, 0.5)}, metrics={"NMI": np.nan})
+    reports.write_bundle(workspace, reports.wish_of(run, ("groups",), paper="letter"), tmp_path / "report.zip")
+
+    def refused(word):
+        raise AssertionError(word)
+
+    with zipfile.ZipFile(tmp_path / "report.zip") as packed:
+        manifest = json.loads(packed.read("manifest.json"), parse_constant=refused)
+    assert manifest["runs"][0]["evaluated"]["metrics"]["NMI"] is None
+    assert "--paper=letter" in manifest["report"]["command"]

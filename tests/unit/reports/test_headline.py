@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.ui.small_run import store_run
+from workbench.config import RunConfig
 from workbench.progress import quiet
 from workbench.reports import html, wish_of
 from workbench.reports.blocks import Document, Section, Tile, said
@@ -55,3 +56,17 @@ def test_the_pages_hold_the_tiles_whatever_is_in_them():
         assert report.pages == 1
         assert report.pdf().startswith(b"%PDF-")
     assert "<b>" not in html.page(document).split('class="tiles"')[1].split("</dl>")[0]
+
+
+def test_a_run_that_has_not_read_its_data_is_no_other_data_set(workspace):
+    workspace.create_run(RunConfig.recorded(workspace.run(1).config).model_copy(update={"seed": 7}))
+    made = make(workspace, wish_of((1, 2), ("groups",)), quiet)
+    assert made.document.tiles[0].title == "Best of 1 group"
+
+
+def test_the_highest_group_is_not_called_the_best_where_more_is_not_better(workspace):
+    with workspace.writing() as db:
+        db.execute("update evaluations set metrics = json_set(metrics, '$.hubness/skew', 3.0)")
+    made = make(workspace, wish_of((1,), ("groups",), metric="hubness/skew"), quiet)
+    assert made.document.tiles[0].title == "Highest of 1 group"
+    assert not any("best" in tile.note for tile in made.document.tiles if tile.title == "Time of a run")

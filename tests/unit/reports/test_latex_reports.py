@@ -123,3 +123,10 @@ def test_a_run_and_its_classes_may_have_any_name(tmp_path, monkeypatch, engine, 
         reports.write_report(workspace, run_id, tmp_path / "out", ["latex"])
     assert escaped(f"{name} 2") in (tmp_path / "out" / "report.tex").read_text("utf-8")
     compiled(tmp_path / "out", engine)
+
+
+@pytest.mark.parametrize("text", ["Wirklich?“", "Ja!‘", "a-–b", "–—", "‘“", "’”", "'’", "?“‘"])
+def test_typographic_signs_are_no_part_of_a_ligature(text):
+    """?` is ¿ and !` is ¡; three hyphens are a long dash; of three quotes TeX takes the first two together."""
+    parts = escaped(text).split("{}")
+    assert len(parts) == sum(letter in "-–—'‘’“”?!" for letter in text)

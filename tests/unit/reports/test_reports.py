@@ -12,10 +12,13 @@ import pytest
 
 from tests.ui.trained import trained_run
 from workbench import files, reports
-from workbench.config import RunConfig
+from workbench.config import Choice, RunConfig
 from workbench.events import Ended, Scalar
 from workbench.files.spreadsheet import csv_cell
 from workbench.problem import Problem
+from workbench.progress import quiet
+from workbench.reports.blocks import Table
+from workbench.reports.document import make
 from workbench.reports.latex import escaped
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -185,3 +188,11 @@ def test_a_loss_below_zero_is_drawn_on_a_plain_axis(workspace, tmp_path):
     recorder(Ended("done"))
     drawn = figures.draw(gathering.gather(workspace, run_id, ("curves",), ""))
     assert drawn["loss"].figure().axes[0].get_yscale() == "linear"
+
+
+def test_a_run_of_another_workbench_with_a_parameter_of_its_own_is_reported(tmp_path):
+    with Workspace(tmp_path / "other", create=True) as workspace:
+        number = workspace.create_run(RunConfig(name="Old", loss=Choice(name="ce", params={"unheard": 1.5})))
+        made = make(workspace, reports.wish_of(number, ("settings",)), quiet)
+    cells = [row for block in made.document.sections[0].blocks if isinstance(block, Table) for row in block.rows]
+    assert any("1.5" in row for row in cells)

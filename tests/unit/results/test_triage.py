@@ -1,6 +1,7 @@
 """Label triage: planted errors are found first, votes against loops, copies, precision; decisions stored and filed."""
 
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -72,6 +73,40 @@ def test_shares_are_weighted_votes_written_out():
     row = int(doubt.argmax())
     others = np.delete(expected[row], labels[row])
     assert doubt[row] == pytest.approx((1 + others.max() - expected[row, labels[row]]) / 2)
+
+
+def test_many_classes_need_no_table_of_all_samples_by_all_classes(monkeypatch):
+    monkeypatch.setattr(triage, "CELLS", 2**14, raising=False)
+    rng, count, classes = np.random.default_rng(0), 3000, 1500
+    labels = rng.integers(0, classes, count)
+    near = np.stack([rng.permutation(count)[:10] for _ in range(count)])
+    vectors = rng.normal(size=(count, 4)).astype(np.float32)
+    many = Stored(np.arange(count), labels, vectors, near, np.ones(count, np.int32), np.ones(count, np.int32))
+    tracemalloc.start()
+    try:
+        triage.queue(many, least=0.9)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < count * classes * 8 / 2, "half of one such table"
+
+
+@pytest.mark.parametrize("proxies", [False, True])
+def test_the_queue_is_the_same_in_parts(monkeypatch, proxies):
+    vectors, labels, _ = planted(0.1, spread=1.5)
+    stored = evaluation(labels, vectors, proxies=proxies)
+    whole = {one.sample_id: one for one in triage.queue(stored)}
+    monkeypatch.setattr(triage, "CELLS", 7)
+    parts = {one.sample_id: one for one in triage.queue(stored)}
+    assert parts.keys() == whole.keys()
+    for number, one in parts.items():
+        assert (one.kind, one.suggested, one.votes) == (
+            whole[number].kind,
+            whole[number].suggested,
+            whole[number].votes,
+        )
+        assert one.suspicion == pytest.approx(whole[number].suspicion, abs=1e-12)
+        assert one.other_proxy == pytest.approx(whole[number].other_proxy, abs=1e-12)
 
 
 def test_a_copy_with_another_label_is_listed_once():

@@ -266,3 +266,31 @@ def test_sweeps_that_share_one_of_their_gpus_wait_for_each_other(workspace, conf
     assert sweep_worker.take_device(workspace, first, "cuda:0,cuda:1")
     assert not sweep_worker.is_next(workspace, second, "cuda:1,cuda:2")
     assert sweep_worker.is_next(workspace, third, "cuda:2")
+
+
+def test_a_run_that_is_brought_back_at_the_last_moment_is_trained(workspace, config, known, runs, monkeypatch):
+    runs.fail = 1
+    number = sweep_of(workspace, config, known, "training.lr=0.01")
+    real = sweeps.trials
+
+    def looked(*args):
+        found = real(*args)
+        if found[0].state == "failed":  # the worker sees no run to train; a person brings the failed one back
+            runs.fail = None
+            sweeps.retry(workspace, number)
+        return found
+
+    monkeypatch.setattr(sweeps, "trials", looked)
+    assert Worker(workspace, number).run() == "done"
+    assert [trial.state for trial in real(workspace, number)] == ["done"]
+
+
+def test_a_setting_of_which_a_run_failed_is_compared_with_none(workspace, config, known, runs):
+    number = sweep_of(workspace, config, known, "training.lr=0.01,0.03", seeds=2)
+    runs.fail = 3  # the first of the better setting
+    Worker(workspace, number).run()
+    trials = sweeps.trials(workspace, number)
+    ranked = standings(sweeps.one(workspace, number), trials)
+    assert [standing.point for standing in ranked] == [1, 2], "a mean over one of two runs is not the best"
+    assert ranked[1].mean > ranked[0].mean
+    assert [value for _, value in results_so_far(trials)] == [pytest.approx(0.8805), None]

@@ -46,7 +46,7 @@ class RunsDock(Dock):
         self.arrange = ArrangeButton(session.preferences)
         self.compare, self.untick = button("Compare", "scales", "primary"), icon_button("x", "Untick all")
         self.all = QCheckBox()
-        self._ticked_last = -1  # row from which a click with Shift extends
+        self._ticked_last: int | None = None  # the run or group from which a click with Shift extends
         self.trash = button("Trash", "trash", "quiet")
         self.trash_size = TrashSize(session, self)
         self._columns: list[QLabel] = []
@@ -188,9 +188,9 @@ class RunsDock(Dock):
 
     def _tick_at(self, event: QMouseEvent) -> None:
         row, several = self.list.indexAt(event.position().toPoint()).row(), Qt.KeyboardModifier.ShiftModifier
-        known = 0 <= self._ticked_last < self.model.rowCount()
-        self.model.tick(row, self._ticked_last if known and event.modifiers() & several else None)
-        self._ticked_last = row
+        last = self.model.row_of(self._ticked_last)  # not where it was: newer runs move it
+        self.model.tick(row, last if last >= 0 and event.modifiers() & several else None)
+        self._ticked_last = self.model.index(row).data(RUN_ROLE).id
 
     def _on_tick(self, event: QMouseEvent) -> bool:
         at = event.position().toPoint()
@@ -231,7 +231,8 @@ class RunsDock(Dock):
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()
         self.trash.setChecked(trash)
-        self._stack.setCurrentIndex(0 if self.model.rowCount() or self.search.text() else 2 if trash else 1)
+        held = self._session.trashed_runs() if trash else self._session.runs()  # a filter may show none of them
+        self._stack.setCurrentIndex(0 if held or self.search.text() else 2 if trash else 1)
         self._mark(self._session.run_id)
 
     def _name_trash(self) -> None:

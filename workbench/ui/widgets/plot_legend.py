@@ -27,9 +27,9 @@ class LegendButton(QToolButton):
         self.toggled.connect(self._strike)
 
     def say(self, words: str) -> None:
-        """Show another text; the same text causes no new layout."""
-        if self.text() != words:
-            self.setText(words)
+        """Show another text; the same text causes no new layout. Qt would take a "&" for the mark of a shortcut."""
+        if self.text() != (shown := words.replace("&", "&&")):
+            self.setText(shown)
 
     def _strike(self, on: bool) -> None:
         font = self.font()

@@ -114,7 +114,8 @@ class ComparePage(QStackedWidget):
         if not self.isVisible():
             return
         known: dict[int, object] = {run.id: (run.name, run.status, run.colour, run.best, run.last) for run in runs}
-        if known != self._known:
+        under_way = any(state == "active" for _, state in self._fair.sweeps)  # its last run ends before the sweep
+        if known != self._known or (under_way and not self._ranking.busy):
             self._known = known
             self._read_fair()
         compared = {run_id: known[run_id] for run_id in self.session.ticks.runs if run_id in known}
@@ -214,13 +215,13 @@ class ComparePage(QStackedWidget):
 
     def _show_pair(self) -> None:
         """Redraw for another baseline, another compared group, or other values of both."""
+        self._pairing.cancel()  # an answer about the groups before must not come between the steps
         self._turns.begin(
             self.head.refresh, self.tabs.difference.show_groups, self._draw_table, self.tabs.draw_groups, self._compare,
             long=self.model.overview is not None and len(self.model.overview.groups) > MANY,
         )  # fmt: skip
 
     def _compare(self) -> None:
-        self._pairing.cancel()
         question = self.model.pair_question()
         if question is None:
             self.tabs.say(self.model.pair_hint)

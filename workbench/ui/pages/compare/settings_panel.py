@@ -1,6 +1,6 @@
 """The Settings tab: how the settings that differ between the ticked runs affect the metric."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -111,7 +111,7 @@ class SettingsPanel(QStackedWidget):
         if overview is self._overview:
             lines = settings_space.lines(overview)
             fields = {row.field for row in overview.differences}
-            axes = tuple(self._named(axis) if axis.title in fields else axis for axis in lines.axes)
+            axes = tuple(self._named(axis, fields) if axis.title in fields else axis for axis in lines.axes)
             self.parallel.show_lines(replace(lines, axes=axes), shown_as)
 
     def _title(self, field: str) -> str:
@@ -123,12 +123,13 @@ class SettingsPanel(QStackedWidget):
     def _short(self, field: str) -> str:
         return self._title(field).rpartition(": ")[2]
 
-    def _named(self, axis: settings_space.Axis) -> settings_space.Axis:
-        """The axis of a setting, with the names that the Set up page uses."""
+    def _named(self, axis: settings_space.Axis, fields: Collection[str]) -> settings_space.Axis:
+        """The axis of a setting, with the names that the Set up page uses; with its part where another has its name."""
         known, field = self._session.catalog, axis.title
+        alone = [self._short(other) for other in fields].count(self._short(field)) == 1
         return replace(
             axis,
-            title=self._short(field),
+            title=self._short(field) if alone else self._title(field),
             words=tuple(value_title(field, word, known) for word in axis.words),
             ticks=tuple((at, value_title(field, word, known)) for at, word in axis.ticks),
         )
