@@ -119,9 +119,7 @@ def _add_records(group: click.Group) -> None:
         values: dict[str, Any] = {} if before is None else before.model_dump()
         changes = {"folder": folder, "python": python, "url" if url else "host": address}
         values |= {"kind": kinds[0], "name": name} | {key: value for key, value in changes.items() if value is not None}
-        for field in fields:
-            key, _, value = field.partition("=")
-            values[key] = value
+        values |= _set(fields)
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
         if not no_check:
@@ -155,9 +153,9 @@ def _add_records(group: click.Group) -> None:
     @click.argument("here")
     @click.argument("there")
     def data(name: str, here: str, there: str) -> None:
-        """Tell that the folder or file HERE, on this machine, is THERE at the place."""
-        place = records.named(name)
-        records.store(place.model_copy(update={"data": {**place.data, here: there}}))
+        """Tell that the folder or file HERE, on this machine, is THERE at the place, by a path from / on."""
+        here = sending.whole_path(here)
+        records.store(records.with_data(records.named(name), here, there))
         click.echo(f"{here} is {there} at {name}.")
 
     @group.command("install")
@@ -175,6 +173,23 @@ def _add_records(group: click.Group) -> None:
         if yes or click.confirm("Do this?"):
             installing.carry_out(plan, host_of(place), click.echo)
             sys.exit(_check(name))
+
+
+def _set(fields: tuple[str, ...]) -> dict[str, str]:
+    """The values of `--set`. Raises UsageError for those that other words of the command line say."""
+    values: dict[str, str] = {}
+    for field in fields:
+        key, mark, value = field.partition("=")
+        if not mark:
+            raise click.UsageError(f"--set {field}: write FIELD=VALUE.")
+        if key in ("name", "kind"):
+            raise click.UsageError(
+                f"--set {field}: the name comes after `place add`, the kind by --ssh, --slurm, --ray."
+            )
+        if key == "data":
+            raise click.UsageError(f"--set {field}: `workbench place data NAME HERE THERE` says where data are.")
+        values[key] = sending.whole_path(value) if key == "ssh_config" and value else value
+    return values
 
 
 def _check(name: str) -> int:

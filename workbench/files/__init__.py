@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import BinaryIO
 
 from workbench.files import parts
 from workbench.problem import Problem
+
+# Windows knows neither flag but O_BINARY; a pipe without a writer is opened at once, and found to be none of ours.
+NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 
 @contextlib.contextmanager
@@ -50,6 +54,26 @@ def explain(error: OSError, path: Path) -> Problem:
     else:
         what, todo = f"{path} could not be written ({error.strerror or error}).", "Try another place."
     return Problem(what, kept="What was there before is unchanged.", todo=todo)
+
+
+def small_content(path: Path, largest: int) -> bytes:
+    """The content of a small file that the user may have put anywhere; links are followed, pipes are not waited for.
+
+    Raises:
+        ValueError: it is no regular file, or larger than `largest` bytes.
+        OSError: it is missing, or cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | NOT_WAITING)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("it is not a file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            content = file.read(largest + 1)
+    finally:
+        os.close(descriptor)
+    if len(content) > largest:
+        raise ValueError(f"it is over {largest >> 10:,} KiB")
+    return content
 
 
 def digest(path: Path) -> str:
