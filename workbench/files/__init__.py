@@ -60,25 +60,19 @@ def small_content(path: Path, largest: int) -> bytes:
     """The content of a small file that the user may have put anywhere; links are followed, pipes are not waited for.
 
     Raises:
-        ValueError: it is no regular file, or larger than `largest` bytes.
-        OSError: it is missing, or cannot be read.
+        ValueError: it is larger than `largest` bytes.
+        OSError: it is missing, no regular file, or cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY | NOT_WAITING)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is not a file")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(largest + 1)
-    finally:
-        os.close(descriptor)
+    with _opened(path) as file:
+        content = file.read(largest + 1)
     if len(content) > largest:
         raise ValueError(f"it is over {largest >> 10:,} KiB")
     return content
 
 
 def digest(path: Path) -> str:
-    """The file's blake2b hash, 16 bytes, as hexadecimal text."""
-    with path.open("rb") as file:
+    """The file's blake2b hash, 16 bytes, as hexadecimal text. Raises OSError, also for a pipe or a folder."""
+    with _opened(path) as file:
         return digest_of(file)
 
 
@@ -99,3 +93,12 @@ def sync_folder(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A regular file, or one that a link names, open for reading. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | NOT_WAITING)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
+    return os.fdopen(descriptor, "rb")
