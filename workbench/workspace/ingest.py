@@ -82,7 +82,7 @@ def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) ->
     if (home / "experiment.json").exists() or not regular(folder / "experiment.json").exists():
         return
     try:
-        copy_whole(folder / "experiment.json", home / "experiment.json", largest=4 << 20)
+        copy_whole(folder / "experiment.json", home / "experiment.json", largest=dataset_copy.LARGEST_EXPERIMENT)
         with workspace.writing() as db:
             experiment = dataset_copy.restore_experiment(db, home)
             db.execute("update runs set experiment_id = ? where id = ?", (experiment, taken.run_id))
