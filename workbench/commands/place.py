@@ -12,7 +12,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
-from workbench.places.contract import Ending
+from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following, Looked
 from workbench.places.launching import host_of, launcher_of
 from workbench.places.place import FOLDER, PYTHON
@@ -53,8 +53,19 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def stop(run: int, folder: Path | None, how: str) -> None:
         """End a run at its place, by its number here."""
         with Workspace(folder or default_workspace()) as workspace:
-            working.end(workspace, run, ENDINGS[how])
-        click.echo(f"Run {run} was asked to end. Follow it to see its end.")
+            place, known = _place_of(workspace, run), workspace.run(run)
+            standing = working.standing(workspace, run)
+            if standing is not None and (standing.state.live or standing.state is JobState.LOST):
+                working.end(workspace, run, ENDINGS[how])
+        see = f"`workbench place follow {place}` shows its end."
+        if standing is None:
+            click.echo(f"Run {run} was never started at {place}: there is nothing to end.")
+        elif standing.state.live:
+            click.echo(f"Run {run} was asked to end. {see}")
+        elif standing.state is JobState.LOST:
+            click.echo(f"{place} does not know whether run {run} has ended. It was asked to end. {see}")
+        else:
+            click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
 
     @group.command("resume")
     @click.argument("run", type=int)

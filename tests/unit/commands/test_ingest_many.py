@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from hashlib import blake2b
+from pathlib import Path
 
 import pytest
 
@@ -55,8 +56,6 @@ def test_what_is_refused_is_named_by_its_folder(folders, tmp_path, capsys):
 
 
 def test_a_folder_that_may_not_be_read_is_named_and_the_others_are_imported(folders, tmp_path, capsys, monkeypatch):
-    from pathlib import Path
-
     real = Path.lstat
 
     def lstat(path):
