@@ -59,6 +59,17 @@ def advanced(db: Connection, arrival: Arrival) -> None:
     db.execute(sql, (arrival.read, int(arrival.waiting), json.dumps(arrival.said), arrival.run_id))
 
 
+def origin(db: Connection, run_id: int) -> tuple[str, bool]:
+    """The folder that a run was imported from, and whether arrays may still come from there.
+
+    The folder is empty for any other run, and in an older workspace that knows no imports.
+    """
+    if db.execute("select 1 from sqlite_master where type = 'table' and name = 'arrivals'").fetchone() is None:
+        return "", False
+    row = db.execute("select source, waiting from arrivals where run_id = ?", (run_id,)).fetchone()
+    return ("", False) if row is None else (str(row[0]), bool(row[1]))
+
+
 def gone_on_here(db: Connection, run_id: int) -> bool:
     """Whether a process of this workspace has taken the run over, so that its folder is no longer the same run."""
     row = db.execute("select owner from runs where id = ?", (run_id,)).fetchone()
