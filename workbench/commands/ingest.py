@@ -68,7 +68,7 @@ def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, 
     """
     with workspace.reading() as db:
         owner = ownership.owner_of(db, "runs", taken.run_id)
-    if owner is None or owner.host in (None, socket.gethostname()) or not journal.last_state(taken.folder).live:
+    if owner is None or owner.host in (None, socket.gethostname()) or not taken.journaled.live:
         return False
     size = (taken.folder / journal.NAME).stat().st_size
     if grown.get(taken.folder, (-1, 0.0))[0] != size:

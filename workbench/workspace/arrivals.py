@@ -23,7 +23,8 @@ class Arrival:
         run_id: its number here.
         read: bytes of its journal that the workspace has; always complete lines.
         waiting: whether an evaluation in the journal may still be missing.
-        said: the last state and problem in the journal, by column.
+        said: the last state and problem in the journal, by column; "settled", once all has come, is the state of the
+            folders then (settled.py).
     """
 
     uid: str
@@ -57,6 +58,12 @@ def advanced(db: Connection, arrival: Arrival) -> None:
     """Store how far the journal has been read."""
     sql = "update arrivals set bytes = ?, waiting = ?, said = ? where run_id = ?"
     db.execute(sql, (arrival.read, int(arrival.waiting), json.dumps(arrival.said), arrival.run_id))
+
+
+def looked(db: Connection, arrival: Arrival) -> None:
+    """Store what a look at the files said, unless another program has read on in the journal meanwhile."""
+    sql = "update arrivals set waiting = ?, said = ? where run_id = ? and bytes = ?"
+    db.execute(sql, (int(arrival.waiting), json.dumps(arrival.said), arrival.run_id, arrival.read))
 
 
 def origin(db: Connection, run_id: int) -> tuple[str, bool]:
