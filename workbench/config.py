@@ -111,9 +111,9 @@ class RunConfig(BaseModel):
         return config
 
     @classmethod
-    def recorded(cls, text: str) -> "RunConfig":
+    def recorded(cls, text: str, source: str = "The config") -> "RunConfig":
         """The config of a run that is looked at, not started: entries may be unknown. Raises BadConfig for bad TOML."""
-        return cls._of_text(text, "The config")
+        return cls._of_text(text, source)
 
     def is_recorded_as(self, text: str) -> bool:
         """Whether a run's config is this one; a field that is newer than the run has its default there."""

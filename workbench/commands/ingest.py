@@ -47,10 +47,10 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
                 taken = ingest(workspace, folder)
             except travelling.Unfinished as problem:
                 live = True
-                _say_once(str(problem), said)
+                _say_once(_named(folder, problem), said)
             except Problem as problem:
                 refused = True
-                _say_once(str(problem), said)
+                _say_once(_named(folder, problem), said)
             else:
                 live |= taken.status.live or _may_go_on(workspace, taken, grown)
                 refused |= bool(taken.doubts)
@@ -68,7 +68,7 @@ def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, 
     """
     with workspace.reading() as db:
         owner = ownership.owner_of(db, "runs", taken.run_id)
-    if owner is None or owner.host in (None, socket.gethostname()) or not journal.last_state(taken.folder).live:
+    if owner is None or owner.host in (None, socket.gethostname()) or not taken.journaled.live:
         return False
     size = (taken.folder / journal.NAME).stat().st_size
     if grown.get(taken.folder, (-1, 0.0))[0] != size:
@@ -82,9 +82,14 @@ def _report(taken: Taken, said: set[str]) -> None:
         folder = one_line(shown(str(taken.folder)))
         click.echo(f"Run {taken.run_id} ({taken.status}): {', '.join(parts)} from {folder}")
     if taken.unread:
-        _say_once(f"Run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
+        _say_once(f"{taken.folder}, run {taken.run_id}: {taken.unread:,} lines of its journal cannot be read.", said)
     for doubt in taken.doubts:
-        _say_once(f"Run {taken.run_id}: {doubt} was refused.", said)
+        _say_once(f"{taken.folder}, run {taken.run_id}: {doubt} was refused.", said)
+
+
+def _named(folder: Path, problem: Problem) -> str:
+    """The sentences of a problem, with the folder where they do not name it."""
+    return str(problem) if str(folder) in str(problem) else f"{folder}: {problem}"
 
 
 def _conclude(workspace: Workspace) -> None:
@@ -97,4 +102,4 @@ def _conclude(workspace: Workspace) -> None:
 def _say_once(sentence: str, said: set[str]) -> None:
     if sentence not in said:
         said.add(sentence)
-        click.echo(one_line(sentence), err=True)
+        click.echo(one_line(shown(sentence)), err=True)

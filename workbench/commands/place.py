@@ -12,7 +12,7 @@ from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.events import Progress, Status
 from workbench.places import installing, records, sending, working
-from workbench.places.contract import Ending
+from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following, Looked
 from workbench.places.launching import host_of, launcher_of
 from workbench.places.place import FOLDER, PYTHON
@@ -53,8 +53,19 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def stop(run: int, folder: Path | None, how: str) -> None:
         """End a run at its place, by its number here."""
         with Workspace(folder or default_workspace()) as workspace:
-            working.end(workspace, run, ENDINGS[how])
-        click.echo(f"Run {run} was asked to end. Follow it to see its end.")
+            place, known = _place_of(workspace, run), workspace.run(run)
+            standing = working.standing(workspace, run)
+            if standing is not None and (standing.state.live or standing.state is JobState.LOST):
+                working.end(workspace, run, ENDINGS[how])
+        see = f"`workbench place follow {place}` shows its end."
+        if standing is None:
+            click.echo(f"Run {run} was never started at {place}: there is nothing to end.")
+        elif standing.state.live:
+            click.echo(f"Run {run} was asked to end. {see}")
+        elif standing.state is JobState.LOST:
+            click.echo(f"{place} does not know whether run {run} has ended. It was asked to end. {see}")
+        else:
+            click.echo(f"Run {run} has already ended at {place}. {see if known.live else f'It is {known.status}.'}")
 
     @group.command("resume")
     @click.argument("run", type=int)
@@ -119,9 +130,7 @@ def _add_records(group: click.Group) -> None:
         values: dict[str, Any] = {} if before is None else before.model_dump()
         changes = {"folder": folder, "python": python, "url" if url else "host": address}
         values |= {"kind": kinds[0], "name": name} | {key: value for key, value in changes.items() if value is not None}
-        for field in fields:
-            key, _, value = field.partition("=")
-            values[key] = value
+        values |= _set(fields)
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
         if not no_check:
@@ -155,9 +164,9 @@ def _add_records(group: click.Group) -> None:
     @click.argument("here")
     @click.argument("there")
     def data(name: str, here: str, there: str) -> None:
-        """Tell that the folder or file HERE, on this machine, is THERE at the place."""
-        place = records.named(name)
-        records.store(place.model_copy(update={"data": {**place.data, here: there}}))
+        """Tell that the folder or file HERE, on this machine, is THERE at the place, by a path from / on."""
+        here = sending.whole_path(here)
+        records.store(records.with_data(records.named(name), here, there))
         click.echo(f"{here} is {there} at {name}.")
 
     @group.command("install")
@@ -175,6 +184,23 @@ def _add_records(group: click.Group) -> None:
         if yes or click.confirm("Do this?"):
             installing.carry_out(plan, host_of(place), click.echo)
             sys.exit(_check(name))
+
+
+def _set(fields: tuple[str, ...]) -> dict[str, str]:
+    """The values of `--set`. Raises UsageError for those that other words of the command line say."""
+    values: dict[str, str] = {}
+    for field in fields:
+        key, mark, value = field.partition("=")
+        if not mark:
+            raise click.UsageError(f"--set {field}: write FIELD=VALUE.")
+        if key in ("name", "kind"):
+            raise click.UsageError(
+                f"--set {field}: the name comes after `place add`, the kind by --ssh, --slurm, --ray."
+            )
+        if key == "data":
+            raise click.UsageError(f"--set {field}: `workbench place data NAME HERE THERE` says where data are.")
+        values[key] = sending.whole_path(value) if key == "ssh_config" and value else value
+    return values
 
 
 def _check(name: str) -> int:

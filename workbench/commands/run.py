@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from math import nan
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,10 +18,13 @@ from workbench.jobs import Job
 from workbench.problem import Problem, RunTaken
 from workbench.running.together import parse_devices
 from workbench.workspace import Workspace, experiments, travelling
-from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.dataset_copy import ExperimentCopy, read_experiment
 from workbench.workspace.journal import last_state
 from workbench.workspace.rows import Run
 from workbench.workspace.times import now
+
+if TYPE_CHECKING:
+    from workbench.running.folds_and_seeds import Child
 
 INTERRUPTED = 130
 KEPT = "Its checkpoints are kept, and `--resume` goes on from the last one."
@@ -97,30 +101,70 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
         if (own := launched()).rank:
             rank.train_launched(own, config, folder)
             return 0
-    if not resume:
-        group = None
-        if len(children) > 1:
-            group = ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
-        for child, of_child in zip(children, folders, strict=True):
-            travelling.make(of_child, child.config, group)
+    _make_folders(config, children, folders, folder, resume=resume)
     for child, of_child in zip(children, folders, strict=True):
         _, _, text = travelling.read(of_child)
         if not child.config.is_recorded_as(text):
             raise Problem(
                 f"The run in {of_child} has another config.",
                 kept="It was not changed.",
-                todo=f"Go on with: workbench run {of_child / 'config.toml'} --folder {of_child} --resume",
+                todo=f"Go on with: workbench run {of_child / travelling.CONFIG} --folder {of_child} --resume",
             )
+    for of_child in folders:
         ended = resume and last_state(of_child)
         if ended == "done":
             continue
-        status = _folder_run(child.config, of_child, resume=resume and ended != "queued", quiet=quiet, devices=devices)
+        status = _folder_run(
+            config, of_child, folder, resume=resume and ended != "queued", quiet=quiet, devices=devices
+        )
         if status:
             return status
     return 0
 
 
-def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, devices: str) -> int:
+def _make_folders(
+    config: RunConfig, children: "list[Child]", folders: list[Path], whole: Path, *, resume: bool
+) -> None:  # fmt: skip
+    """Make the run folders: all of them, or with `resume` those that a process left unmade that was killed meanwhile.
+
+    Raises:
+        Problem: a folder has anything else, or there is nothing to resume; then none was made.
+    """
+    unmade = [
+        (child.config, of_child)
+        for child, of_child in zip(children, folders, strict=True)
+        if not (resume and travelling.has_run(of_child))
+    ]
+    if len(children) > 1 and travelling.has_run(whole):
+        raise Problem(
+            f"There is one run in {whole}, and the config asks for {len(children)}.",
+            kept="Nothing was started or changed.",
+            todo="Name another folder.",
+        )
+    begun = [travelling.was_begun(of_child, own) for own, of_child in unmade]
+    if resume and len(unmade) == len(folders) and not any(begun):
+        raise Problem(
+            f"There is no run in {whole}: nothing can be resumed.",
+            kept="Nothing was started or changed.",
+            todo="Leave --resume out to start one.",
+        )
+    group = _experiment(config, folders) if len(children) > 1 else None
+    for own, of_child in unmade:
+        travelling.make(of_child, own, group)
+
+
+def _experiment(config: RunConfig, folders: list[Path]) -> ExperimentCopy:
+    """The experiment of these folders: that of those that were made, so that the others belong to it, too."""
+    for folder in folders:
+        with contextlib.suppress(Problem, OSError, ValueError):
+            stored = read_experiment(folder)
+            if stored is not None and config.is_recorded_as(stored.config):
+                return stored
+    return ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
+
+
+def _folder_run(config: RunConfig, folder: Path, whole: Path, *, resume: bool, quiet: bool, devices: str) -> int:
+    """Train one run of a config whose runs are in the folder `whole`; returns the exit status."""
     from workbench.running.launch import make_folder_job
 
     control, line = Control(), ProgressLine(config.training.epochs, quiet=quiet)
@@ -134,7 +178,7 @@ def _folder_run(config: RunConfig, folder: Path, *, resume: bool, quiet: bool, d
     if problem:
         raise Problem(problem)
     if control.interrupted:
-        click.echo(f"Go on with: workbench run CONFIG --folder {folder} --resume", err=True)
+        click.echo(f"Go on with: workbench run CONFIG --folder {whole} --resume", err=True)
         return INTERRUPTED
     return 0
 

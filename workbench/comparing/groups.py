@@ -12,7 +12,7 @@ from workbench.entries.catalog import Catalog
 from workbench.problem import Problem
 from workbench.workspace.rows import Run
 
-TAIL = re.compile(r"(, (seed|fold) \d+)+$")  # as folds_and_seeds.children names the runs of an experiment
+TAIL = re.compile(r"(, (seed|fold) \d+)+\Z")  # as folds_and_seeds.children names the runs of an experiment
 MOST_WORDS = 3  # settings in the title of a group
 
 

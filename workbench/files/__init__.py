@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -10,6 +11,9 @@ from typing import BinaryIO
 
 from workbench.files import parts
 from workbench.problem import Problem
+
+# Windows knows neither flag but O_BINARY; a pipe without a writer is opened at once, and found to be none of ours.
+NOT_WAITING = sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 
 
 @contextlib.contextmanager
@@ -52,9 +56,23 @@ def explain(error: OSError, path: Path) -> Problem:
     return Problem(what, kept="What was there before is unchanged.", todo=todo)
 
 
+def small_content(path: Path, largest: int) -> bytes:
+    """The content of a small file that the user may have put anywhere; links are followed, pipes are not waited for.
+
+    Raises:
+        ValueError: it is larger than `largest` bytes.
+        OSError: it is missing, no regular file, or cannot be read.
+    """
+    with _opened(path) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise ValueError(f"it is over {largest >> 10:,} KiB")
+    return content
+
+
 def digest(path: Path) -> str:
-    """The file's blake2b hash, 16 bytes, as hexadecimal text."""
-    with path.open("rb") as file:
+    """The file's blake2b hash, 16 bytes, as hexadecimal text. Raises OSError, also for a pipe or a folder."""
+    with _opened(path) as file:
         return digest_of(file)
 
 
@@ -75,3 +93,12 @@ def sync_folder(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A regular file, or one that a link names, open for reading. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | NOT_WAITING)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a file", str(path))
+    return os.fdopen(descriptor, "rb")

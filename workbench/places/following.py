@@ -8,7 +8,6 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from time import monotonic
 
@@ -22,6 +21,7 @@ from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, journal, placements
 from workbench.workspace.ingest import ingest
 from workbench.workspace.moved_images import find_images
+from workbench.workspace.ownership import age
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 
@@ -283,7 +283,7 @@ class Following:
             if not standing.state.live and not placement.silent:
                 continue  # written down when all has come
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
-            if not same or _age(placement.reached) > REACHED_EVERY:
+            if not same or not 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
                 state, words = standing.state, standing.words
                 self._store(replace(placement, state=state, words=words, silent="", reached=now()))
 
@@ -331,9 +331,3 @@ def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
         case JobState.LOST:
             return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
     return "interrupted", f"It was ended at {place}{words}. It goes on from its last checkpoint there."
-
-
-def _age(moment: str | None) -> float:
-    if moment is None:
-        return float("inf")
-    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()

@@ -12,7 +12,7 @@ from time import time
 from workbench.places.contract import ROOM, Host, Part, Unreachable
 from workbench.problem import Problem
 
-SAFE = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$")
+SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 SLOWEST = 50_000  # bytes a second below which a connection counts as lost
 FRAME = 24  # bytes before each part that is read
 # Of each path, offset and most of the input: the number of bytes that follow, as "%023d\\n", or "none"; then the bytes.
@@ -91,7 +91,7 @@ def write_all(host: Host, folder: str, contents: Mapping[str, bytes]) -> None:
 
 def checked(path: str) -> str:
     """The path, if it stays below its folder. Raises Problem for any other."""
-    if not SAFE.match(path) or len(path) > 500:
+    if not SAFE.fullmatch(path) or len(path) > 500:
         raise Problem(f"{path!r} is not a file of a run folder.", kept="It was not used.")
     return path
 

@@ -1,7 +1,8 @@
 """The user's description of a place: fields with help, a class for each kind; the window's dialog shows them."""
 
 import shlex
-from typing import Annotated, ClassVar
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -18,11 +19,39 @@ def checked_host(host: str) -> str:
     return host
 
 
+def checked_config(path: str) -> str:
+    """The path of a config of SSH. Raises ValueError for several lines, and for the home folder of nobody."""
+    _check_line(path)
+    try:
+        Path(path).expanduser()
+    except RuntimeError:
+        raise ValueError(f"There is no home folder {Path(path).parts[0]} on this machine.") from None
+    return path
+
+
+def _check_line(text: str) -> None:
+    if any(not letter.isprintable() for letter in text):
+        raise ValueError("Must be one line, without control characters.")
+
+
+def _check_path(path: object) -> None:
+    """Raises ValueError for anything but text that a file system and a record can hold on one line."""
+    if not isinstance(path, str):
+        raise ValueError(f"{str(path)[:80]!r} is not the name of a folder.")
+    if any(ord(letter) < 32 or ord(letter) == 127 or "\ud800" <= letter <= "\udfff" for letter in path):
+        raise ValueError(f"{path[:80]!r} has a character that no folder here may have.")
+
+
 SshHost = Annotated[str, AfterValidator(checked_host)]
 SshConfig = Annotated[
-    str, Field(title="SSH config", max_length=1000, description="Another file than your own SSH config.")
+    str,
+    Field(title="SSH config", max_length=1000, description="Another file than your own SSH config."),
+    AfterValidator(checked_config),
 ]
-Devices = Annotated[str, Field(max_length=100, description="GPUs that train each run together, such as 0,1.")]
+Devices = Annotated[
+    str,
+    Field(max_length=100, pattern=r"^[A-Za-z0-9:, ]*$", description="GPUs that train each run together, such as 0,1."),
+]
 
 
 class Place(BaseModel):
@@ -52,6 +81,19 @@ class Place(BaseModel):
         if path.startswith(("-", "~")) or any(not letter.isprintable() for letter in path):
             raise ValueError("Name a path in the home folder there, or an absolute one.")
         return path
+
+    @field_validator("data", mode="before")
+    @classmethod
+    def _are_whole_paths(cls, data: Any) -> Any:
+        """The folders, each by a whole path, because commands of many folders read them. Raises ValueError."""
+        for here, there in data.items() if isinstance(data, dict) else ():
+            _check_path(here)
+            _check_path(there)
+            if not Path(here).is_absolute():
+                raise ValueError(f"{here!r} is no whole path of this machine.")
+            if not PurePosixPath(there).is_absolute():
+                raise ValueError(f"{there!r} is no whole path there, from / on.")
+        return data
 
 
 class SshPlace(Place):
@@ -120,11 +162,10 @@ class SlurmPlace(Place):
             raise ValueError('Slurm cannot write below a folder with " or \\ in its name.')
         return path
 
-    @field_validator("lines", "before")
+    @field_validator("lines", "before", "commands")
     @classmethod
     def _is_one_line(cls, line: str, asked: ValidationInfo) -> str:
-        if any(not letter.isprintable() for letter in line):
-            raise ValueError("Must be one line, without control characters.")
+        _check_line(line)
         if asked.field_name == "lines":
             words = shlex.split(line)  # a quotation mark without its other is a ValueError, too
             if any(not word.startswith("--") for word in words):

@@ -54,24 +54,24 @@ def readable() -> tuple[list[Place], list[Problem]]:
 def named(name: str) -> Place:
     """One place. Raises Problem if there is none of that name or its record cannot be read."""
     path = _path(name)
-    if not path.exists():
-        raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
-    with refusing(
-        lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo="Correct or delete the file.")
-    ):
-        if path.stat().st_size > LARGEST:
-            raise ValueError(f"it is over {LARGEST >> 10} KiB")
-        values = tomllib.loads(path.read_text("utf-8"))
-    return made({**values, "name": name})
+    todo = "Correct or delete the file."
+    with refusing(lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo=todo)):
+        try:
+            text = files.small_content(path, LARGEST)
+        except FileNotFoundError:
+            raise _none(name) from None
+        values = tomllib.loads(text.decode("utf-8"))
+    return _made({**values, "name": name}, f"The place in {path}", todo)
 
 
 def made(values: dict[str, Any]) -> Place:
     """A place from these values, one of which is its kind. Raises Problem with a sentence per wrong field."""
-    place, errors = checked(values)
-    if place is None:
-        said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
-        raise Problem(f"The place cannot be used. {said}", kept="Nothing was changed.")
-    return place
+    return _made(values, "The place", "")
+
+
+def with_data(place: Place, here: str, there: str) -> Place:
+    """The place with the folder or file `here`, of this machine, at `there`. Raises Problem for a relative path."""
+    return made({"kind": place.kind, **place.model_dump(), "data": {**place.data, here: there}})
 
 
 def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
@@ -95,13 +95,27 @@ def store(place: Place) -> None:
 
 def remove(name: str) -> None:
     """Remove a place from the list; its runs continue. Raises Problem if there is none of that name."""
-    path = _path(name)
-    if not path.exists():
-        raise Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
-    path.unlink(missing_ok=True)
+    try:
+        _path(name).unlink()
+    except FileNotFoundError:
+        raise _none(name) from None
+    except OSError as error:
+        raise Problem(f"The place {name} cannot be removed ({error.strerror}).", kept="It was not changed.") from None
+
+
+def _made(values: dict[str, Any], what: str, todo: str) -> Place:
+    place, errors = checked(values)
+    if place is None:
+        said = " ".join(f"{field}: {sentence}" for field, sentence in errors.items())
+        raise Problem(f"{what} cannot be used. {said}", kept="Nothing was changed.", todo=todo)
+    return place
+
+
+def _none(name: str) -> Problem:
+    return Problem(f"There is no place {name}.", todo="`workbench place list` shows them.")
 
 
 def _path(name: str) -> Path:
-    if not re.match(NAME, name):
+    if not re.fullmatch(NAME, name):
         raise Problem(f"A place cannot be called {name!r}: letters, digits, spaces, - and _ are a name.")
     return folder() / f"{name}.toml"

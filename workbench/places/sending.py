@@ -1,5 +1,6 @@
 """Sends runs to a place: their rows in the workspace, a first folder for each, and the order to begin or resume."""
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -89,10 +90,16 @@ def translated(config: RunConfig, place: Place) -> RunConfig:
     return config.model_copy(update=changes)
 
 
+def whole_path(path: str) -> str:
+    """A path of this machine from its root on, as the records of places have it: from ~, or the working directory."""
+    return os.path.abspath(os.path.expanduser(path))  # a name that cannot be expanded stays as it is
+
+
 def _there(path: str, place: Place) -> str:
     """The path at the place for a path of this machine, by the longest folder with a known counterpart."""
+    path = whole_path(path)
     for here in sorted(place.data, key=len, reverse=True):
-        if path == here or Path(here) in Path(path).parents:
+        if Path(here) in (Path(path), *Path(path).parents):
             return str(PurePosixPath(place.data[here], *Path(path).relative_to(here).parts))
     raise UnknownData(path, place.name)
 

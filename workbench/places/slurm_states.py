@@ -15,7 +15,7 @@ INTERRUPTED = {
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
 FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
-TASKS = re.compile(r"^[0-9,:-]+(%[0-9]+)?$")
+TASKS = re.compile(r"[0-9,:-]+(%[0-9]+)?")
 MOST_TASKS = 100_000
 REST = -1  # the tasks of an array that have no line of their own
 NO_TASK = "4294967294"  # as scontrol names them when all that waited were cancelled
@@ -71,7 +71,7 @@ def of_exit_status(status: int) -> Standing:
 
 def tasks(text: str) -> list[int]:
     """The tasks in Slurm's notation, such as "0,3-5" or "0-9:3%2"; none if it is invalid or names too many."""
-    if not TASKS.match(text):
+    if not TASKS.fullmatch(text):
         return []
     named: list[int] = []
     for part in text.partition("%")[0].split(","):

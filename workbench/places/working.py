@@ -1,12 +1,18 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
 from workbench.places import records, sending
-from workbench.places.contract import Ending
+from workbench.places.contract import Ending, Standing
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.workspace import Workspace, placements
 from workbench.workspace.placements import Placement
+
+
+def standing(workspace: Workspace, run_id: int) -> Standing | None:
+    """The state of a run's job there, by its place; None if the place never got it. Raises Unreachable or Problem."""
+    placement, place = _placed(workspace, run_id)
+    return launcher_of(place).states([placement.job])[0] if placement.job else None
 
 
 def end(workspace: Workspace, run_id: int, how: Ending) -> None:

@@ -23,7 +23,8 @@ class Arrival:
         run_id: its number here.
         read: bytes of its journal that the workspace has; always complete lines.
         waiting: whether an evaluation in the journal may still be missing.
-        said: the last state and problem in the journal, by column.
+        said: the last state and problem in the journal, by column; "settled", once all has come, is the state of the
+            folders then (settled.py).
     """
 
     uid: str
@@ -57,6 +58,23 @@ def advanced(db: Connection, arrival: Arrival) -> None:
     """Store how far the journal has been read."""
     sql = "update arrivals set bytes = ?, waiting = ?, said = ? where run_id = ?"
     db.execute(sql, (arrival.read, int(arrival.waiting), json.dumps(arrival.said), arrival.run_id))
+
+
+def looked(db: Connection, arrival: Arrival) -> None:
+    """Store what a look at the files said, unless another program has read on in the journal meanwhile."""
+    sql = "update arrivals set waiting = ?, said = ? where run_id = ? and bytes = ?"
+    db.execute(sql, (int(arrival.waiting), json.dumps(arrival.said), arrival.run_id, arrival.read))
+
+
+def origin(db: Connection, run_id: int) -> tuple[str, bool]:
+    """The folder that a run was imported from, and whether arrays may still come from there.
+
+    The folder is empty for any other run, and in an older workspace that knows no imports.
+    """
+    if db.execute("select 1 from sqlite_master where type = 'table' and name = 'arrivals'").fetchone() is None:
+        return "", False
+    row = db.execute("select source, waiting from arrivals where run_id = ?", (run_id,)).fetchone()
+    return ("", False) if row is None else (str(row[0]), bool(row[1]))
 
 
 def gone_on_here(db: Connection, run_id: int) -> bool:

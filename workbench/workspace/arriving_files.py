@@ -35,6 +35,8 @@ class Taken:
     points: int = 0
     evaluations: int = 0
     unread: int = 0  # lines of the journal that cannot be read
+    unfinished: bool = False  # whether a file is there, but not whole
+    journaled: RunState = RunState.QUEUED  # the last state in its journal; a silent run may have been marked since
     doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
 
 
@@ -59,13 +61,16 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
             names = names_of(facts)
             if missing := [name for name in names[:2] if name not in facts.files]:
                 raise ValueError(f"its journal has no hash of {missing[0]}")
-            if not all(_whole(folder / name, *facts.files[name]) for name in names):
+            lacks = next((name for name in names if not _whole(folder / name, *facts.files[name])), None)
+            if lacks is not None:
+                taken.unfinished |= os.path.lexists(folder / lacks)
                 return False
         except UNREADABLE as error:
             taken.doubts.append(f"{what} ({reason(error)})")
             continue
         with _copied(folder, home, names) as copies:
             if not all(_whole(copies / name, *facts.files[name]) for name in names):
+                taken.unfinished = True
                 return False  # they were changed meanwhile
             try:
                 _check_belongs(workspace, copies, facts.epoch, dataset)
@@ -157,6 +162,7 @@ def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Take
             if not here and _whole(folder / name, facts.bytes, facts.blake2b):
                 copy_whole(folder / name, home / name)
                 here = _stored(home / name, facts.bytes, facts.blake2b)
+            taken.unfinished |= not here and os.path.lexists(folder / name)
         except (ValueError, Problem) as error:
             taken.doubts.append(f"{name} ({reason(error)})")
             continue

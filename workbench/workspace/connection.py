@@ -139,7 +139,20 @@ def writing(connection: Connection) -> Iterator[Connection]:
             connection.execute("rollback")
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError):
             raise
-        raise explain(error, file_of(connection)) from error
+        database = file_of(connection)
+        if "full" in str(error) or "disk I/O" in str(error):
+            _end_log(connection, database)
+        raise explain(error, database) from error
+
+
+def _end_log(connection: Connection, database: Path) -> None:
+    """After a full disk: leave the log as it is between two transactions, where that is possible now."""
+    with contextlib.suppress(sqlite3.DatabaseError, OSError, Problem):
+        connection.execute("begin immediate")
+        try:
+            write_ahead.end_whole(database)
+        finally:
+            connection.execute("rollback")
 
 
 @contextlib.contextmanager

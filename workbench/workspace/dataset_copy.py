@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.datasets.image_set import ImageSet
 
 
+LARGEST_EXPERIMENT = 4 << 20  # bytes
 LARGEST_COPY = 512 << 20  # bytes
 
 
@@ -168,19 +169,30 @@ def keep_experiment(db: Connection, experiment_id: int, folder: Path) -> None:
         file.write(json.dumps(dict(zip(("name", "config", "created"), row, strict=True)), ensure_ascii=False).encode())
 
 
+def read_experiment(folder: Path) -> ExperimentCopy | None:
+    """The content of a run's `experiment.json`; None without one. Raises Problem, OSError or ValueError."""
+    try:
+        with opened(folder / "experiment.json") as file:
+            text = file.read(LARGEST_EXPERIMENT + 1)
+    except FileNotFoundError:
+        return None
+    if len(text) > LARGEST_EXPERIMENT:
+        raise ValueError(f"experiment.json is over {LARGEST_EXPERIMENT >> 20} MiB")
+    try:
+        return ExperimentCopy.model_validate_json(text)
+    except ValidationError:
+        raise ValueError("experiment.json is of another form") from None
+
+
 def restore_experiment(db: Connection, folder: Path) -> int | None:
     """The number of the run's experiment, which the first of its runs restores; None for a run without one.
 
     Raises:
         Problem, OSError or ValueError: as `restore_dataset`.
     """
-    path = regular(folder / "experiment.json")
-    if not path.exists():
+    facts = read_experiment(folder)
+    if facts is None:
         return None
-    try:
-        facts = ExperimentCopy.model_validate_json(path.read_bytes())
-    except ValidationError:
-        raise ValueError(f"{path.name} is of another form") from None
     values = (facts.name, facts.config, facts.created)
     sql = "select id from experiments where name = ? and config = ? and created = ?"
     row = db.execute(sql, values).fetchone()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import files
 from workbench.control import Control
 from workbench.events import Evaluated
-from workbench.files import locks, parts
-from workbench.problem import Problem
+from workbench.files import parts
 from workbench.workspace import journal, ownership, stored_evaluation, travelling
 from workbench.workspace.columns import environment_of
 from workbench.workspace.dataset_copy import copy_of, write_copy
@@ -34,7 +33,7 @@ class FolderRecorder(Recording):
 
     def __init__(self, folder: Path, control: Control | None = None) -> None:
         _, _, self.config = travelling.read(folder)
-        self._lock = _lock(folder)
+        self._lock = travelling.locked(folder)
         try:
             parts.remove_dead(folder)
             self._environment: dict[str, Any] = {}
@@ -116,24 +115,3 @@ class FolderRecorder(Recording):
         facts = {"kind": kind, "path": path.name, "step": step, "bytes": path.stat().st_size}
         self._append([json.dumps({"checkpoint": facts | {"blake2b": files.digest(path)}})])
         self._sync()
-
-
-def _lock(folder: Path) -> int | None:
-    """Lock the folder; None if its file system has no locks. Raises Problem while another process has the lock."""
-    try:
-        opened = os.open(folder / travelling.LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError as error:
-        raise Problem(
-            f"The folder {folder} cannot be written ({error.strerror}).", kept="Nothing was started."
-        ) from None
-    try:
-        held = locks.lock(opened)
-    except OSError:
-        os.close(opened)
-        return None
-    if held:
-        return opened
-    os.close(opened)
-    raise Problem(
-        f"Another process works on the run in {folder}.", kept="It was not changed.", todo="Stop it there first."
-    )

@@ -13,7 +13,7 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.problem import Problem
-from workbench.workspace import arrivals, dataset_copy, journal, sealing, travelling
+from workbench.workspace import arrivals, dataset_copy, journal, sealing, settled, travelling
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
@@ -36,6 +36,8 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
         Problem: it is no run folder, it is a different run than before, or the workspace cannot be written.
     """
     card, config, text = travelling.read(folder)
+    if (as_before := _settled(workspace, folder, card.run)) is not None:
+        return as_before
     with workspace.writing() as db:
         arrival = arrivals.known(db, card.run)
         taken = Taken(folder, 0 if arrival is None else arrival.run_id, new=arrival is None)
@@ -48,6 +50,7 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
     for name in ("config.toml", travelling.CARD):
         if not (home / name).exists():
             copy_whole(folder / name, home / name)
+    begun = settled.state_of(folder)  # what is written from now on is another state
     _experiment(workspace, folder, home, taken)
     moved = False
     while _lines(workspace, folder, home, arrival, taken):
@@ -56,15 +59,52 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
     if dataset is not None and arrival.waiting:
         arrival.waiting = not take_evaluations(workspace, folder, home, dataset, taken)
         with workspace.writing() as db:
-            arrivals.advanced(db, arrival)
+            arrivals.looked(db, arrival)
     workspace.sweep_dead_runs()
     taken.status = RunState(workspace.run(taken.run_id).status)
+    taken.journaled = _journaled(arrival, home)
     if not taken.status.live:
         take_checkpoints(workspace, folder, home, taken)
         if moved:
             with workspace.writing() as db:
                 sealing.seal_curves(db, taken.run_id)
+        _settle(workspace, folder, home, arrival, taken, begun)
     return taken
+
+
+def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:
+    """The result for a folder in which nothing changed since a run that has ended was imported; None for any other."""
+    with workspace.reading() as db:
+        arrival = arrivals.known(db, uid)
+        if arrival is None or not arrival.said.get("settled") or arrivals.gone_on_here(db, arrival.run_id):
+            return None
+    home = workspace.folder(arrival.run_id)
+    status = RunState(workspace.run(arrival.run_id).status)
+    if status.live or _folders(settled.state_of(folder), home) != arrival.said["settled"]:
+        return None
+    return Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
+
+
+def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken, begun: str) -> None:
+    """Remember the state of the folders, if all that is there came. Raises Problem for another journal than before."""
+    if not settled.same_journal(folder, home, arrival.read):
+        raise _another_journal(folder, taken.run_id)
+    ended = "" if taken.doubts or taken.unfinished else _folders(begun, home)
+    if arrival.said.get("settled", "") != ended:
+        arrival.said["settled"] = ended
+        with workspace.writing() as db:
+            arrivals.looked(db, arrival)
+
+
+def _folders(theirs: str, home: Path) -> str:
+    ours = settled.kept_in(home)
+    return f"{theirs} {ours}" if theirs and ours else ""
+
+
+def _journaled(arrival: Arrival, home: Path) -> RunState:
+    """The last state in the journal; a repaired workspace has to read it."""
+    stored = next((state for state in RunState if state == arrival.said.get("status")), None)
+    return journal.last_state(home) if stored is None else stored
 
 
 def _new_run(workspace: Workspace, db: Connection, config: RunConfig, text: str, created: str) -> int:
@@ -82,7 +122,7 @@ def _experiment(workspace: Workspace, folder: Path, home: Path, taken: Taken) ->
     if (home / "experiment.json").exists() or not regular(folder / "experiment.json").exists():
         return
     try:
-        copy_whole(folder / "experiment.json", home / "experiment.json", largest=4 << 20)
+        copy_whole(folder / "experiment.json", home / "experiment.json", largest=dataset_copy.LARGEST_EXPERIMENT)
         with workspace.writing() as db:
             experiment = dataset_copy.restore_experiment(db, home)
             db.execute("update runs set experiment_id = ? where id = ?", (experiment, taken.run_id))
@@ -106,11 +146,7 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         size = os.fstat(file.fileno()).st_size
         known = min(arrival.read, size)
         if _before(file, known) != _before_in(here, known):
-            raise Problem(
-                f"The journal in {folder} is not the one that run {taken.run_id} came from.",
-                kept="Nothing more was imported.",
-                todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
-            )
+            raise _another_journal(folder, taken.run_id)
         if arrival.read > size:
             return False  # a shorter copy of what was imported
         lines = _next_lines(file, arrival.read, folder)
@@ -124,6 +160,14 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         _state(db, arrival, taken)
         arrivals.advanced(db, arrival)
         return True
+
+
+def _another_journal(folder: Path, run_id: int) -> Problem:
+    return Problem(
+        f"The journal in {folder} is not the one that run {run_id} came from.",
+        kept="Nothing more was imported.",
+        todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
+    )
 
 
 def _before(file: BinaryIO, at: int) -> bytes:
@@ -199,6 +243,7 @@ def _dataset(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> in
     try:
         facts = dataset_copy.read_copy(source)
     except dataset_copy.CutError:
+        taken.unfinished = True
         return None
     except UNREADABLE as error:
         taken.doubts.append(f"its data set ({reason(error)})")

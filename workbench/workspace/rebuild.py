@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench import files
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
 from workbench.workspace import arrivals, journal, sealing, travelling
+from workbench.workspace.arriving_files import names_of
 from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.behind import behind_journal
 from workbench.workspace.connection import Connection
@@ -39,11 +41,15 @@ class Rebuilt:
         parts = [f"{word} came back with curves and evaluations."]
         if self.completed:
             parts.append(f"Completed from their journals: runs {', '.join(map(str, self.completed))}.")
-        parts += [f"Of run {run_id} is missing: {'; '.join(what)}." for run_id, what in self.missing.items()]
+        return " ".join([*parts, *self.not_restored()])
+
+    def not_restored(self) -> list[str]:
+        """Sentences on what could not be restored."""
+        parts = [f"Of run {run_id} is missing: {'; '.join(what)}." for run_id, what in self.missing.items()]
         parts += [
             f"runs/{name} could not be brought back and is left as it is: {why}." for name, why in self.left.items()
         ]
-        return " ".join(parts)
+        return parts
 
 
 def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
@@ -73,11 +79,23 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
         behind = sorted(set(behind_journal(db, runs)) - set(rebuilt.back))
     for run_id in behind:
         with workspace.writing() as db:
+            before = _amount(db, run_id)
             missing = _fill(db, runs / str(run_id), run_id)
-        rebuilt.completed.append(run_id)
+            completed = _amount(db, run_id) != before
+        rebuilt.completed += [run_id] * completed
         if missing:
             rebuilt.missing[run_id] = missing
     return rebuilt
+
+
+def _amount(db: Connection, run_id: int) -> tuple[object, ...]:
+    """What a repair may add to a known run: its evaluations and points, and its end."""
+    sql = (
+        "select (select count(*) from evaluations where run_id = runs.id), (select count(*) from scalar_points "
+        "where run_id = runs.id), status from runs where id = ?"
+    )
+    row: tuple[object, ...] = db.execute(sql, (run_id,)).fetchone()
+    return row
 
 
 def readable(folder: Path) -> tuple[int, RunConfig, str]:
@@ -124,6 +142,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
             missing.append("its data set")
     for epoch, facts in evaluations.items():
         with part(db, f"the evaluation of epoch {epoch}", missing):
+            _check_arrays(folder, facts)
             restore_evaluation(db, folder, run_id, facts, missing)
     for name in CHECKPOINTS.values():
         with part(db, name, missing):
@@ -139,6 +158,14 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
         sql = f"update runs set environment = json_set(environment, '$.{REPAIRED}', json(?)) where id = ?"
         db.execute(sql, (note, run_id))
     return missing
+
+
+def _check_arrays(folder: Path, facts: journal.EvaluationFacts) -> None:
+    """Raises ValueError for arrays of an earlier evaluation of that epoch, where the journal has the hashes."""
+    for name in names_of(facts):
+        path = regular(folder / name)
+        if name in facts.files and path.exists() and files.digest(path) != facts.files[name][1]:
+            raise ValueError(f"{name} is not the one that its journal names")
 
 
 def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:

@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -13,9 +16,10 @@ import psutil
 from sqlite_utils import Database
 
 from workbench import files
+from workbench.events import LIVE
 from workbench.problem import Problem
-from workbench.workspace import lease, write_ahead
-from workbench.workspace.behind import behind_journal
+from workbench.workspace import arrivals, lease, placements, write_ahead
+from workbench.workspace.behind import behind_journal, lacking
 from workbench.workspace.connection import (
     APPLICATION_ID,
     READABLE_UP_TO,
@@ -39,6 +43,8 @@ from workbench.workspace.verification import damaged_rows
 from workbench.workspace.workspace import Workspace
 
 BESIDE = ("-wal", "-shm")
+EVALUATION = re.compile(r"the evaluation of epoch ([0-9]{1,18}) \(.*", re.DOTALL)  # in the notes of a repair
+MOST_EPOCHS = 5  # that a sentence names
 UNCHANGED = "It was not changed."
 IF_DAMAGED = "If its first page is damaged, move it away and repair again: the runs come back from their folders."
 State = Literal["whole", "damaged", "missing"]
@@ -86,7 +92,11 @@ def _repair(folder: Path, leased: Lease | None) -> tuple[str, list[str]]:
         said = f"The database of {folder} is whole: {'1 run' if count == 1 else f'{count} runs'}. Nothing was changed."
         if lacks:
             with Workspace(folder) as workspace:
-                said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuild(workspace)}"
+                rebuilt = rebuild(workspace)
+            if rebuilt.back or rebuilt.completed:
+                said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuilt}"
+            else:
+                said = " ".join([said, *rebuilt.not_restored()])
     with closing(open_reader(database)) as db:
         return said + cut, missing(db, folder)
 
@@ -113,14 +123,16 @@ def missing(db: Connection, folder: Path) -> list[str]:
         except UNREADABLE as error:
             why = reason(error)
         said.append(f"runs/{shown(name)} is not a run of the database: {why}")
-    names, behind = set(folder_names(folder / "runs")), set(behind_journal(db, folder / "runs"))
+    names, behind = set(folder_names(folder / "runs")), lacking(db, folder / "runs")
     for number, environment in db.execute("select id, environment from runs order by id"):
         if str(number) not in names or not (folder / "runs" / str(number) / "config.toml").exists():
             said.append(f"the folder of run {number} is missing")
-        if noted := _noted(environment):
+        if noted := [part for part in _noted(environment) if not _has_come(db, number, part)]:
             said.append(f"of run {number} is missing: {'; '.join(noted)}")
-        elif number in behind:
+        elif number in behind and behind[number].here:
             said.append(f"the journal of run {number} says more than the database; `doctor --repair` completes it")
+        elif number in behind and not _live(db, number):
+            said.append(f"of run {number} is missing: {_not_come(db, number, behind[number].elsewhere)}")
     return said
 
 
@@ -224,9 +236,35 @@ def _remove_remains(folder: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
+def _live(db: Connection, run_id: int) -> bool:
+    ((status,),) = db.execute("select status from runs where id = ?", (run_id,)).fetchall()
+    return status in LIVE
+
+
+def _not_come(db: Connection, run_id: int, epochs: Sequence[int]) -> str:
+    """Words on evaluations whose arrays are not in the run's folder, which no repair restores."""
+    numbers = ", ".join(map(str, epochs[:MOST_EPOCHS])) + (" and more" if len(epochs) > MOST_EPOCHS else "")
+    named = f"the evaluation of epoch {numbers}" if len(epochs) == 1 else f"the evaluations of epochs {numbers}"
+    source, waiting = arrivals.origin(db, run_id)
+    if not source:
+        return f"{named}, whose arrays are not in its folder"
+    origin = next((placement.place for placement in placements.every(db, run_id)), shown(source))
+    if not waiting:
+        return f"{named}, which could not be used when its run came from {origin}"
+    todo = f"; `workbench ingest {shlex.quote(shown(source))}` imports them" if origin == shown(source) else ""
+    return f"{named}, whose arrays have not come from {origin}{todo}"
+
+
 def _noted(environment: str) -> list[str]:
     """What a repair could not restore of a run, from its environment."""
     try:
         return [str(part) for part in json.loads(environment)[REPAIRED]["missing"]]
     except (ValueError, TypeError, LookupError, RecursionError):
         return []
+
+
+def _has_come(db: Connection, run_id: int, part: str) -> bool:
+    """Whether a part that a repair could not restore is an evaluation whose arrays were imported since."""
+    named = EVALUATION.fullmatch(part)
+    sql = "select 1 from evaluations where run_id = ? and epoch = ?"
+    return named is not None and db.execute(sql, (run_id, int(named[1]))).fetchone() is not None

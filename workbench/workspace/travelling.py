@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from workbench import __version__, files
 from workbench.config import LARGEST, RunConfig
+from workbench.files import locks, parts
 from workbench.problem import Problem
 from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.journal import Text
@@ -25,6 +26,7 @@ from workbench.workspace.times import now
 CARD = "run.json"
 LARGEST_CARD = 1 << 16  # bytes
 LOCK = ".lock"
+CONFIG, EXPERIMENT = "config.toml", "experiment.json"
 MOST_FOLDERS = 10_000  # in a folder of run folders
 MOST_ENTRIES = 100_000  # files and folders in it
 
@@ -45,25 +47,92 @@ class Unfinished(Problem):
 def make(folder: Path, config: RunConfig, experiment: ExperimentCopy | None = None) -> None:
     """Create a new run folder: its config, perhaps its experiment, and finally `run.json`.
 
+    What a process left that was killed while it made the same folder is replaced.
+
     Raises:
-        Problem: the folder is not empty, or cannot be written.
+        Problem: the folder is not empty, cannot be written, or another process is making it.
     """
     files.make_folder(folder)
-    if any(name != LOCK for name in os.listdir(folder)):
+    check_free(folder, config)
+    held = locked(folder)
+    try:
+        check_free(folder, config)  # another process may have made it meanwhile
+        text = config.to_toml().encode()
+        with files.atomic_write(folder / CONFIG) as file:
+            file.write(text)
+        (folder / EXPERIMENT).unlink(missing_ok=True)
+        if experiment is not None:
+            with files.atomic_write(folder / EXPERIMENT) as file:
+                file.write(experiment.model_dump_json().encode())
+        card = RunCard(run=uuid.uuid4().hex, config=_digest(text), created=now(), workbench=__version__)
+        with files.atomic_write(folder / CARD) as file:
+            file.write(card.model_dump_json().encode())
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def has_run(folder: Path) -> bool:
+    """Whether the folder was made, whatever became of its run: `run.json` is written last.
+
+    Also true for a folder that cannot be looked at: what reads it says why.
+    """
+    try:
+        (folder / CARD).lstat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def was_begun(folder: Path, config: RunConfig) -> bool:
+    """Whether a process was killed while it made the folder for a run of this config. Raises Problem as `make`."""
+    check_free(folder, config)
+    return bool(set(_names(folder)) - {LOCK})
+
+
+def check_free(folder: Path, config: RunConfig) -> None:
+    """Raise the Problem that `make` would raise for a folder with anything but what an earlier `make` left."""
+    names = _names(folder)
+    if CARD in names:
         raise Problem(
             f"The folder {folder} is not empty.",
             kept="Nothing was started or changed.",
             todo="Name a new folder, or go on with the run in it with --resume.",
         )
-    text = config.to_toml().encode()
-    with files.atomic_write(folder / "config.toml") as file:
-        file.write(text)
-    if experiment is not None:
-        with files.atomic_write(folder / "experiment.json") as file:
-            file.write(experiment.model_dump_json().encode())
-    card = RunCard(run=uuid.uuid4().hex, config=_digest(text), created=now(), workbench=__version__)
-    with files.atomic_write(folder / CARD) as file:
-        file.write(card.model_dump_json().encode())
+    ours = all(name in (LOCK, CONFIG, EXPERIMENT) or parts.NAME.fullmatch(name) for name in names)
+    if not ours or (CONFIG in names and _small_file(folder / CONFIG, LARGEST) != config.to_toml().encode()):
+        raise Problem(
+            f"The folder {folder} is not empty, and has no run: there is no {CARD} in it.",
+            kept="Nothing was started or changed.",
+            todo="Name a new folder. If this is to be a copy of a run folder, copy it again.",
+        )
+
+
+def locked(folder: Path) -> int | None:
+    """Lock the folder for one process; the lock ends when the descriptor is closed. None: its disk has no locks.
+
+    Raises:
+        Problem: another process has the lock, or the folder cannot be written.
+    """
+    try:
+        opened_lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise Problem(
+            f"The folder {folder} cannot be written ({error.strerror}).", kept="Nothing was started."
+        ) from None
+    try:
+        held = locks.lock(opened_lock)
+    except OSError:
+        os.close(opened_lock)
+        return None
+    if held:
+        return opened_lock
+    os.close(opened_lock)
+    raise Problem(
+        f"Another process works on the run in {folder}.", kept="It was not changed.", todo="Stop it there first."
+    )
 
 
 def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
@@ -73,6 +142,11 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         Unfinished: files are missing or incomplete.
         Problem: it is no run folder.
     """
+    if not has_run(folder):
+        raise Unfinished(
+            f"There is no {CARD} in {folder}: it is not whole, or no run was started in it.",
+            todo="If it is a copy, copy it again. Where it is made, start its run again.",
+        )
     card_text = _small_file(folder / CARD, LARGEST_CARD)
     try:
         card = RunCard.model_validate_json(card_text)
@@ -83,19 +157,19 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
         raise Problem(
             f"{folder / CARD} does not belong to a run: {fields or 'it'} cannot be read.", kept="It was not used."
         ) from None
-    config_text = _small_file(folder / "config.toml", LARGEST)
+    config_text = _small_file(folder / CONFIG, LARGEST)
     if _digest(config_text) != card.config:
-        raise Unfinished(f"{folder / 'config.toml'} was changed, or is not whole.", todo="Copy the folder again.")
+        raise Unfinished(f"{folder / CONFIG} was changed, or is not whole.", todo="Copy the folder again.")
     try:
         text = config_text.decode()
     except UnicodeDecodeError:
-        raise Problem(f"{folder / 'config.toml'} is not text.", kept="It was not used.") from None
-    return card, RunConfig.recorded(text), text
+        raise Problem(f"{folder / CONFIG} is not text.", kept="It was not used.") from None
+    return card, RunConfig.recorded(text, str(folder / CONFIG)), text
 
 
 def run_folders(source: Path) -> list[Path]:
     """`source` itself, if it is a run folder, else those in it, by name. Raises Problem for none, or too many."""
-    if (source / CARD).exists() or (source / "config.toml").exists():
+    if has_run(source) or os.path.lexists(source / CONFIG):
         return [source]
     try:
         with os.scandir(source) as entries:
@@ -109,7 +183,7 @@ def run_folders(source: Path) -> list[Path]:
             kept="Nothing was imported.",
             todo="Name a run folder, or a folder of run folders.",
         )
-    held = [source / name for name in sorted(names, key=_by_number) if (source / name / CARD).exists()]
+    held = [source / name for name in sorted(names, key=_by_number) if has_run(source / name)]
     if not held:
         raise Problem(
             f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
@@ -119,6 +193,17 @@ def run_folders(source: Path) -> list[Path]:
     if len(held) > MOST_FOLDERS:
         raise Problem(f"{source} holds more than {MOST_FOLDERS:,} run folders.", todo="Take them in by parts.")
     return held
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder; none if it is missing. Raises Problem if it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Problem(f"The folder {folder} cannot be read ({why}).", kept="Nothing was started.") from None
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -152,7 +152,7 @@ def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
     damages = []
     for number, name, pixels in rows:
         cache = Path(pixels)
-        if not cache.exists() or not cache.with_suffix(".json").exists():
+        if not cache.is_file() or not cache.with_suffix(".json").is_file():
             continue
         try:
             stored = read_side(cache)[1]

@@ -4,6 +4,7 @@ SQLite silently takes a frame with a wrong checksum for the end of the log: one 
 Format: the SQLite documentation, "WAL-mode File Format".
 """
 
+import os
 import struct
 from hashlib import blake2b
 from pathlib import Path
@@ -12,6 +13,7 @@ from time import sleep
 import numpy as np
 
 from workbench import files
+from workbench.workspace.paths import regular
 
 HEADER, FRAME = 32, 24  # bytes
 MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
@@ -40,6 +42,22 @@ def set_aside(database: Path) -> Path | None:
     with files.atomic_write(copy) as file:
         file.write(log_bytes)
     return copy
+
+
+def end_whole(database: Path) -> None:
+    """Cut off the part of a frame that a full disk left at the end of the log: it is of no transaction.
+
+    Call it while the writer's lock is held: nobody else appends, and nobody reads beyond the last transaction. Without
+    it, the next opening would take the part for changes that were lost. Raises OSError, or Problem for a link.
+    """
+    with regular(database.with_name(f"{database.name}-wal")).open("r+b") as log:
+        size = os.fstat(log.fileno()).st_size
+        header = log.read(HEADER)
+        page = int.from_bytes(header[8:12], "big")
+        if len(header) < HEADER:
+            log.truncate(0)
+        elif 512 <= page <= 65536:
+            log.truncate(size - (size - HEADER) % (FRAME + page))
 
 
 def _damaged(content: bytes) -> bool:

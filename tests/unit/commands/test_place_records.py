@@ -34,3 +34,24 @@ def test_a_place_of_another_kind_begins_anew():
     add("--ray", "http://127.0.0.1:8265", "--folder", "/runs", "--python", "/bin/python3")
     changed = records.named("lab")
     assert (changed.kind, changed.folder, changed.data) == ("ray", "/runs", {})
+
+
+@pytest.mark.parametrize("field", ["name=other", "kind=ray", "data=/here", "devices"])
+def test_what_another_word_says_is_not_set(field):
+    result = CliRunner().invoke(cli, ["place", "add", "lab", "--ssh", "gpu1", "--set", field, "--no-check"])
+    assert (result.exit_code, records.known()) == (2, [])
+    assert f"--set {field}" in result.output
+
+
+def test_data_are_stored_by_whole_paths(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    add("--ssh", "gpu1", "--set", "ssh_config=own")
+    result = CliRunner().invoke(cli, ["place", "data", "lab", "photos/../birds", "/there/birds"])
+    assert result.output == f"{tmp_path / 'birds'} is /there/birds at lab.\n"
+    stored = records.named("lab")
+    assert stored.data == {str(tmp_path / "birds"): "/there/birds"}
+    assert stored.ssh_config == str(tmp_path / "own")
+    result = CliRunner().invoke(cli, ["place", "data", "lab", "birds", "there/birds"])
+    assert result.exit_code == 1
+    assert "'there/birds' is no whole path there" in result.output
+    assert records.named("lab") == stored

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
+from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.places import following as following_module
 from workbench.places import mirror, sending
@@ -18,7 +20,7 @@ from workbench.places.following import Following
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
-from workbench.workspace import Workspace, placements, travelling
+from workbench.workspace import Workspace, ownership, placements, travelling
 
 PLACE = SshPlace(name="box", host="box")
 
@@ -91,6 +93,15 @@ def test_connections_lost_at_any_byte_end_as_the_direct_run(made, tmp_path_facto
         found["artefacts"] = [row for row in found["artefacts"] if "checkpoint" not in row]
         assert found == wanted | {"artefacts": [row for row in wanted["artefacts"] if "checkpoint" not in row]}
         assert not (workspace.folder(run_id) / FOLDER).exists()
+
+
+@pytest.mark.parametrize("reached", ["2096-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", None, "never"])
+def test_when_a_place_last_answered_is_right_again_after_the_clock_was(workspace, played, reached):
+    run_id = sent(workspace, played)
+    with workspace.writing() as db:
+        placements.store(db, replace(placements.required(db, run_id), state="running", reached=reached))
+    Following(workspace, PLACE, played).look()
+    assert 0 <= ownership.age(workspace.run(run_id).placement.reached) < HANG
 
 
 def test_checkpoints_come_when_they_are_asked_for(made, workspace, played):

@@ -1,6 +1,7 @@
 """Nothing damaged is shown: hashes of files, checksums of rows and curves, the log, and the doctor that reads all."""
 
 import io
+import os
 import zipfile
 from contextlib import closing
 from types import SimpleNamespace
@@ -244,6 +245,17 @@ def test_the_doctor_reads_all_and_names_what_is_damaged(space):
     ended = CliRunner().invoke(cli, ["doctor", "-w", str(space)])
     assert ended.exit_code == 1
     assert "Run 1, embeddings-0.npy" in ended.output
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no pipes among files")
+def test_a_pipe_in_place_of_a_file_is_named_and_not_waited_for(space):
+    names = ["embeddings-1.npy", "ranking-1.npz"]
+    for name in names:
+        (space / "runs" / "1" / name).unlink()
+        os.mkfifo(space / "runs" / "1" / name)
+    with Workspace(space) as workspace:
+        named = [finding.what for finding in verify(workspace, quiet) if not finding.good]
+    assert sorted(named) == sorted(f"Run 1, {name}" for name in names)
 
 
 def test_an_older_workspace_gets_its_checksums_when_it_is_opened(space):

@@ -48,8 +48,9 @@ class PlaceActions(QObject):
         question = f"Where is {path} at {place.name}? The answer is remembered."
         there, agreed = QInputDialog.getText(self._window, "Data at a place", plain_tip(question), text=path)
         if agreed and there.strip():
-            known = place.model_copy(update={"data": {**place.data, path: there.strip()}})
-            self._session.change(lambda: records.store(known), lambda _: self._known())
+            self._session.change(
+                lambda: records.store(records.with_data(place, path, there.strip())), lambda _: self._known()
+            )
 
     def _known(self) -> None:
         self._session.read_places()

@@ -16,7 +16,7 @@ def short_title(field: Field, value: Any) -> str:
     """How a choice is called in short: "ICE" of "Instance cross-entropy (ICE)"."""
     names = dict(zip(field.get("enum", ()), field.get("titles") or field.get("enum", ()), strict=True))
     title = str(names.get(value, value))
-    short = re.search(r"\(([^()]+)\)$", title)
+    short = re.search(r"\(([^()]+)\)\Z", title)
     return short.group(1) if short else title
 
 

@@ -1,0 +1,79 @@
+"""Many run folders at once: what one of them has wrong is said with its name, and the others are imported."""
+
+import json
+import os
+import shutil
+from hashlib import blake2b
+from pathlib import Path
+
+import pytest
+
+from tests.travelling_runs import in_folder
+from workbench.cli import main
+from workbench.workspace import Workspace, travelling
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "run"
+    in_folder(folder)
+    return folder
+
+
+@pytest.fixture
+def folders(made, tmp_path):
+    """Five copies, each the folder of a run of its own."""
+    for number in range(1, 6):
+        own = shutil.copytree(made, tmp_path / "runs" / str(number))
+        change_card(own, run=f"{number:032x}")
+    return tmp_path / "runs"
+
+
+def change_card(folder, **values):
+    card = json.loads((folder / travelling.CARD).read_text("utf-8"))
+    (folder / travelling.CARD).write_text(json.dumps(card | values), "utf-8")
+
+
+def change_config(folder, text):
+    (folder / "config.toml").write_bytes(text)
+    change_card(folder, config=blake2b(text, digest_size=16).hexdigest())
+
+
+def test_what_is_refused_is_named_by_its_folder(folders, tmp_path, capsys):
+    change_config(folders / "1", b"name = [")
+    change_config(folders / "2", b"epochs = 'many'\n")
+    change_card(folders / "3", run="../../x")
+    (folders / "4" / "dataset.json").write_text('{"fingerprint": 5}', "utf-8")
+    assert main(["ingest", str(folders), "-w", str(tmp_path / "space")]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if f"{folders / '1' / 'config.toml'} cannot be used. TOML: " in line]
+    assert [line for line in said if f"{folders / '2' / 'config.toml'} cannot be used. epochs: " in line]
+    assert [line for line in said if f"{folders / '3' / 'run.json'} does not belong to a run" in line]
+    assert [line for line in said if f"{folders / '4'}, run 1: its data set" in line]
+    assert len(said) == 4
+    with Workspace(tmp_path / "space") as workspace:
+        assert len(workspace.runs()) == 2
+
+
+def test_a_folder_that_may_not_be_read_is_named_and_the_others_are_imported(folders, tmp_path, capsys, monkeypatch):
+    real = Path.lstat
+
+    def lstat(path):
+        if folders / "2" in path.parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "lstat", lstat)
+    monkeypatch.setattr(Path, "stat", lambda path, **how: lstat(path) if not how else os.stat(path, **how))
+    assert main(["ingest", str(folders), "-w", str(tmp_path / "space")]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert str(folders / "2") in said
+    assert "Permission denied" in said
+
+
+def test_a_folder_that_is_not_whole_says_what_is_true(folders, tmp_path, capsys):
+    (folders / "2" / "run.json").unlink()
+    assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space")]) == 0
+    said = capsys.readouterr().err
+    assert f"There is no run.json in {folders / '2'}: it is not whole, or no run was started in it." in said
+    assert "If it is a copy, copy it again. Where it is made, start its run again." in said

@@ -1,0 +1,142 @@
+"""`workbench run --folder`: what a killed process left unmade is made, and other folders are refused with advice."""
+
+import json
+import os
+
+import pytest
+
+from workbench.cli import main
+from workbench.config import RunConfig
+from workbench.jobs import Job
+from workbench.running import folds_and_seeds, launch
+from workbench.workspace import Workspace, travelling
+from workbench.workspace.dataset_copy import ExperimentCopy
+from workbench.workspace.folder_recorder import FolderRecorder
+
+ONE, TWO = 'name = "one"\ndevice = "cpu"\n', 'name = "two"\ndevice = "cpu"\nseeds = 2\n'
+DEAD = ".run.json.4194999-0a1b2c3d.part"  # what a process leaves that was killed while it wrote; no such process lives
+
+
+@pytest.fixture(autouse=True)
+def trained(monkeypatch):
+    """In place of training: the names of the folders whose runs begin, and whether they were resumed."""
+    begun = []
+
+    def job(folder, control, listen=None, *, resume=False, device=""):
+        begun.append((folder.name, resume))
+        return Job("run", lambda control, emit: None, FolderRecorder(folder, control), control)
+
+    monkeypatch.setattr(launch, "make_folder_job", job)
+    return begun
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Runs the command with a config, and returns its exit status."""
+
+    def run(text, *words):
+        (tmp_path / "config.toml").write_text(text, "utf-8")
+        return main(["run", str(tmp_path / "config.toml"), "--folder", str(tmp_path / "runs"), "--quiet", *words])
+
+    return run
+
+
+def killed(folder, children, group, left):
+    """Folders as a process leaves them that is killed while it makes them: `left` are the files of each."""
+    for at, names in enumerate(left):
+        own = folder if len(children) == 1 else folder / str(at + 1)
+        travelling.make(own, children[at].config, group)
+        for name in (travelling.CARD, "experiment.json", "config.toml"):
+            if name not in names:
+                (own / name).unlink(missing_ok=True)
+        if DEAD in names:
+            (own / DEAD).write_text('{"run"', "utf-8")
+
+
+FIRST = ["config.toml", "experiment.json"]
+LEFT = [
+    [[*FIRST, travelling.CARD]],
+    [[*FIRST, travelling.CARD], ["config.toml"]],
+    [[*FIRST, travelling.CARD], [*FIRST, DEAD]],
+    [[*FIRST, travelling.CARD], [DEAD]],
+    [FIRST],
+    [["config.toml"]],
+]
+
+
+@pytest.mark.parametrize("left", LEFT, ids=repr)
+def test_folders_that_a_killed_process_left_unmade_are_made_by_resuming(tmp_path, start, trained, left):
+    (tmp_path / "config.toml").write_text(TWO, "utf-8")
+    config = RunConfig.from_toml(tmp_path / "config.toml")
+    group = ExperimentCopy(name="two", config=config.to_toml(), created="2026-01-01T00:00:00+00:00")
+    killed(tmp_path / "runs", folds_and_seeds.children(config), group, left)
+    assert start(TWO, "--resume") == 0
+    assert trained == [("1", False), ("2", False)]
+    stored = [json.loads((tmp_path / "runs" / name / "experiment.json").read_text("utf-8")) for name in "12"]
+    assert stored[0] == stored[1]
+    assert (stored[0]["created"] == group.created) == ("experiment.json" in left[0])
+    assert not [name for name in os.listdir(tmp_path / "runs" / "2") if name.endswith(".part")]
+    assert main(["ingest", str(tmp_path / "runs"), "-w", str(tmp_path / "space")]) in (0, 1)  # its runs have no arrays
+    with Workspace(tmp_path / "space") as workspace:
+        assert {run.experiment_id for run in workspace.runs()} == {1}
+
+
+@pytest.mark.parametrize("words", [(), ("--resume",)])
+@pytest.mark.parametrize("left", [["config.toml"], ["config.toml", DEAD]], ids=repr)
+def test_one_folder_that_was_not_made_whole_is_made_in_either_way(tmp_path, start, trained, left, words):
+    (tmp_path / "config.toml").write_text(ONE, "utf-8")
+    config = RunConfig.from_toml(tmp_path / "config.toml")
+    killed(tmp_path / "runs", folds_and_seeds.children(config), None, [left])
+    assert start(ONE, *words) == 0
+    assert trained == [("runs", False)]
+
+
+@pytest.mark.parametrize("text", [ONE, TWO])
+def test_a_folder_without_a_run_is_not_resumed_and_the_advice_is_right(tmp_path, start, trained, capsys, text):
+    assert start(text, "--resume") == 1
+    said = capsys.readouterr().err
+    assert f"There is no run in {tmp_path / 'runs'}: nothing can be resumed." in said
+    assert "Leave --resume out to start one." in said
+    assert not (tmp_path / "runs").exists()
+    assert start(text) == 0
+    assert len(trained) == (1 if text is ONE else 2)
+
+
+@pytest.mark.parametrize("words", [(), ("--resume",)])
+@pytest.mark.parametrize("name", ["notes.txt", "journal.jsonl", "config.toml"])
+def test_a_folder_with_other_files_and_no_run_is_left_as_it_is(tmp_path, start, trained, capsys, name, words):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / name).write_text("mine", "utf-8")
+    assert start(ONE, *words) == 1
+    said = capsys.readouterr().err
+    assert "has no run: there is no run.json in it." in said
+    assert "Name a new folder." in said
+    assert "--resume" not in said
+    assert (os.listdir(tmp_path / "runs"), trained) == ([name], [])
+    assert (tmp_path / "runs" / name).read_text("utf-8") == "mine"
+
+
+def test_no_folder_is_made_where_one_of_them_is_taken(tmp_path, start, trained):
+    (tmp_path / "runs" / "2").mkdir(parents=True)
+    (tmp_path / "runs" / "2" / "notes.txt").write_text("mine", "utf-8")
+    assert start(TWO) == 1
+    assert os.listdir(tmp_path / "runs") == ["2"]
+
+
+def test_several_runs_are_not_made_in_the_folder_of_one(tmp_path, start, trained, capsys):
+    assert start(ONE) == 0
+    for words in ((), ("--resume",)):
+        assert start(TWO, *words) == 1
+        assert "There is one run in" in capsys.readouterr().err
+    assert not (tmp_path / "runs" / "1").exists()
+
+
+def test_a_folder_is_made_by_one_process_at_a_time(tmp_path, start, capsys):
+    (tmp_path / "runs").mkdir()
+    held = travelling.locked(tmp_path / "runs")
+    try:
+        assert start(ONE) == 1
+        assert "Another process works" in capsys.readouterr().err
+    finally:
+        os.close(held)
+    assert start(ONE) == 0

@@ -1,0 +1,108 @@
+"""Imports into a full disk, by two workspaces at once, and with clocks that jump: nothing is lost, nothing is twice."""
+
+import json
+import os
+import shutil
+from datetime import datetime, timedelta
+
+import pytest
+
+from tests.travelling_runs import first_part, in_folder, rows, second_part
+from workbench.commands.ingest import take_in_all
+from workbench.config import RunConfig
+from workbench.problem import Problem
+from workbench.workspace import Workspace, journal, ownership, times, travelling
+from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace.ingest import ingest
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "run"
+    in_folder(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(made, tmp_path_factory):
+    """The rows of a workspace that has imported the run at once."""
+    with Workspace(tmp_path_factory.mktemp("whole") / "space", create=True) as workspace:
+        ingest(workspace, made)
+        return rows(workspace)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no limit of the size of files")
+@pytest.mark.parametrize("room", [500, 6000, 11_000, 70_000])
+def test_a_log_that_a_full_disk_cut_is_no_loss_and_the_import_goes_on(made, whole, tmp_path, room):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for _ in range(40):
+            workspace.set_note(workspace.create_run(RunConfig()), "a log longer than any other file")
+        log = workspace.database.with_name(f"{workspace.database.name}-wal")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size + room, hard))
+        try:
+            with pytest.raises(Problem, match="The disk of"):
+                ingest(workspace, made)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        shutil.copytree(workspace.path, tmp_path / "killed")
+        ingest(workspace, made)
+    for space in ("space", "killed"):
+        with Workspace(tmp_path / space) as workspace:  # the log is not said to be cut
+            assert ingest(workspace, made).status == "done"
+            assert rows(workspace)["points"] == whole["points"]
+            assert rows(workspace)["queries"] == whole["queries"]
+
+
+def test_two_workspaces_import_one_live_run(whole, tmp_path):
+    run = tmp_path / "run"
+    travelling.make(run, RunConfig(name="a run"))
+    first, second = (Workspace(tmp_path / name, create=True) for name in ("first", "second"))
+    with first, second:
+        for part in (first_part, second_part):
+            recorder = FolderRecorder(run)
+            ingest(first, run)
+            part(recorder, run)
+            recorder.close()
+            ingest(second, run)
+        ingest(first, run)
+        assert rows(first) == rows(second) == whole
+        first.take_over(1)
+        with pytest.raises(Problem, match="went on in this workspace"):
+            ingest(first, run)
+        assert ingest(second, run).status == "done"
+
+
+class Clock(datetime):
+    """The clock of this machine, set to another hour."""
+
+    ahead = timedelta()
+
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.now(tz) + cls.ahead
+
+
+@pytest.mark.parametrize("hours", [-30_000, -3, 5, 500_000])
+def test_a_clock_that_jumps_between_two_passes_skips_nothing(made, whole, tmp_path, monkeypatch, hours):
+    monkeypatch.setattr(times, "datetime", Clock)
+    monkeypatch.setattr(ownership, "datetime", Clock)
+    monkeypatch.setattr(Clock, "ahead", timedelta())
+    run = shutil.copytree(made, tmp_path / "run")
+    lines = (run / journal.NAME).read_bytes().splitlines(keepends=True)
+    elsewhere = json.dumps({"owner": {"pid": 5, "host": "elsewhere", "born": 1.0}}).encode() + b"\n"
+    lines = [elsewhere if b'"owner"' in line else line for line in lines]
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        for at in range(1, len(lines) + 1):
+            (run / journal.NAME).write_bytes(b"".join(lines[:at]))
+            os.utime(run / journal.NAME, (at % 2 * 4_000_000_000,) * 2)
+            Clock.ahead = timedelta(hours=hours * (at % 2))
+            assert take_in_all(workspace, run, follow=False) == 0
+            assert workspace.run(1).seconds >= 0
+        known = rows(workspace)
+        assert {name: known[name] for name in known if name != "runs"} == {
+            name: whole[name] for name in whole if name != "runs"
+        }
+        assert workspace.run(1).status == "done"

@@ -1,0 +1,95 @@
+"""What the doctor and a repair say of imported runs whose evaluations did not come, or were refused."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.travelling_runs import in_folder
+from workbench import files
+from workbench.workspace import Workspace, journal
+from workbench.workspace.ingest import ingest
+from workbench.workspace.repair import missing, repair
+
+
+@pytest.fixture
+def run(tmp_path):
+    in_folder(tmp_path / "run")
+    return tmp_path / "run"
+
+
+def lacks(space):
+    with Workspace(space) as workspace, workspace.reading() as db:
+        return missing(db, space)
+
+
+def spoil(run):
+    """An evaluation that names neighbours which the data set does not have, with the hash of these arrays."""
+    with np.load(run / "ranking-3.npz") as stored:
+        columns = dict(stored)
+    np.savez(run / "ranking-3.npz", **columns | {"neighbours": columns["neighbours"] + 1000})
+    lines = [json.loads(line) for line in (run / journal.NAME).read_text("utf-8").splitlines()]
+    for line in lines:
+        if line.get("evaluation", {}).get("epoch") == 3:
+            path = run / "ranking-3.npz"
+            line["evaluation"]["files"][path.name] = [path.stat().st_size, files.digest(path)]
+    (run / journal.NAME).write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+
+
+def test_an_evaluation_that_was_refused_is_named_and_no_repair_is_advised(run, tmp_path):
+    spoil(run)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert len(ingest(workspace, run).doubts) == 1
+    said = [f"of run 1 is missing: the evaluation of epoch 3, which could not be used when its run came from {run}"]
+    assert lacks(tmp_path / "space") == said
+    for _ in range(2):
+        done, left = repair(tmp_path / "space")
+        assert done == f"The database of {tmp_path / 'space'} is whole: 1 run. Nothing was changed."
+        assert left == said
+
+
+def test_an_evaluation_that_has_not_come_is_imported_and_not_repaired(run, tmp_path):
+    kept = shutil.move(run / "embeddings-3.npy", tmp_path / "kept.npy")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+    said = "the evaluation of epoch 3, whose arrays have not come from"
+    assert lacks(tmp_path / "space") == [f"of run 1 is missing: {said} {run}; `workbench ingest {run}` imports them"]
+    assert "Nothing was changed." in repair(tmp_path / "space")[0]
+    shutil.move(kept, run / "embeddings-3.npy")
+    with Workspace(tmp_path / "space") as workspace:
+        ingest(workspace, run)
+    assert lacks(tmp_path / "space") == []
+
+
+def test_what_a_repair_could_not_restore_is_not_missing_when_it_has_come(run, tmp_path):
+    kept = shutil.move(run / "embeddings-3.npy", tmp_path / "kept.npy")
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+    for path in (tmp_path / "space").glob("workspace.db*"):
+        path.unlink()
+    _, left = repair(tmp_path / "space")
+    assert len(left) == 1
+    assert "the evaluation of epoch 3 (" in left[0]
+    shutil.move(kept, run / "embeddings-3.npy")
+    with Workspace(tmp_path / "space") as workspace:
+        ingest(workspace, run)
+    assert lacks(tmp_path / "space") == []
+
+
+def test_damaged_arrays_that_stay_damaged_are_no_completion(run, tmp_path):
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+        with workspace.writing() as db:
+            db.execute("delete from evaluations where epoch = 3")
+        array = workspace.folder(1) / "embeddings-3.npy"
+        whole = array.read_bytes()
+        array.write_bytes(whole[:-1] + b"\1")  # arrays of another evaluation of that epoch look like this, too
+    for _ in range(2):
+        done, left = repair(tmp_path / "space")
+        assert "Nothing was changed." in done
+        assert "Completed" not in done
+        assert "is not the one that its journal names" in left[0]
+    array.write_bytes(whole)
+    assert "Completed from their journals: runs 1." in repair(tmp_path / "space")[0]
+    assert lacks(tmp_path / "space") == []
