@@ -84,7 +84,7 @@ def preflight(
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
-    from workbench.running.timing import modes_differ, precision_notes, time_probe, time_steps, weight_notes
+    from workbench.running.timing import device_notes, modes_differ, time_probe, time_steps, weight_notes
     from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:
@@ -162,7 +162,7 @@ def preflight(
             left_out=images.left_out,
             unit=images.unit,
             unlike_published=list(images.unlike_published),
-            notes=[*data.notes, *precision_notes(engine), *weight_notes(engine), *mismatch],
+            notes=[*data.notes, *device_notes(engine), *weight_notes(engine), *mismatch],
         )
 
 

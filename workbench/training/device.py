@@ -87,6 +87,14 @@ def memory_in_use(device: torch.device) -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that a CUDA device can still give this program, torch's unused cache included; None for another device."""
+    if device.type != "cuda":
+        return None
+    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0]) + cached
+
+
 def peak_memory(device: torch.device) -> int:
     """The most bytes in use on a CUDA device since `forget_peak`; of other devices what `memory_in_use` says now."""
     return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else memory_in_use(device)
