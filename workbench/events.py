@@ -72,7 +72,7 @@ class Progress:
     done: int  # steps
     total: int  # steps
     images_per_second: float
-    memory_bytes: int = 0  # of the device; on CPU the memory of this process
+    memory_bytes: int = 0  # the most in use on a CUDA device since the run began here; else in use now, by the process
     seconds_left: float = 0.0
 
 

@@ -1,8 +1,9 @@
 """Measures Workbench on a GPU, in under nine minutes: `python tests/benchmarks/gpu.py [--parts trainer feed ...]`.
 
 Needs nothing but the repository, which makes its own photographs, and pytorch-metric-learning for the losses' peers.
-Prints rows for docs/benchmarks.md. A part that fails says so in its row, and the others still run. With --tiny
-everything is small, so that a CPU does it in a minute.
+Prints rows for docs/benchmarks.md as they come, also into a file with --out. Each part has a process of its own, the
+most important first: one that fails or takes too long says so in its row, and the others still run. Parts for which
+--seconds leave no time are named at the end. With --tiny everything is small, so that a CPU does it in minutes.
 """
 
 import argparse
@@ -12,8 +13,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -24,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 import torch
 from PIL import Image
+from timed_parts import Part, run_parts
 from torch import Tensor
 
 from workbench import jobs
@@ -44,6 +48,7 @@ from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running.building import Data, crop_processes, load_data
 from workbench.running.engine import Engine
+from workbench.training import checkpoint
 from workbench.training import device as devices
 from workbench.training.feed import Feed
 from workbench.training.meter import FEED_WAIT
@@ -62,6 +67,8 @@ TINY_MODELS = {
 }
 CROP = 0.875
 CLASSES = 100
+SECONDS = 540.0
+COMMAND = "python tests/benchmarks/gpu.py"
 
 
 class Bench:
@@ -73,19 +80,21 @@ class Bench:
         self.batch, self.photographs = (8, 24) if self.tiny else (128, 2048)
         self.rounds = 1 if self.tiny else 3
         self.models = TINY_MODELS if self.tiny else MODELS
-        self.failed = False
         self.measured = f"{date.today().isoformat()}, {devices.describe(self.device)['device']}"
 
     def row(self, what: str, figure: str, target: str = "") -> None:
-        print(f"| {what} | `python tests/benchmarks/gpu.py` | {figure} | {self.measured} | {target} | |", flush=True)
+        print(f"| {what} | `{COMMAND}` | {figure} | {self.measured} | {target} | |", flush=True)
+
+    def begin_row(self) -> None:
+        """Forget the peak memory of the row before."""
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
 
     def peak(self) -> str:
-        """Peak GPU memory since the last call."""
+        """Peak GPU memory since `begin_row`."""
         if self.device.type != "cuda":
             return ""
-        taken = torch.cuda.max_memory_allocated(self.device)
-        torch.cuda.reset_peak_memory_stats(self.device)
-        return f", peak {taken / 2**20:,.0f} MiB"
+        return f", peak {torch.cuda.max_memory_allocated(self.device) / 2**20:,.0f} MiB"
 
     def wait(self) -> None:
         if self.device.type == "cuda":
@@ -100,15 +109,9 @@ class Bench:
 
     def photographs_of(self, side: int) -> ImageSet:
         """JPEGs of 500 x 375 px and the like, smooth with some noise, as large in bytes as photographs are."""
-        folder, rng = self.folder / "photographs", np.random.default_rng(0)
+        folder = self.folder / "photographs"
         if not folder.is_dir():
-            folder.mkdir()
-            for number in range(self.photographs):
-                wide, high = (375, 500) if number % 3 == 0 else (500, 375)
-                small = rng.integers(0, 255, (high // 25, wide // 25, 3), np.uint8)
-                smooth = np.asarray(Image.fromarray(small).resize((wide, high), Image.Resampling.BICUBIC), np.int16)
-                noisy = (smooth + rng.normal(0, 8, smooth.shape)).clip(0, 255).astype(np.uint8)
-                Image.fromarray(noisy).save(folder / f"{number:05}.jpg", quality=92)
+            make_photographs(folder, self.photographs)
         paths = sorted(path.name for path in folder.iterdir())
         labels = np.arange(len(paths)) % CLASSES
         names = [str(label) for label in range(CLASSES)]
@@ -121,6 +124,25 @@ class Bench:
 
     def encoded_file(self, side: int) -> Path:
         return keep(self.photographs_of(side), self.folder / "cache", "encoded", True, quiet)[2]
+
+
+def make_photographs(folder: Path, count: int) -> None:
+    """Make the photographs in a folder that is there once all of them are."""
+    unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
+    noise = np.random.default_rng(0).normal(0, 8, (600, 600, 3)).astype(np.int16)
+
+    def make(number: int) -> None:
+        rng = np.random.default_rng(number)
+        wide, high = (375, 500) if number % 3 == 0 else (500, 375)
+        small = rng.integers(0, 255, (high // 25, wide // 25, 3), np.uint8)
+        smooth = np.asarray(Image.fromarray(small).resize((wide, high), Image.Resampling.BICUBIC), np.int16)
+        top, left = rng.integers(0, 100, 2)
+        noisy = (smooth + noise[top : top + high, left : left + wide]).clip(0, 255).astype(np.uint8)
+        Image.fromarray(noisy).save(unfinished / f"{number:05}.jpg", quality=92)
+
+    with ThreadPoolExecutor(jobs.cores()) as threads:
+        list(threads.map(make, range(count)))
+    unfinished.rename(folder)
 
 
 class Drawn:
@@ -185,6 +207,7 @@ def trainer(bench: Bench) -> None:
 def speed_of(bench: Bench, title: str) -> None:
     """One row: the three loops of a model in turns."""
     backbone, params, side, steps = bench.models[title]
+    bench.begin_row()
     parts = parts_of(bench, backbone, params, steps, bench.precision)
     encoded = bench.encoded(round(side / CROP))
     noise = np.random.default_rng(0).integers(0, 255, (256, side, side, 3), np.uint8)
@@ -229,8 +252,9 @@ def waiting(bench: Bench) -> None:
     crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP, jitter=0.2, hue=0.1))
     found: list[str] = []
     with contextlib.closing(feed.training(Drawn(len(encoded), bench.batch, 8), crops, seed=0)(1, 0)) as batches:
-        for step, (images, labels) in enumerate(batches):
+        for step in range(8):
             with synchronisations(bench, found if step > 2 else []):
+                images, labels = next(batches)
                 train_step(parts, images, labels, lambda: None)
     places = sorted(set(found))
     bench.row(f"{title}: implicit synchronisations in 5 steps", f"{len(found)} {'; '.join(places[:3])}".strip(), "0")
@@ -242,14 +266,15 @@ def synchronisations(bench: Bench, found: list[str]) -> Iterator[None]:
     if bench.device.type != "cuda":
         yield
         return
+    before = torch.cuda.get_sync_debug_mode()
     torch.cuda.set_sync_debug_mode("warn")
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
             yield
     finally:
-        torch.cuda.set_sync_debug_mode("default")
-    found += [f"{Path(each.filename).name}:{each.lineno}" for each in told if "synchroniz" in str(each.message)]
+        torch.cuda.set_sync_debug_mode(before)
+    found += [f"{Path(wait.filename).name}:{wait.lineno}" for wait in noted if "synchroniz" in str(wait.message)]
 
 
 def feed(bench: Bench) -> None:
@@ -297,8 +322,9 @@ def losses(bench: Bench) -> None:
     loss_cost.LONGEST = 0.2 if bench.tiny else 1.0
     sizes = [(8, 16, 10)] if bench.tiny else [(n, 512, classes) for n in (128, 512) for classes in (100, 11_318)]
     args = argparse.Namespace(device=str(bench.device), rounds=1 if bench.tiny else 7)
+    failed = []
     for name in list_losses():
-        told, worst = [], 0.0
+        figures, worst = [], 0.0
         for n, dim, classes in sizes:
             try:
                 if name in loss_cost.BARE or name in loss_cost.PML:
@@ -309,12 +335,15 @@ def losses(bench: Bench) -> None:
                     loss = loss_cost.built(name, classes, dim, {}).to(bench.device).train()
                     batch = loss_cost.batch_of(n, dim, classes, 4, str(bench.device))
                     [ours] = loss_cost.in_turns([loss], [batch], args.rounds, 2)
-                told.append(f"{ours:.2f}")
-            except Problem as problem:
-                told.append(problem.what)
+                figures.append(f"{ours:.2f}")
+            except Exception as error:  # noqa: BLE001 - the other losses have rows, too
+                figures.append(f"{type(error).__name__}: {' '.join(str(error).split())[:100]}")
+                failed.append(name)
         of = f"; at most {worst:.2f} of its peer" if worst else ""
         shown = ", ".join(f"{n} x {classes:,}" for n, _, classes in sizes)
-        bench.row(f"Loss {name}, ms at n x K of {shown}", f"{', '.join(told)}{of}", "1.1 of its peer")
+        bench.row(f"Loss {name}, ms at n x K of {shown}", f"{', '.join(figures)}{of}", "1.1 of its peer")
+    if failed:
+        raise RuntimeError(f"these could not be measured: {', '.join(dict.fromkeys(failed))}")
 
 
 def metrics(bench: Bench) -> None:
@@ -330,7 +359,7 @@ def metrics(bench: Bench) -> None:
             return retrieve(vectors[:count], labels[:count], np.arange(count), k=10, device=str(bench.device)).metrics
 
         measure(min(n, 2000))
-        bench.peak()
+        bench.begin_row()
         found: list[dict[str, float]] = []
         seconds = bench.seconds(lambda found=found, n=n, measure=measure: found.append(measure(n)))
         target = "1.5 s" if dim == 512 else ""
@@ -340,27 +369,43 @@ def metrics(bench: Bench) -> None:
 
 def agreement(bench: Bench) -> None:
     """float32 on the device against the CPU: embeddings, loss and gradients."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    for title, (backbone, params, side, _) in bench.models.items():
-        found = []
-        for device in (torch.device("cpu"), bench.device):
-            here = argparse.Namespace(device=device)
-            parts = parts_of(here, backbone, params, 4, "float32")  # type: ignore[arg-type]
-            images = torch.from_numpy(np.random.default_rng(0).random((16, 3, side, side), np.float32)).to(device)
-            labels = torch.arange(16, device=device) % 4
-            parts.model.eval()
-            embeddings = parts.model(images)
-            value = parts.loss(embeddings, labels)
-            value.backward()
-            gradient = torch.cat([w.grad.flatten() for w in parts.model.parameters() if w.grad is not None])
-            found.append([embeddings.detach().cpu(), value.detach().cpu(), gradient.cpu()])
-        differences = [
-            float((one - other).norm() / one.norm().clamp_min(1e-12)) for one, other in zip(*found, strict=True)
-        ]
-        told = ", ".join(
-            f"{name} {size:.1e}" for name, size in zip(("embeddings", "loss", "gradient"), differences, strict=True)
-        )
-        bench.row(f"{title}, float32 against the CPU, relative", told, "1e-4")
+    with without_tf32():
+        for title in bench.models:
+            agreement_of(bench, title)
+
+
+@contextlib.contextmanager
+def without_tf32() -> Iterator[None]:
+    """Products and convolutions in float32 proper, for the block."""
+    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = products.allow_tf32, convolutions.allow_tf32
+    products.allow_tf32 = convolutions.allow_tf32 = False
+    try:
+        yield
+    finally:
+        products.allow_tf32, convolutions.allow_tf32 = before
+
+
+def agreement_of(bench: Bench, title: str) -> None:
+    """One row: the largest differences of a model."""
+    backbone, params, side, _ = bench.models[title]
+    found = []
+    for device in (torch.device("cpu"), bench.device):
+        here = argparse.Namespace(device=device)
+        parts = parts_of(here, backbone, params, 4, "float32")  # type: ignore[arg-type]
+        images = torch.from_numpy(np.random.default_rng(0).random((16, 3, side, side), np.float32)).to(device)
+        labels = torch.arange(16, device=device) % 4
+        parts.model.eval()
+        embeddings = parts.model(images)
+        value = parts.loss(embeddings, labels)
+        value.backward()
+        gradient = torch.cat([w.grad.flatten() for w in parts.model.parameters() if w.grad is not None])
+        found.append([embeddings.detach().cpu(), value.detach().cpu(), gradient.cpu()])
+    differences = [float((one - other).norm() / one.norm().clamp_min(1e-12)) for one, other in zip(*found, strict=True)]
+    figure = ", ".join(
+        f"{name} {size:.1e}" for name, size in zip(("embeddings", "loss", "gradient"), differences, strict=True)
+    )
+    bench.row(f"{title}, float32 against the CPU, relative", figure, "1e-4")
 
 
 def config_of(bench: Bench, **training: object) -> RunConfig:
@@ -403,24 +448,47 @@ def memory(bench: Bench) -> None:
     """Check that a batch that is too large gives an error message, and that a smaller one runs afterwards."""
     config = config_of(bench, epochs=1)
     engine = Engine(config, load_data(config, quiet), bench.folder, Control(), lambda event: None)
-    real = engine.parts.model.forward
+    real, held = engine.parts.model.forward, list[Tensor]()
+    engine.run()  # the optimiser's state is made, and what torch takes once
+    before = devices.memory_in_use(bench.device)
 
-    def greedy(images: Tensor) -> Tensor:
-        if bench.device.type == "cuda":
-            torch.empty(1 << 50, dtype=torch.uint8, device=bench.device)
-        raise torch.OutOfMemoryError("CUDA out of memory.")
+    def short(images: Tensor) -> Tensor:
+        if bench.device.type != "cuda":  # the memory of this machine is not taken from its other programs
+            raise torch.OutOfMemoryError("out of memory")
+        if engine.parts.model.training:
+            held.extend(all_memory(lambda size: torch.empty(size, dtype=torch.uint8, device=bench.device)))
+        return real(images)
 
-    engine.parts.model.forward = greedy  # type: ignore[method-assign]
+    engine.parts.model.forward = short  # type: ignore[method-assign]
+    engine.parts.go_to(0)
     try:
         engine.run()
-        told = "nothing was told"
+        raise RuntimeError("a step without memory was not refused")
     except Problem as problem:
-        told = problem.what
-    except RuntimeError as error:
-        told = f"not told as a sentence: {error}"
+        what = problem.what
+    taken = sum(block.nbytes for block in held)
+    held.clear()
+    devices.free_cached()
     engine.parts.model.forward = real  # type: ignore[method-assign]
+    after, where = devices.memory_in_use(bench.device), ""
+    if bench.device.type == "cuda":
+        where = (
+            f"{taken / 2**30:.1f} GiB were taken; {before / 2**20:.1f} MiB in use before, {after / 2**20:.1f} after. "
+        )
+    engine.parts.go_to(0)
     engine.run()
-    bench.row("A batch that does not fit", f"{told} The next run of the same engine ended.")
+    bench.row("A batch that does not fit", f"{what} {where}The next run of the same engine ended.")
+
+
+def all_memory(ask: Callable[[int], Tensor]) -> list[Tensor]:
+    """Blocks that `ask` gives for a number of bytes, until it has not even a small one any more."""
+    blocks, size = list[Tensor](), 1 << 32
+    while size >= 512:  # what torch gives at least
+        try:
+            blocks.append(ask(size))
+        except torch.OutOfMemoryError:
+            size //= 2
+    return blocks
 
 
 def window(bench: Bench) -> None:
@@ -440,9 +508,69 @@ def window(bench: Bench) -> None:
     bench.row("Stalls of the window's event loop while Digits trains", " ".join(figures[0].split()), "50 ms")
 
 
-PARTS: dict[str, Callable[[Bench], None]] = {
-    each.__name__: each for each in (trainer, waiting, feed, losses, metrics, agreement, resume, memory, window)
+PARTS: dict[str, tuple[Callable[[Bench], None], float]] = {  # the most important first; seconds by estimate
+    "trainer": (trainer, 120.0),
+    "waiting": (waiting, 20.0),
+    "agreement": (agreement, 30.0),
+    "resume": (resume, 20.0),
+    "memory": (memory, 20.0),
+    "metrics": (metrics, 100.0),
+    "losses": (losses, 100.0),
+    "feed": (feed, 60.0),
+    "window": (window, 60.0),
 }
+
+
+class Table:
+    """Rows of a Markdown table on stdout, and in a file if there is one; each line is there at once."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file, self._said, self._begun = file, set[str](), False
+
+    def say(self, line: str) -> None:
+        """A row, or a line beside the table, which is said once."""
+        if not line.startswith("| "):
+            if line not in self._said:  # each part says on which device
+                self._said.add(line)
+                self._write(line)
+            return
+        if not self._begun:
+            self._begun = True
+            self._write("\n| what | command | figure | measured | target | met |\n|---|---|---|---|---|---|")
+        self._write(line)
+
+    def say_failed(self, name: str, reason: str) -> None:
+        """The row of a part that failed."""
+        today, reason = date.today().isoformat(), reason.replace("|", "/")
+        self.say(f"| {name} | `{COMMAND} --parts {name}` | {reason} | {today} | | |")
+
+    def _write(self, line: str) -> None:
+        print(line, flush=True)
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                print(line, file=file)
+
+
+def measure(name: str, args: argparse.Namespace, folder: Path) -> int:
+    """Measure one part in this process; returns its exit status. The last line of an error names it."""
+    checkpoint.seed_everything(0, deterministic=False)  # as a run sets torch
+    try:
+        with labels_in_range():
+            bench = Bench(args, folder)
+            facts = devices.describe(bench.device)
+            print(f"{facts['device']}, {facts['cores']} cores, torch {facts['torch']}, {bench.precision}", flush=True)
+            PARTS[name][0](bench)
+    except Exception as error:  # noqa: BLE001 - one part's failure is a row, not the end of the others
+        traceback.print_exc()
+        print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def command_of(name: str, args: argparse.Namespace, folder: Path) -> list[str]:
+    """The command that measures one part in a folder that all parts share."""
+    tiny = ["--tiny"] if args.tiny else []
+    return [sys.executable, __file__, "--device", args.device, *tiny, "--parts", name, "--inside", str(folder)]
 
 
 def main(words: list[str] | None = None) -> int:
@@ -450,25 +578,22 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda", "mps"))
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for all parts together")
+    parser.add_argument("--out", type=Path, help="a file to which every line is added, too")
+    parser.add_argument("--inside", type=Path, help="measure one part in this process, with the files in this folder")
     args = parser.parse_args(words)
-    begun = perf_counter()
-    with tempfile.TemporaryDirectory() as folder, labels_in_range():
-        bench = Bench(args, Path(folder))
-        facts = devices.describe(bench.device)
-        print(f"{facts['device']}, {facts['cores']} cores, torch {facts['torch']}, {bench.precision}\n")
-        print("| what | command | figure | measured | target | met |\n|---|---|---|---|---|---|")
-        for name in args.parts:
-            since = perf_counter()
-            try:
-                PARTS[name](bench)
-            except Exception as error:  # noqa: BLE001 - one part's failure is a row, not the end of the others
-                bench.failed = True
-                bench.row(f"{name}", f"failed: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
-            print(f"{name}: {perf_counter() - since:.1f} s", file=sys.stderr, flush=True)
-            if bench.device.type == "cuda":
-                torch.cuda.empty_cache()
-    print(f"\n{perf_counter() - begun:.0f} s in all")
-    return int(bench.failed)
+    if args.inside is not None:
+        return measure(args.parts[0], args, args.inside)
+    table = Table(args.out)
+    root = str(Path(__file__).parents[2])
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        chosen = [name for name in PARTS if name in args.parts]
+        parts = [Part(name, command_of(name, args, Path(folder)), PARTS[name][1]) for name in chosen]
+        course = run_parts(parts, args.seconds, table.say, table.say_failed)
+    left_out = f"; no time was left for {', '.join(course.skipped)}" if course.skipped else ""
+    table.say(f"\n{course.seconds:.0f} of {args.seconds:.0f} s were used{left_out}.")
+    return int(bool(course.failed or course.skipped))
 
 
 if __name__ == "__main__":

@@ -15,12 +15,14 @@ from itertools import product
 from statistics import median
 from time import perf_counter, process_time
 
+import numpy as np
 import torch
 from loss_peers import BARE, LESS, PML, Make
 from torch import Tensor, nn
 
 from workbench.losses import build_loss, list_losses, tsc
 from workbench.losses.batch import labels_in_range
+from workbench.losses.pair_lists import keep_on_cpu
 from workbench.losses.prototypes import uniform
 
 CASES = list(product((128, 512), (128, 512), (100, 11_318)))  # n, d, K
@@ -98,7 +100,9 @@ def measured(name: str, against: Comparison, sizes: tuple[int, int, int], args: 
 
 
 def batch_of(n: int, dim: int, classes: int, images: int, device: str) -> tuple[Tensor, Tensor]:
-    return torch.randn(n, dim, device=device), (torch.arange(n, device=device) // images) % classes
+    """Embeddings, and labels whose values are on the CPU, too, as those of a feed."""
+    labels = np.arange(n) // images % classes
+    return torch.randn(n, dim, device=device), keep_on_cpu(torch.from_numpy(labels).to(device), labels)
 
 
 def main() -> None:

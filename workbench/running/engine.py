@@ -112,6 +112,7 @@ class Engine:
         batches = self.feed.training(
             self.sampler, self.augmentation, self.config.seed, training.views, self._ranks.share
         )  # fmt: skip
+        device.forget_peak(self.parts.device)
         try:
             self._start_alike()
             if self._resumed_from is None:  # else both were emitted before the checkpoint was written

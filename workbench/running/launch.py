@@ -127,10 +127,12 @@ def _train(
     if len(names) == 1 and names != (LAUNCHED,):
         config = config.model_copy(update={"device": names[0]})
     from workbench.running.building import load_data
+    from workbench.training import checkpoint
 
     with (
         together(names, config, recorder.folder) as ranks,
         closing(load_data(config, _progress(control, emit))) as data,
+        checkpoint.settings_of_one_run(),
     ):
         _run(recorder, config, data, control, emit, ranks, name, changed, resume=resume, devices=names)
 

@@ -73,6 +73,9 @@ def meet_launched(place: Launched, config: RunConfig) -> Iterator["OneRank"]:
     ranks = Ranks(place.meeting, place.rank, place.count, own_device(place, config), shared_norm=shared_norm)
     try:
         yield ranks
+    except BaseException:
+        ranks.abort()
+        raise
     finally:
         ranks.leave()
 

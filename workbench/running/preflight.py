@@ -84,8 +84,8 @@ def preflight(
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
-    from workbench.running.timing import modes_differ, precision_notes, time_probe, time_steps, weight_notes
-    from workbench.training import device
+    from workbench.running.timing import device_notes, modes_differ, time_probe, time_steps, weight_notes
+    from workbench.training import checkpoint, device
 
     def tell(text: str, done: int, total: int) -> None:
         if cancelled():
@@ -105,6 +105,7 @@ def preflight(
     tell("Trying a few steps", 0, 0)
     with contextlib.ExitStack() as after:
         after.callback(data.close)
+        after.enter_context(checkpoint.settings_of_one_run())
         with device.refusing_what_does_not_fit():
             engine = Engine(config, data, Path(), Control(), lambda event: None)
         after.callback(engine.release)  # a window goes on, and the run has another process
@@ -161,7 +162,7 @@ def preflight(
             left_out=images.left_out,
             unit=images.unit,
             unlike_published=list(images.unlike_published),
-            notes=[*data.notes, *precision_notes(engine), *weight_notes(engine), *mismatch],
+            notes=[*data.notes, *device_notes(engine), *weight_notes(engine), *mismatch],
         )
 
 

@@ -51,10 +51,10 @@ def train_launched(place: Launched, config: RunConfig, folder: Path) -> None:
 def _train(ranks: "OneRank", config: RunConfig, folder: Path) -> None:
     from workbench.running.building import load_data
     from workbench.running.engine import Engine
-    from workbench.training import device
+    from workbench.training import checkpoint, device
 
     fingerprint = ranks.same("")  # when rank 0 has decoded the images
-    with closing(load_data(config, _untold)) as data:
+    with closing(load_data(config, _untold)) as data, checkpoint.settings_of_one_run():
         if data.images.fingerprint != fingerprint:
             raise Problem("Two ranks of this run read different data.", todo="Do not change the data set during a run.")
         with device.refusing_what_does_not_fit():

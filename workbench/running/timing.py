@@ -13,6 +13,7 @@ from torch import Tensor, nn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.backbones.pretrained import folded_layers
+from workbench.numerals import byte_size
 from workbench.running.engine import Engine
 from workbench.training import device
 from workbench.training.probe import batch_on, embed, mode_agreement
@@ -107,6 +108,11 @@ def time_probe(engine: Engine, cancelled: Callable[[], bool]) -> float:
     return taken * len(index) / max(1, len(rows))
 
 
+def device_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(subject, remark) on what a GPU does not compute in and has no memory for."""
+    return [*precision_notes(engine), *memory_notes(engine)]
+
+
 def precision_notes(engine: Engine) -> list[tuple[str, str]]:
     """(subject, remark) on a GPU that does not compute in bf16."""
     on, precision = engine.parts.device, engine.parts.precision
@@ -115,6 +121,15 @@ def precision_notes(engine: Engine) -> list[tuple[str, str]]:
     if precision == "bf16":
         return [("the GPU", "only emulates bf16: slow, and not for convolutions; choose fp16 or float32")]
     return [("the GPU", "does not compute in bf16: the run trains in float32; fp16 is faster there")]
+
+
+def memory_notes(engine: Engine) -> list[tuple[str, str]]:
+    """(subject, remark) on training images for which a GPU has not enough free memory."""
+    if engine.feed.left_out is None:
+        return []
+    size, free = (byte_size(count) for count in engine.feed.left_out)
+    said = f"are not kept on the GPU: they have {size}, and {free} are free there, of which they may take a quarter"
+    return [("the training images", f"{said}; each batch is copied to it")]
 
 
 def weight_notes(engine: Engine) -> list[tuple[str, str]]:

@@ -152,5 +152,8 @@ def meet(order: Order, device: "torch.device", config: RunConfig) -> Iterator["O
     ranks = Ranks(Path(order.meeting), order.rank, len(order.devices), device, shared_norm=shared_norm)
     try:
         yield ranks
+    except BaseException:
+        ranks.abort()
+        raise
     finally:
         ranks.leave()

@@ -2,6 +2,8 @@
 
 import os
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,6 +18,7 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
 LARGEST = 16 << 30  # bytes
+CUBLAS = "CUBLAS_WORKSPACE_CONFIG"  # read by cuBLAS when it starts; without it torch's products are not the same twice
 
 
 def save(path: Path, state: dict[str, Any]) -> None:
@@ -97,11 +100,32 @@ def _bad(path: Path, why: str) -> Problem:
 def seed_everything(seed: int, deterministic: bool) -> None:
     """Seed torch and NumPy's old global state (libraries still read it).
 
-    `deterministic` holds on a GPU only if this process has computed nothing there before.
+    `deterministic` holds on a GPU only if this process has computed nothing there before. It is set for the whole
+    process, until another call or the end of `settings_of_one_run`.
     """
-    if deterministic:  # read by cuBLAS when it starts; without it torch's products are not the same twice
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    if deterministic:
+        os.environ.setdefault(CUBLAS, ":4096:8")
     torch.manual_seed(seed)
     np.random.seed(seed)
     torch.use_deterministic_algorithms(deterministic, warn_only=True)
     torch.backends.cudnn.benchmark = not deterministic
+
+
+@contextmanager
+def settings_of_one_run() -> Iterator[None]:
+    """For the block of one run: what `seed_everything` sets there besides the seeds is afterwards as it was before.
+
+    Otherwise a later run of this process, or a process that it starts, would have the settings of this one.
+    """
+    config, fastest = os.environ.get(CUBLAS), torch.backends.cudnn.benchmark
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    try:
+        yield
+    finally:
+        if config is None:
+            os.environ.pop(CUBLAS, None)
+        else:
+            os.environ[CUBLAS] = config
+        torch.use_deterministic_algorithms(deterministic, warn_only=warns)
+        torch.backends.cudnn.benchmark = fastest

@@ -87,6 +87,25 @@ def memory_in_use(device: torch.device) -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that a CUDA device can still give this program, torch's unused cache included; None for another device."""
+    if device.type != "cuda":
+        return None
+    cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0]) + cached
+
+
+def peak_memory(device: torch.device) -> int:
+    """The most bytes in use on a CUDA device since `forget_peak`; of other devices what `memory_in_use` says now."""
+    return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else memory_in_use(device)
+
+
+def forget_peak(device: torch.device) -> None:
+    """Begin a new peak at what is in use now."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
 def name_of_gpu(device: torch.device) -> str | int | None:
     """The UUID of a CUDA device as its driver writes it, else its number; None for another device."""
     if device.type != "cuda":

@@ -19,6 +19,7 @@ class FeatureFeed(Feed):
 
     def __init__(self, features: np.ndarray, rows: np.ndarray, labels: np.ndarray, device: torch.device) -> None:
         super().__init__(features[:, None, None, :], rows, labels, device)
+        self.left_out = None
         self._resident = torch.from_numpy(np.ascontiguousarray(features[rows])).to(device)
 
     def _scaled(self, batch: Tensor) -> Tensor:

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from workbench import jobs
 from workbench.losses.pair_lists import keep_on_cpu, to_device
-from workbench.training.device import CHANNELS_LAST
+from workbench.training.device import CHANNELS_LAST, free_memory
 from workbench.training.feed_contract import Augmentation, Box, Cropping, Crops, Images, Sampler, WholeImages
 
 RESIDENT = 2 << 30  # bytes; smaller data sets are kept on the device as uint8
+OF_FREE = 4  # at most a quarter of a GPU's free memory is taken for them: the network needs the rest
 TOGETHER = 16  # images that one thread makes at a time
 AHEAD = 2  # batches that are made ahead
 CROPS = 1  # seeds the crops beside seed, epoch and place, so that they have their own random numbers
@@ -65,6 +66,10 @@ class Feed:
         squeezed: px; above 0, evaluation gets whole images squeezed into squares of this side.
         threads: number of threads that make batches if the set is not on the device; by default all cores but one.
         crops: makes the images for the threads; None if they make them themselves.
+
+    Attributes:
+        left_out: bytes of the images, and those that were free, if a GPU has not enough free memory to keep them; else
+            None.
     """
 
     def __init__(
@@ -81,7 +86,10 @@ class Feed:
         shape = images.shape[1:]
         if squeezed:
             shape = (squeezed, squeezed, shape[-1])
-        if len(rows) * int(np.prod(shape)) <= RESIDENT:
+        size, free = len(rows) * int(np.prod(shape)), free_memory(device)
+        fits = free is None or size <= free // OF_FREE
+        self.left_out = None if fits or free is None or size > RESIDENT else (size, free)
+        if fits and size <= RESIDENT:
             squares = self._squeezed_images(rows) if squeezed else images[rows]
             chosen = np.ascontiguousarray(squares.transpose(0, 3, 1, 2))
             self._resident = torch.from_numpy(chosen).to(device)

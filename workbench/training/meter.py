@@ -14,7 +14,7 @@ from workbench.events import Emit, Progress, Scalar
 from workbench.machine_load import MachineLoad
 from workbench.numerals import significant
 from workbench.problem import Problem
-from workbench.training.device import memory_in_use, name_of_gpu, wait_for
+from workbench.training.device import memory_in_use, name_of_gpu, peak_memory, wait_for
 
 if TYPE_CHECKING:
     from workbench.training.trainer import Parts
@@ -46,6 +46,7 @@ class Meter:
         self._laps: dict[str, float] = {}  # seconds of each part of the step that was timed last
         self._lap: float | None = None  # when its last part ended; None if the step is not timed
         self._probed = 0.0  # seconds since they were last emitted
+        self._peak = 0  # bytes that were emitted last
         self._begun = self._loaded = perf_counter()  # when training began, and the load was measured last
         self._load: MachineLoad | None = None  # from the first measurement on
         self.restart_clock()
@@ -98,6 +99,12 @@ class Meter:
             self.read()
             self._tell_rate()
 
+    def evaluated(self) -> None:
+        """Restart the clock after what follows an epoch, and emit the peak memory if that took more than the steps."""
+        self.restart_clock()
+        if peak_memory(self._parts.device) > self._peak:
+            self._emit(self._progress())
+
     def _tell_rate(self) -> None:
         """At the same steps whether or not the run was paused or interrupted between them."""
         self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
@@ -148,8 +155,8 @@ class Meter:
         if seconds > 2:  # seconds; the speed shown is that of the last moments
             self.restart_clock()
         left = (self._total - self._parts.step) * self._seconds_per_step
-        memory = memory_in_use(self._parts.device)
-        return Progress(self._parts.step, self._total, self._speed, memory, left)
+        self._peak = peak_memory(self._parts.device)
+        return Progress(self._parts.step, self._total, self._speed, self._peak, left)
 
     def _watch(self, step: int, value: float) -> None:
         if not math.isfinite(value):

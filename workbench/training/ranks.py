@@ -6,6 +6,7 @@ batch, and gradients are averaged. The result is that of one rank on the whole b
 
 import contextlib
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -16,8 +17,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from workbench.problem import Problem
+from workbench.training.device import name_of_gpu
 from workbench.training.lines import LONGEST, Lines
-from workbench.training.rank_network import Lost, keep_memory, losing, patience, stay_on_this_machine, talk_to
+from workbench.training.rank_network import keep_memory, losing, patience, stay_on_this_machine, talk_to
 from workbench.training.shared_norm import SharedNorm
 from workbench.training.shared_sums import SharedSums
 
@@ -99,6 +101,10 @@ class Ranks(OneRank):
         count: of ranks.
         device: of this rank.
         shared_norm: batch-norm uses the statistics of the whole batch, as with one rank; else those of each rank.
+
+    Raises:
+        Problem: this build of torch cannot do it, another run of this process does, or two ranks have the same GPU.
+        Lost: a rank has ended before all had connected, or, on rank 0, is too late.
     """
 
     def __init__(
@@ -106,6 +112,12 @@ class Ranks(OneRank):
     ) -> None:  # fmt: skip
         if not dist.is_available():
             raise Problem("This build of torch cannot train on several devices.", todo="Use one device.")
+        if device.type == "cuda" and not dist.is_nccl_available():
+            raise Problem(
+                "This build of torch has no NCCL, by which several GPUs train together.",
+                kept="Nothing was started.",
+                todo="Train on one GPU, or on Linux with a torch for CUDA.",
+            )
         if dist.is_initialized():
             raise Problem("Another run of this program trains on several devices.", todo="Wait for its end.")
         self.rank, self.count, self.shared_norm = rank, count, shared_norm
@@ -125,12 +137,27 @@ class Ranks(OneRank):
         try:
             with losing():
                 dist.init_process_group("gloo", init_method=where, rank=rank, world_size=count, timeout=wait)
-                self._data: Any = dist.new_group(backend="nccl", timeout=wait) if device.type == "cuda" else None
+                self._data: Any = None
+                if device.type == "cuda":
+                    self._refuse_shared_gpu()
+                    self._data = dist.new_group(backend="nccl", timeout=wait)
                 if isinstance(meeting, Path) and device.type == "cpu" and Lines.there:  # all on this machine
                     self._lines = Lines(meeting, rank, count, dist.barrier, patience() if self.first else None)
-        except Lost:
+        except Problem:
             self.leave()
             raise
+
+    def _refuse_shared_gpu(self) -> None:
+        """Raise Problem on every rank if two of them have one GPU, on which NCCL would fail or wait."""
+        names: list[Any] = [None] * self.count
+        dist.all_gather_object(names, (socket.gethostname(), str(name_of_gpu(self.device))))
+        for rank, name in enumerate(names):
+            if (first := names.index(name)) != rank:
+                raise Problem(
+                    f"Ranks {first} and {rank} of this run have the same GPU: {name[1]} of {name[0]}.",
+                    kept="Nothing was trained.",
+                    todo="Start no more ranks on a machine than it has GPUs.",
+                )
 
     def embed(self, model: nn.Module, images: Tensor, n: int, step: int) -> Tensor:
         """Embeddings [n, d] of the whole batch: features of each rank's share, then `headed`."""
@@ -251,6 +278,12 @@ class Ranks(OneRank):
                 kept="The checkpoints before it are kept.",
                 todo="Train on one device, and report this.",
             )
+
+    def abort(self) -> None:
+        """End what a GPU still exchanges with other ranks, before `leave`, which would wait for it after an error."""
+        if self._data is not None:
+            with contextlib.suppress(RuntimeError, ValueError):
+                self._data.abort()
 
     def leave(self) -> None:
         """Leave the group, regardless of the state of the other ranks."""

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
+
+from workbench.losses.pair_lists import to_device
 
 Gather = Callable[[Tensor], Tensor]
 """A vector [m] of this rank -> those of all ranks [k, m], in the order of the ranks; they hold until the next call."""
@@ -68,7 +71,7 @@ def _moments(images: Tensor, gather: Gather, sizes: Sequence[int]) -> tuple[Tens
         between, together = torch.var_mean(moments, 0, correction=0)
         mean, variance = together.chunk(2)
         return mean, variance + between[: len(mean)]
-    shares = moments.new_tensor(sizes)[:, None] / sum(sizes)
+    shares = to_device(np.array(sizes), moments.device).to(moments.dtype)[:, None] / sum(sizes)
     means, variances = moments.chunk(2, 1)
     mean = (shares * means).sum(0)
     return mean, (shares * (variances + (means - mean).square())).sum(0)

@@ -112,7 +112,7 @@ def train(
         meter.end_epoch()
         stand_still(control, emit, meter)
         after_epoch(epoch)
-        meter.restart_clock()
+        meter.evaluated()
         if parts.ranks.same(control.stop_asked):
             return
 

@@ -37,7 +37,7 @@ class FolderRecorder(Recording):
         try:
             parts.remove_dead(folder)
             self._environment: dict[str, Any] = {}
-            super().__init__(0, folder, self._read_back(folder), control)
+            super().__init__(0, folder, *self._read_back(folder), control)
             self._append([json.dumps({"owner": ownership.here()})])
         except BaseException:
             self._release()
@@ -73,15 +73,17 @@ class FolderRecorder(Recording):
         self._append([json.dumps({"forget": step})])
         return points
 
-    def _read_back(self, folder: Path) -> float:
-        """Read what an earlier process recorded; returns the seconds that it trained."""
-        seconds = 0.0
+    def _read_back(self, folder: Path) -> tuple[float, int]:
+        """Read what an earlier process recorded; returns the seconds that it trained and its peak memory."""
+        seconds, memory = 0.0, 0
         for entry in filter(None, journal.entries(folder)):
             if entry.environment is not None:
                 self._environment, _ = environment_of(json.dumps(entry.environment))
-            if entry.run is not None and "seconds" in entry.run.model_fields_set:
-                seconds = entry.run.seconds
-        return seconds
+            if entry.run is not None:
+                memory = max(memory, entry.run.memory_bytes)
+                if "seconds" in entry.run.model_fields_set:
+                    seconds = entry.run.seconds
+        return seconds, memory
 
     def _start(self, started: str) -> None:
         self._append([json.dumps({"started": started})])

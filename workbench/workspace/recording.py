@@ -38,6 +38,7 @@ class Recording(ABC):
         run_id: the run's number in its workspace, 0 without one.
         folder: the run's; it must exist.
         seconds: for which the run has trained before.
+        memory: bytes, the most that it has used before.
         control: of the run, to pause it; None raises the Problem instead.
 
     Attributes:
@@ -47,7 +48,7 @@ class Recording(ABC):
         Problem: the journal's place is taken by a link or by anything but a file.
     """
 
-    def __init__(self, run_id: int, folder: Path, seconds: float, control: Control | None) -> None:
+    def __init__(self, run_id: int, folder: Path, seconds: float, memory: int, control: Control | None) -> None:
         self.run_id, self.folder, self._control = run_id, folder, control
         self.device = ""
         self._journal = Journal(folder)
@@ -55,7 +56,7 @@ class Recording(ABC):
         self._rows: dict[int, int] = {}  # row of the data set by sample id
         self._committed = monotonic()
         self._active_since: float | None = None
-        self._seconds = seconds
+        self._seconds, self._memory = seconds, memory
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -159,11 +160,12 @@ class Recording(ABC):
 
     def _progress(self, event: Progress) -> None:
         self._begin()
+        self._memory = max(self._memory, event.memory_bytes)
         self._new.changes.update(
             done=event.done,
             total=event.total,
             images_per_second=event.images_per_second,
-            memory_bytes=event.memory_bytes,
+            memory_bytes=self._memory,
             seconds_left=event.seconds_left,
             phase="Training",
         )

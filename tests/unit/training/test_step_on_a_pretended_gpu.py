@@ -13,6 +13,7 @@ from workbench.datasets.augment import colour_turn
 from workbench.losses import build_loss
 from workbench.losses.batch import labels_in_range
 from workbench.training.optimisers import build_optimiser, build_schedule
+from workbench.training.shared_norm import SharedNorm
 from workbench.training.trainer import Parts, train_step
 from workbench.training.weight_average import WeightAverage
 
@@ -84,3 +85,14 @@ def test_a_step_does_not_wait(optimiser, no_gradient_kept):
         assert value.device.type == "cuda"
         with pytest.raises(WaitError):
             value.item()
+
+
+@pytest.mark.parametrize("sizes", [[4, 4], [3, 5]])
+def test_batch_norm_over_ranks_does_not_wait(sizes, monkeypatch):
+    def moments(images, *rest):  # torch has no pretended version of it
+        return images.sum((0, 2, 3)), images.sum((0, 2, 3))
+
+    monkeypatch.setattr(torch, "batch_norm_update_stats", moments)
+    with pretended_gpu(), torch.no_grad(), SharedNorm(lambda own: torch.stack([own] * 2), sizes, 0):
+        norm = on_pretended_gpu(torch.nn.BatchNorm2d(6))
+        assert norm(torch.randn(sizes[0], 6, 5, 5, device="cuda")).device.type == "cuda"

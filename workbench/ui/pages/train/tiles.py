@@ -79,7 +79,7 @@ class Tiles(QWidget):
         super().__init__(parent)
         self.score, self.recall = Tile("Best MAP@R ★", SERIES["MAP@R"]), Tile("R@1", SERIES["recall@1"])
         self.loss, self.time = Tile("Loss of a batch", SERIES["ce"]), Tile("Time left")
-        self.speed, self.memory = Tile("Speed"), Tile("Memory")
+        self.speed, self.memory = Tile("Speed"), Tile("Peak memory")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
