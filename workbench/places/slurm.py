@@ -62,7 +62,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         missing = [number for number in numbers if of_task(standings, number.array, number.task) is None]
         if missing:
             standings |= self._exits(missing)
-        forgotten = Standing(JobState.LOST, "Slurm does not know the job any more, and its task wrote no exit status")
+        said = "Slurm does not know the job any more, and its task wrote no exit status"
+        forgotten = Standing(JobState.LOST, said, unsure=True)
         return [of_task(standings, number.array, number.task) or forgotten for number in numbers]
 
     def stop(self, job: str, how: Ending) -> None:
@@ -139,12 +140,16 @@ class Slurm(ThroughHost[SlurmPlace]):
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
     def _exits(self, numbers: Sequence[Number]) -> Standings:
-        contents = self._read_all([Part(f"{number.name}/exit", most=8) for number in numbers])
-        said = zip(numbers, contents, strict=True)
-        return {
-            (number.array, number.task): of_exit_status(int(text))
-            for number, text in said if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text)
-        }  # fmt: skip
+        """Of the exit status that a task wrote; a task without even a log was cancelled while it waited."""
+        parts = [Part(f"{number.name}/{name}", most=8) for number in numbers for name in ("exit", "log")]
+        written = iter(self._read_all(parts))
+        standings: Standings = {}
+        for number, text, log in zip(numbers, written, written, strict=True):
+            if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text):
+                standings[number.array, number.task] = of_exit_status(int(text))
+            elif text is None and log is None:
+                standings[number.array, number.task] = Standing(JobState.CANCELLED)
+        return standings
 
     def _shell(self, line: str, *values: str, stdin: bytes = b"", most: int = 1 << 20) -> Answer:
         """Run a line of shell there with values as $1, $2, ..."""

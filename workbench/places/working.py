@@ -12,16 +12,18 @@ from workbench.workspace.placements import Placement
 def end(workspace: Workspace, run_id: int, how: Ending) -> None:
     """Ask a run's place to end it; its end is reported by following. Raises Unreachable or Problem."""
     placement, place = _placed(workspace, run_id)
-    if placement.job:
-        launcher_of(place).stop(placement.job, how)
+    if not placement.job:
+        raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There is nothing to end.")
+    launcher_of(place).stop(placement.job, how)
 
 
 def resume(workspace: Workspace, run_id: int) -> None:
     """Resume an ended run at its place, from its last checkpoint there. Raises Unreachable or Problem."""
     run = workspace.run(run_id)
-    if not run.resumable:
+    placement, place = _placed(workspace, run_id)
+    never_sent = run.status == "queued" and not placement.job  # the program that sent it was killed meanwhile
+    if not run.resumable and not never_sent:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
-    _, place = _placed(workspace, run_id)
     sending.submit(workspace, [run_id], place, launcher_of(place))
 
 

@@ -145,13 +145,24 @@ def test_what_scontrol_has_forgotten_is_asked_of_sacct_then_of_the_task_itself(p
     slurm = played.slurm()
     slurm.submit(orders("a", "b", "c"))
     jobs = ["7_0:a", "7_1:b", "7_2:c"]
+    for name in "abc":
+        (played.base / f"runs/{name}/log").touch()
     assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
     played.program("sacct", "exit 127")  # there is none
     assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
     (played.base / "runs/b/exit").write_text("137\n")
     played.program("sacct", "echo '7_0|CANCELLED by 0|0:15|00:01:00'; echo '7_[2]|CANCELLED by 0|0:0|00:00:00'")
     said = [standing.state for standing in slurm.states(jobs)]
-    assert said == [JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED]
+    assert said == [JobState.INTERRUPTED, JobState.INTERRUPTED, JobState.CANCELLED]
+
+
+def test_a_waiting_task_that_was_cancelled_alone_is_cancelled(played):
+    """Slurm names the other tasks of its array only, and the task has not even a log."""
+    slurm = played.slurm()
+    slurm.submit(orders("a", "b"))
+    (played.base / "runs/a/log").touch()
+    played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
+    assert [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])] == [JobState.RUNNING, JobState.CANCELLED]
 
 
 def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):
@@ -199,6 +210,8 @@ def test_states_of_slurm():
     assert told(state="COMPLETED")["7", 0].state is JobState.FINISHED
     assert told(state="FAILED", status="1:0")["7", 0] == Standing(JobState.FAILED, "exit status 1")
     assert told(state="FAILED", status="130:0")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="FAILED", status="137:0")["7", 0] == Standing(JobState.INTERRUPTED, "exit status 137")
+    assert told(state="FAILED", status="0:9")["7", 0] == Standing(JobState.INTERRUPTED, "signal 9")
     assert told(state="NODE_FAIL")["7", 0] == Standing(JobState.INTERRUPTED, "its node failed")
     assert told(state="TIMEOUT")["7", 0].state is JobState.INTERRUPTED
     assert told(state="OUT_OF_MEMORY")["7", 0].state is JobState.FAILED
