@@ -28,6 +28,8 @@ SUBMIT = (
 )
 LOOK = 'for job in "$@"; do echo "=$job"; scontrol -o show job "$job" 2>&1; done'
 MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
+EARLY = 60  # seconds: Slurm may give its notice so much sooner
+TOO_SHORT = "A run is given notice in the first half of its time limit. Raise the limit, or lower Notice."
 SLOW = 120.0  # seconds for a controller that is busy
 NO_ANSWER = ("contact slurm controller", "Socket timed out", "Connection refused", "communication connection")
 
@@ -97,7 +99,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         )
         taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
-        return [slurm, taken, *checks.look(self._host, self._place)]
+        limits = [Finding("Time limit", TOO_SHORT, doubtful=True)] if _is_too_short(self._place) else []
+        return [slurm, taken, *limits, *checks.look(self._host, self._place)]
 
     def _waiting(self) -> list[str]:
         words = ["squeue", "-h", "-t", "PENDING", "-o", "%i"]
@@ -174,6 +177,18 @@ def _said_of_trial(trial: Answer) -> str:
         return f"Slurm would refuse a run with these fields: {said}."
     moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
     return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
+
+
+def _is_too_short(place: SlurmPlace) -> bool:
+    """Whether a run would spend most of its time limit on saving itself and loading again."""
+    days, dash, clock = place.time.rpartition("-")
+    parts = [int(part) for part in clock.split(":") if part]
+    if dash:
+        parts = [*parts, 0, 0][:3]
+    elif len(parts) < 3:
+        parts = [0, *parts, 0, 0][:3]
+    seconds = sum(part * unit for part, unit in zip(parts, (3600, 60, 1), strict=True)) + 86_400 * int(days or 0)
+    return 0 < seconds < 2 * (place.notice + EARLY)
 
 
 def _number(job: str) -> Number:

@@ -149,6 +149,10 @@ def test_a_refusal_and_a_dead_address_are_sentences(ray, server):
     assert [finding.good for finding in gone.check()] == [False]
 
 
+def test_the_address_is_called_url():
+    assert RayPlace.model_json_schema()["properties"]["url"]["title"] == "URL"
+
+
 @pytest.mark.parametrize(("field", "value"), [("url", "file:///etc/passwd"), ("url", "http://a b"), ("folder", "runs")])
 def test_a_field_that_cannot_be_used_is_refused(field, value):
     values = {"kind": "ray", "name": "r", "url": "http://a:1", "folder": "/a", "python": "/p"}

@@ -95,6 +95,16 @@ def test_a_field_that_sbatch_would_misread_is_refused_in_a_sentence(field, value
         made({"kind": "slurm", "name": "cl", field: value})
 
 
+@pytest.mark.parametrize(
+    ("time", "notice", "noted"),
+    [("", 120, False), ("5", 120, True), ("6", 120, False), ("5:59", 120, True), ("0:06:00", 120, False),
+     ("2", 30, True), ("1:00:00", 1800, True), ("1-0", 3600, False), ("0-00:05", 120, True), ("0", 120, False)],
+)  # fmt: skip
+def test_a_check_notes_a_time_limit_that_leaves_no_time_to_train(played, time, notice, noted):
+    findings = played.slurm(time=time, notice=notice, python="none").check()
+    assert [finding.doubtful for finding in findings if finding.what == "Time limit"] == [True] * noted
+
+
 def test_runs_are_one_array_whose_tasks_find_their_folders(played):
     slurm = played.slurm()
     assert slurm.submit(orders("a", "b")) == ["7_0:a", "7_1:b"]
