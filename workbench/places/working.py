@@ -1,7 +1,7 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
 from workbench.places import records, sending
-from workbench.places.contract import Ending
+from workbench.places.contract import Ending, Unreachable
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
@@ -14,7 +14,14 @@ def end(workspace: Workspace, run_id: int, how: Ending) -> None:
     placement, place = _placed(workspace, run_id)
     if not placement.job:
         raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There is nothing to end.")
-    launcher_of(place).stop(placement.job, how)
+    try:
+        launcher_of(place).stop(placement.job, how)
+    except Unreachable as problem:
+        raise Unreachable(
+            f"The request to end run {run_id} was not answered: {problem}",
+            kept=f"If it did not arrive, the run goes on at {place.name}.",
+            todo="End it again once the place answers.",
+        ) from None
 
 
 def resume(workspace: Workspace, run_id: int) -> None:
