@@ -218,7 +218,7 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
         line.finish(f"The runs at {name} go on. Follow them with: workbench place follow {name} -w {workspace.path}")
         return DETACHED
     if not numbers:
-        line.finish(f"No run of this workspace is at work at {name}.")
+        line.finish(f"No run of this workspace trains at {name}.")
     return _report(workspace, numbers, line)
 
 

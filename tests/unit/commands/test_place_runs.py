@@ -45,7 +45,7 @@ def test_following_a_place_says_how_its_runs_ended(workspace, played):
     assert result.exit_code == 1
     for run_id in numbers:
         assert f"Run {run_id} interrupted. It was ended at box (exit status 137). Resume continues it" in result.output
-    assert "No run of this workspace is at work at box." in place(workspace, "follow", "box").output
+    assert "No run of this workspace trains at box." in place(workspace, "follow", "box").output
 
 
 def test_following_does_not_wait_for_a_run_that_the_place_refused(workspace, played, monkeypatch):
