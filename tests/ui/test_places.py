@@ -188,6 +188,29 @@ def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):
     qtbot.waitUntil(lambda: at_box.run().status == "queued")
 
 
+def test_a_run_whose_place_is_not_reached_is_not_about_to_end(qtbot, at_box, played):
+    """It can be asked again, and is not put into the trash when it ends by itself."""
+    run_id, said = at_box.run_id, []
+    at_box.said.connect(lambda what, concern: said.append(str(what)))
+    qtbot.waitUntil(lambda: at_box.run().placement.reached is not None)
+    played.gone = "here is not reached."
+    at_box.control(run_id).stop()
+    assert at_box.control(run_id).stop_asked
+    qtbot.waitUntil(lambda: bool(said))
+    assert not at_box.control(run_id).stop_asked
+    assert said == [
+        f"The request to end run {run_id} was not answered: here is not reached. "
+        "If it did not arrive, the run goes on at box. End it again once the place answers."
+    ]
+    at_box.discard_run(run_id)
+    qtbot.waitUntil(lambda: len(said) == 2)
+    played.gone, played.standing = "", Standing(JobState.INTERRUPTED)
+    at_box.placed.follow()
+    qtbot.waitUntil(lambda: not at_box.run(run_id).placement.open)
+    assert at_box.run(run_id).status == "interrupted"
+    assert [run.id for run in at_box.trashed_runs()] == []
+
+
 def test_a_discarded_run_is_in_the_trash_when_it_has_ended_there(qtbot, at_box, played):
     run_id = at_box.run_id
     at_box.discard_run(run_id)

@@ -41,7 +41,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def follow(name: str, folder: Path | None) -> None:
         """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
         with Workspace(folder or default_workspace()) as workspace:
-            sys.exit(_follow(workspace, name, None))
+            sys.exit(_follow(workspace, name, _at_work(workspace, name, None), others=True))
 
     @group.command("stop")
     @click.argument("run", type=int)
@@ -75,7 +75,9 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         """Resume an ended run at its place, from its last checkpoint there."""
         with Workspace(folder or default_workspace()) as workspace:
             working.resume(workspace, run)
-            sys.exit(0 if detach else _follow(workspace, _place_of(workspace, run), [run]))
+            place = _place_of(workspace, run)
+            click.echo(f"Run {run} continues at {place}.", err=True)
+            sys.exit(0 if detach else _follow(workspace, place, [run]))
 
     @group.command("fetch")
     @click.argument("run", type=int)
@@ -216,8 +218,11 @@ def _place_of(workspace: Workspace, run_id: int) -> str:
         return placements.required(db, run_id).place
 
 
-def _follow(workspace: Workspace, name: str, numbers: list[int] | None, *, quiet: bool = False) -> int:
-    """Follow a place until its runs, or those of these numbers, have ended; returns the exit status."""
+def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool = False, quiet: bool = False) -> int:
+    """Follow a place until these runs have ended, and say how; returns the exit status.
+
+    With `others`, until all of its runs have ended, those that begin meanwhile, too.
+    """
     place = records.named(name)
     following = Following(workspace, place, launcher_of(place))
     line, said = ProgressLine(0, quiet=quiet), set[str]()
@@ -229,20 +234,23 @@ def _follow(workspace: Workspace, name: str, numbers: list[int] | None, *, quiet
             if looked.silent:
                 sleep(SILENT_POLL)
                 continue
-            mine = _at_work(workspace, name, numbers)
+            mine = _at_work(workspace, name, None if others else numbers)
             if not mine:
                 break
+            numbers = sorted({*numbers, *mine})
             _draw(workspace, mine[0], line)
             sleep(max(0.0, POLL - (monotonic() - began)))
     except KeyboardInterrupt:
         line.finish(f"The runs at {name} go on. Follow them with: workbench place follow {name} -w {workspace.path}")
         return DETACHED
-    return _report(workspace, numbers or [], line)
+    if not numbers:
+        line.finish(f"No run of this workspace trains at {name}.")
+    return _report(workspace, numbers, line)
 
 
 def _at_work(workspace: Workspace, name: str, numbers: list[int] | None) -> list[int]:
     with workspace.reading() as db:
-        open_there = [placement.run_id for placement in placements.at_work(db, name)]
+        open_there = [placement.run_id for placement in placements.at_work(db, name) if placement.job]
     return [run_id for run_id in open_there if numbers is None or run_id in numbers]
 
 

@@ -13,6 +13,7 @@ from workbench.problem import Problem
 
 LARGEST_READ = 8 << 20  # bytes that one call reads of one file
 ROOM = 8 << 20  # bytes of files in one answer
+KILLED = 137  # exit status of a run that was killed
 
 
 class Unreachable(Problem):
@@ -44,10 +45,15 @@ class JobState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A job's state with a few words for the user, such as "3rd in the queue" or "exit status 137"; often none."""
+    """A job's state with a few words for the user, such as "3rd in the queue" or "exit status 137"; often none.
+
+    Attributes:
+        unsure: the engine has lost the job, but its run may still train, as after a restart of Ray's head.
+    """
 
     state: JobState
     words: str = ""
+    unsure: bool = False
 
 
 class Ending(StrEnum):

@@ -16,6 +16,7 @@ from workbench.places.contract import JobState, Launcher, Part, Standing, Unreac
 from workbench.places.host_files import last_line
 from workbench.places.mirror import Mirror
 from workbench.places.place import Place
+from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, journal, placements
@@ -30,6 +31,7 @@ ROUNDS = 64  # in one look; the next look continues
 REACHED_EVERY = 30.0  # seconds between two records that the place answers
 STATES_EVERY = 5.0  # seconds between two requests for states while nothing is wrong
 LOG_READ = 1 << 16  # bytes
+STILL_WRITES = 20.0  # seconds since it wrote: a run that its engine has lost is over then
 MOST_REFUSED = 20  # looks at a run that has ended and cannot be imported
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
 LEAST_IN_TURN = 8  # if importing them takes longer than LONG_WORK, and one of them is shown
@@ -72,6 +74,7 @@ class Following:
         self._workspace, self._place, self._launcher = workspace, place, launcher
         self._mirrors: dict[int, Mirror] = {}
         self._refused: dict[int, int] = {}  # looks at ended runs in which what came was not taken in
+        self._wrote: dict[int, float] = {}  # when new lines of its journal came, by run
         self._quiet, self._states_due = True, 0.0
         self._last_read = 0  # the run at which the turn ended
         self._turn = IN_TURN  # runs of the next look
@@ -163,6 +166,8 @@ class Following:
                 run_id, part = wanted[answered]
                 answered += 1
                 looked.received += len(content or b"")
+                if content and part.path.endswith(journal.NAME):
+                    self._wrote[run_id] = monotonic()
                 taken = False
                 with self._reporting(run_id, looked):
                     self._mirrors[run_id].came(part, content)
@@ -226,6 +231,8 @@ class Following:
                 self._fetch([placement], looked)
             if mirror.wants_more() or self._may_be_taken_in(placement.run_id):
                 continue
+            if standing.unsure and monotonic() - self._wrote.get(placement.run_id, -STILL_WRITES) < STILL_WRITES:
+                continue
             status, sentence = _end(standing, self._place.name, words.get(placement.run_id, ""))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
@@ -261,9 +268,11 @@ class Following:
             if placement.run_id in standings and standings[placement.run_id].state is JobState.FAILED
         }
         logs = all_of(self._launcher.read, [Part(f"{uid}/log", 0, LOG_READ) for uid in uids.values()])
-        return {
-            run_id: last_line(log.decode("utf-8", "replace")) for run_id, log in zip(uids, logs, strict=True) if log
+        printed = {
+            run_id: (log or b"").decode("utf-8", "replace").rpartition(BEGINS)[2]  # nothing of an earlier start
+            for run_id, log in zip(uids, logs, strict=True)
         }
+        return {run_id: last_line(text) for run_id, text in printed.items() if text.strip()}
 
     def _mirrored(self, placement: Placement, looked: Looked) -> bool:
         """Whether the run's data has an arriving folder here."""
@@ -280,8 +289,10 @@ class Following:
         for placement in placed:
             if (standing := standings.get(placement.run_id)) is None:
                 continue
-            if not standing.state.live and not placement.silent:
-                continue  # written down when all has come
+            if not standing.state.live:  # written down when all has come
+                if placement.silent:
+                    self._store(replace(placement, silent="", reached=now()))
+                continue
             same = (placement.state, placement.words, placement.silent) == (standing.state, standing.words, "")
             if not same or not 0 <= age(placement.reached) <= REACHED_EVERY:  # a clock may have been set back since
                 state, words = standing.state, standing.words
@@ -330,4 +341,4 @@ def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
             return "cancelled", f"It was removed from the queue at {place}."
         case JobState.LOST:
             return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
-    return "interrupted", f"It was ended at {place}{words}. It goes on from its last checkpoint there."
+    return "interrupted", f"It was ended at {place}{words}. Resume continues it from its last checkpoint there."

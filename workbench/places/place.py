@@ -178,7 +178,7 @@ class RayPlace(Place):
 
     kind = "ray"
     url: str = Field(
-        max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
+        title="URL", max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
         description="Address of its dashboard, such as http://127.0.0.1:8265.",
     )  # fmt: skip
     host: SshHost = Field(

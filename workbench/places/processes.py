@@ -11,10 +11,10 @@ import uuid
 from collections.abc import Sequence
 
 from workbench.places import checks, host_files
-from workbench.places.contract import Ending, Finding, JobState, Order, Standing, Unreachable
+from workbench.places.contract import KILLED, Ending, Finding, JobState, Order, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import Place
-from workbench.places.run_command import run_folder, run_words
+from workbench.places.run_command import BEGINS, run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
@@ -49,6 +49,9 @@ work() { # name, folder, words of the run
   if [ -e "$folder/withdrawn" ]; then put "$folder/exit" 143; return; fi
   alive "$(cat "$folder/pid" 2>/dev/null)" "$name" && return
   mine "$folder" || return
+  echo '"""
+    + BEGINS
+    + """' >>"$folder/log"
   "$@" >>"$folder/log" 2>&1 </dev/null &
   run=$!
   put "$folder/pid" $run
@@ -154,6 +157,6 @@ def _standing(line: str) -> Standing:
         number = int(status[1])
         if number == 0:
             return Standing(JobState.FINISHED)
-        state = JobState.INTERRUPTED if number in (130, 137, 143) else JobState.FAILED
+        state = JobState.INTERRUPTED if number in (130, KILLED, 143) else JobState.FAILED
         return Standing(state, f"exit status {number}")
     return Standing(JobState.LOST, "its folder there is gone" if line == "none" else "")

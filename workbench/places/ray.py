@@ -15,10 +15,10 @@ from http.client import HTTPException
 from typing import Any, NamedTuple
 
 from workbench.places import checks
-from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing, Unreachable
+from workbench.places.contract import KILLED, Ending, Finding, JobState, Order, Part, Standing, Unreachable
 from workbench.places.host_files import last_line
 from workbench.places.place import RayPlace
-from workbench.places.run_command import run_folder, run_words
+from workbench.places.run_command import BEGINS, run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
@@ -28,7 +28,8 @@ AT_ONCE = 1000  # runs in one request
 PATIENCE = 30.0  # seconds for an answer
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
 ASKED = {Ending.AFTER_EPOCH: "USR1", Ending.SAVED: "TERM", Ending.AT_ONCE: "KILL"}
-WORK = """\
+WORK = (
+    """\
 ended() { echo "$1" >"$folder/exit.part" && mv -f "$folder/exit.part" "$folder/exit"; }
 stop() { [ -n "$run" ] && kill -TERM $run; stopped=1; }
 trap stop TERM INT
@@ -37,6 +38,9 @@ work() { # folder, words of the run
   [ -z "$stopped" ] || return
   [ "$(cat "$folder/job")" = "$job" ] || return # it was sent again since
   if [ -s "$folder/ask" ]; then ended 143; return; fi
+  echo '"""
+    + BEGINS
+    + """' >>"$folder/log"
   "$@" >>"$folder/log" 2>&1 </dev/null & run=$!
   : >"$folder/begun"
   while kill -0 $run 2>/dev/null; do
@@ -49,6 +53,7 @@ work() { # folder, words of the run
   wait $run; ended $?; run=
 }
 """
+)
 FRESH = 'cd -- "$1" && shift && for n in "$@"; do rm -f -- "$n/exit" "$n/ask" "$n/begun"; done'
 
 
@@ -170,12 +175,13 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
             return Standing(JobState.FINISHED)
         if number in SAVED:
             return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED)
-        return Standing(JobState.FAILED, f"exit status {number}")
+        return Standing(JobState.INTERRUPTED if number == KILLED else JobState.FAILED, f"exit status {number}")
     if asked and not begun:
         return Standing(JobState.CANCELLED)
     if job is None:
-        return Standing(JobState.LOST, "Ray does not know the job any more, and its run wrote no exit status")
-    state, said = job.get("status"), last_line(str(job.get("message") or ""))
+        said = "Ray does not know the job any more, and its run wrote no exit status"
+        return Standing(JobState.LOST, said, unsure=True)
+    state, said = job.get("status"), last_line(str(job.get("message") or "")).partition(". ")[0]
     if state == "PENDING":
         return Standing(JobState.QUEUED, "Ray looks for a free node")
     if state == "RUNNING":
@@ -183,7 +189,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
     if state == "STOPPED":
         return Standing(JobState.INTERRUPTED if begun else JobState.CANCELLED, "stopped in Ray")
     if state in ("FAILED", "SUCCEEDED"):
-        return Standing(JobState.INTERRUPTED, f"its job in Ray ended: {said}")
+        return Standing(JobState.INTERRUPTED, f"its job in Ray ended: {said}", unsure=True)
     return Standing(JobState.LOST, "Ray gives it a state that is not known here")
 
 

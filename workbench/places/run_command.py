@@ -4,6 +4,8 @@ from workbench.places.contract import Order
 from workbench.places.host_files import checked
 from workbench.places.place import Place
 
+BEGINS = "--- The run begins."  # a line in its log, before what it prints each time that it is started
+
 
 def run_words(place: Place, order: Order) -> list[str]:
     """The words of one run, begun or resumed in its folder; relative paths count from the home folder there.

@@ -59,12 +59,13 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     orders = [_order(workspace, placement, place) for placement in placed]
     try:
         jobs = launcher.submit(orders)
-    except Problem as problem:
-        lost = isinstance(problem, Unreachable)
-        begun = "Whether it was started is not known; Resume finds out" if lost else "It was not started"
+    except BaseException as problem:  # Ctrl+C, too: no run may wait for what was never sent
+        refused = isinstance(problem, Problem) and not isinstance(problem, Unreachable)
+        begun = "It was not started" if refused else "Whether it was started is not known; Resume finds out"
+        said = str(problem) if isinstance(problem, Problem) else "you ended the program that sent it."
         with workspace.writing() as db:
             for placement in placed:
-                placements.end(db, placement.run_id, "failed", f"{begun}: {problem}")
+                placements.end(db, placement.run_id, "failed", f"{begun}: {said}")
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):

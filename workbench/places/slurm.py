@@ -28,6 +28,8 @@ SUBMIT = (
 )
 LOOK = 'for job in "$@"; do echo "=$job"; scontrol -o show job "$job" 2>&1; done'
 MOST_LOOK = 64 << 20  # bytes that scontrol may say of a thousand jobs
+EARLY = 60  # seconds: Slurm may give its notice so much sooner
+TOO_SHORT = "A run is given notice in the first half of its time limit. Raise the limit, or lower Notice."
 SLOW = 120.0  # seconds for a controller that is busy
 NO_ANSWER = ("contact slurm controller", "Socket timed out", "Connection refused", "communication connection")
 
@@ -62,7 +64,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         missing = [number for number in numbers if of_task(standings, number.array, number.task) is None]
         if missing:
             standings |= self._exits(missing)
-        forgotten = Standing(JobState.LOST, "Slurm does not know the job any more, and its task wrote no exit status")
+        said = "Slurm does not know the job any more, and its task wrote no exit status"
+        forgotten = Standing(JobState.LOST, said, unsure=True)
         return [of_task(standings, number.array, number.task) or forgotten for number in numbers]
 
     def stop(self, job: str, how: Ending) -> None:
@@ -96,7 +99,8 @@ class Slurm(ThroughHost[SlurmPlace]):
         )
         taken = Finding("Queue", f"{_said_of_trial(trial)}{queue}", good=not trial.status)
         slurm = Finding("Slurm", f"{name} answers.")
-        return [slurm, taken, *checks.look(self._host, self._place)]
+        limits = [Finding("Time limit", TOO_SHORT, doubtful=True)] if _is_too_short(self._place) else []
+        return [slurm, taken, *limits, *checks.look(self._host, self._place)]
 
     def _waiting(self) -> list[str]:
         words = ["squeue", "-h", "-t", "PENDING", "-o", "%i"]
@@ -139,12 +143,16 @@ class Slurm(ThroughHost[SlurmPlace]):
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
     def _exits(self, numbers: Sequence[Number]) -> Standings:
-        contents = self._read_all([Part(f"{number.name}/exit", most=8) for number in numbers])
-        said = zip(numbers, contents, strict=True)
-        return {
-            (number.array, number.task): of_exit_status(int(text))
-            for number, text in said if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text)
-        }  # fmt: skip
+        """Of the exit status that a task wrote; a task without even a log was cancelled while it waited."""
+        parts = [Part(f"{number.name}/{name}", most=8) for number in numbers for name in ("exit", "log")]
+        written = iter(self._read_all(parts))
+        standings: Standings = {}
+        for number, text, log in zip(numbers, written, written, strict=True):
+            if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text):
+                standings[number.array, number.task] = of_exit_status(int(text))
+            elif text is None and log is None:
+                standings[number.array, number.task] = Standing(JobState.CANCELLED)
+        return standings
 
     def _shell(self, line: str, *values: str, stdin: bytes = b"", most: int = 1 << 20) -> Answer:
         """Run a line of shell there with values as $1, $2, ..."""
@@ -169,6 +177,18 @@ def _said_of_trial(trial: Answer) -> str:
         return f"Slurm would refuse a run with these fields: {said}."
     moment = re.search(r" to start at (\d{4}-\d\d-\d\d)T(\d\d:\d\d)", said)
     return f"A run with these fields would begin at {moment[1]} {moment[2]}." if moment else f"{said}."
+
+
+def _is_too_short(place: SlurmPlace) -> bool:
+    """Whether a run would spend most of its time limit on saving itself and loading again."""
+    days, dash, clock = place.time.rpartition("-")
+    parts = [int(part) for part in clock.split(":") if part]
+    if dash:
+        parts = [*parts, 0, 0][:3]
+    elif len(parts) < 3:
+        parts = [0, *parts, 0, 0][:3]
+    seconds = sum(part * unit for part, unit in zip(parts, (3600, 60, 1), strict=True)) + 86_400 * int(days or 0)
+    return 0 < seconds < 2 * (place.notice + EARLY)
 
 
 def _number(job: str) -> Number:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from workbench.places.contract import Order
 from workbench.places.place import SlurmPlace
-from workbench.places.run_command import run_words
+from workbench.places.run_command import BEGINS, run_words
 
 BODY = """\
 name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {orders})
@@ -23,6 +23,7 @@ again=
 trap 'again=1; kill -TERM $run' USR1
 trap 'kill -USR1 $run' USR2
 trap 'again=; kill -TERM $run' TERM
+echo {begins} >>"$log"
 {words} >>"$log" 2>&1 &
 run=$!
 status=127
@@ -71,7 +72,7 @@ def script(place: SlurmPlace, orders: Sequence[Order], batch: str, job_name: str
     path = [f'export PATH={quoted(place.commands)}:"$PATH"'] if place.commands else []
     body = BODY.format(
         orders=quoted(f"{here}/orders"), folder=quoted(place.folder), before="\n".join([*path, place.before]),
-        words=_words(place, orders[0]),
+        begins=quoted(BEGINS), words=_words(place, orders[0]),
     )  # fmt: skip
     return "\n".join(["#!/bin/bash", *lines, body])
 

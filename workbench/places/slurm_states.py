@@ -2,7 +2,7 @@
 
 import re
 
-from workbench.places.contract import JobState, Standing
+from workbench.places.contract import KILLED, JobState, Standing
 
 Standings = dict[tuple[str, int], Standing]  # by array and task
 QUEUED = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
@@ -13,6 +13,7 @@ INTERRUPTED = {
     "TIMEOUT": "its time limit came",
 }  # fmt: skip
 SAVED = (130, 143)  # exit statuses of a run that was asked to end
+ENDING = ("2", "9", "15")  # signals that end a task, whose exit status is 0 then
 NAMES = ("JobState", "ExitCode", "Reason", "Restarts", "StartTime", "RunTime", "BatchHost", "ArrayTaskId", "ArrayJobId")
 FIELD = re.compile(rf"(?:^| )({'|'.join(NAMES)})=(\S*)")
 TASKS = re.compile(r"[0-9,:-]+(%[0-9]+)?")
@@ -66,7 +67,7 @@ def of_exit_status(status: int) -> Standing:
         return Standing(JobState.FINISHED)
     if status in SAVED:
         return Standing(JobState.INTERRUPTED)
-    return Standing(JobState.FAILED, f"exit status {status}")
+    return Standing(JobState.INTERRUPTED if status == KILLED else JobState.FAILED, f"exit status {status}")
 
 
 def tasks(text: str) -> list[int]:
@@ -86,7 +87,8 @@ def tasks(text: str) -> list[int]:
 
 
 def _standing(facts: dict[str, str]) -> Standing:
-    state, status = facts["JobState"], facts.get("ExitCode", "0:0").partition(":")[0]
+    state = facts["JobState"]
+    status, _, signal = facts.get("ExitCode", "0:0").partition(":")
     if state in QUEUED:
         return Standing(JobState.QUEUED, _why_it_waits(facts))
     if state in RUNNING:
@@ -101,6 +103,8 @@ def _standing(facts: dict[str, str]) -> Standing:
         return Standing(JobState.INTERRUPTED, INTERRUPTED[state])
     if state == "OUT_OF_MEMORY":
         return Standing(JobState.FAILED, "it needed more memory than it had")
+    if state == "FAILED" and status == "0" and signal in ENDING:
+        return Standing(JobState.INTERRUPTED, f"signal {signal}")
     if state == "FAILED":
         return of_exit_status(int(status)) if status.isdecimal() and status != "0" else Standing(JobState.FAILED)
     return Standing(JobState.LOST, "Slurm gives it a state that is not known here")

@@ -1,7 +1,7 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
 from workbench.places import records, sending
-from workbench.places.contract import Ending, Standing
+from workbench.places.contract import Ending, Standing, Unreachable
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
@@ -18,16 +18,25 @@ def standing(workspace: Workspace, run_id: int) -> Standing | None:
 def end(workspace: Workspace, run_id: int, how: Ending) -> None:
     """Ask a run's place to end it; its end is reported by following. Raises Unreachable or Problem."""
     placement, place = _placed(workspace, run_id)
-    if placement.job:
+    if not placement.job:
+        raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There is nothing to end.")
+    try:
         launcher_of(place).stop(placement.job, how)
+    except Unreachable as problem:
+        raise Unreachable(
+            f"The request to end run {run_id} was not answered: {problem}",
+            kept=f"If it did not arrive, the run goes on at {place.name}.",
+            todo="End it again once the place answers.",
+        ) from None
 
 
 def resume(workspace: Workspace, run_id: int) -> None:
     """Resume an ended run at its place, from its last checkpoint there. Raises Unreachable or Problem."""
     run = workspace.run(run_id)
-    if not run.resumable:
+    placement, place = _placed(workspace, run_id)
+    never_sent = run.status == "queued" and not placement.job  # the program that sent it was killed meanwhile
+    if not run.resumable and not never_sent:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
-    _, place = _placed(workspace, run_id)
     sending.submit(workspace, [run_id], place, launcher_of(place))
 
 

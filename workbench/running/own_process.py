@@ -123,4 +123,5 @@ def _crash(workspace: Workspace, run_id: int, status: int) -> str:
     except OSError:
         lines = []
     last = f" It said last: {lines[-1][:LONGEST_LINE]}" if lines and status > 0 else ""
-    return f"The process of run {run_id} {how}.{last} What was saved is kept; the run goes on from its last checkpoint."
+    kept = "What was saved is kept; Resume continues the run from its last checkpoint."
+    return f"The process of run {run_id} {how}.{last} {kept}"

@@ -6,10 +6,12 @@ What knows of places is loaded when it is needed first: most workspaces have no 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
+from workbench.problem import Problem
 from workbench.progress import Progress
+from workbench.ui.concern import EVERYWHERE
 from workbench.ui.work import Work
 from workbench.workspace import Workspace, placements
 from workbench.workspace.rows import Run
@@ -26,6 +28,8 @@ class PlacedRuns(QObject):
         work: starts work on threads and shows what went wrong.
         workspace: whose runs they are.
     """
+
+    end_refused = Signal(int)  # the run, whose place was not reached or refused to end it
 
     def __init__(self, work: Work, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -68,7 +72,12 @@ class PlacedRuns(QObject):
 
             working.end(self._workspace, run_id, how)
 
-        self._ask(f"Asking run {run_id} to end", ask)
+        def failed(problem: Problem) -> None:
+            self._controls.pop(run_id, None)  # it is not about to end, and can be asked again
+            self.end_refused.emit(run_id)
+            self._work.notify(problem, EVERYWHERE)
+
+        self._ask(f"Asking run {run_id} to end", ask, failed)
 
     def resume(self, run_id: int) -> None:
         """Resume an ended run at its place."""
@@ -100,11 +109,11 @@ class PlacedRuns(QObject):
         for follower in self._followers.values():
             follower.release()
 
-    def _ask(self, title: str, work: Callable[[], None]) -> None:
+    def _ask(self, title: str, work: Callable[[], None], failed: Callable[[Problem], None] | None = None) -> None:
         def asked(progress: Progress) -> None:
             work()
 
-        self._work.run_in_thread(title, asked, lambda _: self.follow())
+        self._work.run_in_thread(title, asked, lambda _: self.follow(), failed)
 
     def _places(self) -> list[str]:
         with self._workspace.reading() as db:

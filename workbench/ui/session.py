@@ -100,6 +100,7 @@ class Session(Shown):
         self.queue.ended.connect(self._queue_ended)
         self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
         self.placed = PlacedRuns(self, self.workspace, self)
+        self.placed.end_refused.connect(self._discarded.discard)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
 

@@ -214,6 +214,8 @@ def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
     if entry.owner is not None:
         owner = (entry.owner.pid, entry.owner.host, entry.owner.born, taken.run_id)
         db.execute("update runs set pid = ?, host = ?, born = ? where id = ?", owner)
+        if RunState(arrival.said.get("status", RunState.QUEUED)).resumable:  # a process has taken it up again
+            arrival.said |= {"status": RunState.QUEUED.value, "problem": ""}
     if entry.evaluation is not None:
         arrival.waiting = True
     if entry.run is not None:

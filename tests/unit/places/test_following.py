@@ -14,11 +14,12 @@ from tests.unit.places.played_place import PlayedPlace
 from tests.waits import HANG
 from workbench.config import RunConfig
 from workbench.places import following as following_module
-from workbench.places import mirror, sending
-from workbench.places.contract import JobState, Standing
+from workbench.places import mirror, records, sending, working
+from workbench.places.contract import Ending, JobState, Standing
 from workbench.places.following import Following
 from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
+from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.workspace import Workspace, ownership, placements, travelling
 
@@ -154,6 +155,29 @@ def test_a_job_that_ended_without_a_word_ends_its_run(made, workspace, played, s
     assert (run.status, run.placement.open) == (status, False)
     assert word in run.problem
     assert len(workspace.evaluations(run_id)) == 2
+
+
+@pytest.mark.parametrize("state", [JobState.LOST, JobState.INTERRUPTED])
+def test_a_run_that_its_engine_has_lost_is_followed_while_it_writes(made, workspace, played, monkeypatch, state):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    played.standing = Standing(state, "Ray does not know the job any more", unsure=True)
+    following = Following(workspace, PLACE, played)
+    following.look()
+    run = workspace.run(run_id)
+    assert (run.status, run.placement.open, run.placement.state) == ("running", True, "queued")
+    monkeypatch.setattr(following_module, "STILL_WRITES", 0.0)
+    until_ended(following)
+    assert (workspace.run(run_id).status, workspace.run(run_id).placement.open) == ("interrupted", False)
+
+
+def test_what_an_earlier_start_of_a_run_printed_is_not_its_last_word(made, workspace, played):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    (there / "log").write_text(f"{BEGINS}\nGo on with: --resume\n{BEGINS}\n")
+    played.standing = Standing(JobState.FAILED, "exit status 139")
+    until_ended(Following(workspace, PLACE, played))
+    assert workspace.run(run_id).problem == "Its process at box failed (exit status 139)."
 
 
 def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, played):
@@ -322,6 +346,34 @@ def test_a_journal_without_an_end_is_refused(made, workspace, played, monkeypatc
     (there / "journal.jsonl").write_bytes(b'{"note": "again"}\n' * 1000)
     assert "no run writes" in " ".join(Following(workspace, PLACE, played).look().problems)
     assert (workspace.folder(run_id) / FOLDER / "journal.jsonl").exists() is False
+
+
+def test_a_run_whose_sending_was_ended_can_be_resumed(workspace, played, monkeypatch):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
+
+    def pressed(orders):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(played, "submit", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        sending.submit(workspace, [run_id], PLACE, played)
+    run = workspace.run(run_id)
+    assert (run.status, run.resumable) == ("failed", True)
+    assert "Whether it was started is not known; Resume finds out" in run.problem
+
+
+def test_a_run_that_was_never_sent_can_be_resumed_and_not_ended(workspace, played, tmp_path, monkeypatch):
+    """The program that sent it was killed."""
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    monkeypatch.setattr(working, "launcher_of", lambda place: played)
+    records.store(PLACE)
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
+    with pytest.raises(Problem, match="was not started at box"):
+        working.end(workspace, run_id, Ending.SAVED)
+    working.resume(workspace, run_id)
+    assert workspace.run(run_id).placement.job
+    with pytest.raises(Problem, match="cannot be resumed"):
+        working.resume(workspace, run_id)
 
 
 def test_a_place_that_refuses_leaves_runs_that_can_be_resumed(workspace, played):

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from workbench.places.contract import Ending, JobState, Order, Unreachable
+from workbench.places.contract import Ending, JobState, Order, Standing, Unreachable
 from workbench.places.hosts import LocalHost
 from workbench.places.place import RayPlace
 from workbench.places.ray import Ray
@@ -87,11 +87,14 @@ def test_a_run_is_told_by_its_exit_status_then_by_its_job(ray, server, tmp_path)
     assert states(ray, jobs) == [JobState.QUEUED] * 2
     (tmp_path / "runs/run0/begun").touch()
     assert states(ray, jobs) == [JobState.RUNNING, JobState.QUEUED]
+    (tmp_path / "runs/run0/exit").write_text("137\n")
+    assert ray.states(jobs)[0] == Standing(JobState.INTERRUPTED, "exit status 137")
     (tmp_path / "runs/run0/exit").write_text("0\n")
-    server.state = ("FAILED", "node died\nkilled")
+    server.state = ("FAILED", "node died\nkilled. Worker exit detail: (1) it")
     said = ray.states(jobs)
     assert said[0].state is JobState.FINISHED
     assert (said[1].state, said[1].words) == (JobState.INTERRUPTED, "its job in Ray ended: killed")
+    assert [standing.unsure for standing in said] == [False, True]
     server.jobs.clear()
     assert states(ray, jobs) == [JobState.FINISHED, JobState.LOST]
 
@@ -144,6 +147,10 @@ def test_a_refusal_and_a_dead_address_are_sentences(ray, server):
         ray.submit(orders(1))
     gone = Ray(LocalHost(), RayPlace(name="r", url="http://127.0.0.1:9", folder="/nowhere", python="/p"))
     assert [finding.good for finding in gone.check()] == [False]
+
+
+def test_the_address_is_called_url():
+    assert RayPlace.model_json_schema()["properties"]["url"]["title"] == "URL"
 
 
 @pytest.mark.parametrize(("field", "value"), [("url", "file:///etc/passwd"), ("url", "http://a b"), ("folder", "runs")])

@@ -95,6 +95,16 @@ def test_a_field_that_sbatch_would_misread_is_refused_in_a_sentence(field, value
         made({"kind": "slurm", "name": "cl", field: value})
 
 
+@pytest.mark.parametrize(
+    ("time", "notice", "noted"),
+    [("", 120, False), ("5", 120, True), ("6", 120, False), ("5:59", 120, True), ("0:06:00", 120, False),
+     ("2", 30, True), ("1:00:00", 1800, True), ("1-0", 3600, False), ("0-00:05", 120, True), ("0", 120, False)],
+)  # fmt: skip
+def test_a_check_notes_a_time_limit_that_leaves_no_time_to_train(played, time, notice, noted):
+    findings = played.slurm(time=time, notice=notice, python="none").check()
+    assert [finding.doubtful for finding in findings if finding.what == "Time limit"] == [True] * noted
+
+
 def test_runs_are_one_array_whose_tasks_find_their_folders(played):
     slurm = played.slurm()
     assert slurm.submit(orders("a", "b")) == ["7_0:a", "7_1:b"]
@@ -145,13 +155,24 @@ def test_what_scontrol_has_forgotten_is_asked_of_sacct_then_of_the_task_itself(p
     slurm = played.slurm()
     slurm.submit(orders("a", "b", "c"))
     jobs = ["7_0:a", "7_1:b", "7_2:c"]
+    for name in "abc":
+        (played.base / f"runs/{name}/log").touch()
     assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
     played.program("sacct", "exit 127")  # there is none
     assert {standing.state for standing in slurm.states(jobs)} == {JobState.LOST}
     (played.base / "runs/b/exit").write_text("137\n")
     played.program("sacct", "echo '7_0|CANCELLED by 0|0:15|00:01:00'; echo '7_[2]|CANCELLED by 0|0:0|00:00:00'")
     said = [standing.state for standing in slurm.states(jobs)]
-    assert said == [JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED]
+    assert said == [JobState.INTERRUPTED, JobState.INTERRUPTED, JobState.CANCELLED]
+
+
+def test_a_waiting_task_that_was_cancelled_alone_is_cancelled(played):
+    """Slurm names the other tasks of its array only, and the task has not even a log."""
+    slurm = played.slurm()
+    slurm.submit(orders("a", "b"))
+    (played.base / "runs/a/log").touch()
+    played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
+    assert [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])] == [JobState.RUNNING, JobState.CANCELLED]
 
 
 def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):
@@ -199,6 +220,8 @@ def test_states_of_slurm():
     assert told(state="COMPLETED")["7", 0].state is JobState.FINISHED
     assert told(state="FAILED", status="1:0")["7", 0] == Standing(JobState.FAILED, "exit status 1")
     assert told(state="FAILED", status="130:0")["7", 0].state is JobState.INTERRUPTED
+    assert told(state="FAILED", status="137:0")["7", 0] == Standing(JobState.INTERRUPTED, "exit status 137")
+    assert told(state="FAILED", status="0:9")["7", 0] == Standing(JobState.INTERRUPTED, "signal 9")
     assert told(state="NODE_FAIL")["7", 0] == Standing(JobState.INTERRUPTED, "its node failed")
     assert told(state="TIMEOUT")["7", 0].state is JobState.INTERRUPTED
     assert told(state="OUT_OF_MEMORY")["7", 0].state is JobState.FAILED

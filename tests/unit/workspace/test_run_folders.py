@@ -195,6 +195,18 @@ def test_a_run_that_went_on_here_takes_nothing_more(workspace, folder):
         ingest(workspace, folder)
 
 
+def test_a_stopped_run_that_a_process_takes_up_again_is_no_longer_stopped(workspace, folder):
+    """It loads its data for a while before it writes its next state."""
+    log = folder / "journal.jsonl"
+    owner = next(line for line in log.read_text("utf-8").splitlines() if '"owner"' in line)
+    for status, after in (("stopped", "queued"), ("done", "done")):
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"run": {"status": status, "problem": "Disk full."}}) + f"\n{owner}\n")
+        run_id = ingest(workspace, folder).run_id
+        assert workspace.run(run_id).status == after
+    assert workspace.run(run_id).problem == "Disk full."
+
+
 def test_a_rebuilt_workspace_knows_where_its_runs_came_from(folder, tmp_path):
     with Workspace(tmp_path / "lost", create=True) as workspace:
         ingest(workspace, folder)

@@ -1,0 +1,67 @@
+"""Runs at places from the command line: followed to their ends, which are said, and resumed."""
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.unit.places.played_place import PlayedPlace
+from workbench.cli import cli
+from workbench.commands import place as commands
+from workbench.config import RunConfig
+from workbench.places import records, sending, working
+from workbench.places.contract import JobState, Standing
+from workbench.places.place import SshPlace
+from workbench.workspace import Workspace
+
+BOX = SshPlace(name="box", host="box")
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """The place "box", which every command asks in place of a machine."""
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    records.store(BOX)
+    made = PlayedPlace(tmp_path / "place")
+    for module in (commands, working):
+        monkeypatch.setattr(module, "launcher_of", lambda place: made)
+    monkeypatch.setattr(commands, "POLL", 0.0)
+    return made
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as space:
+        yield space
+
+
+def place(workspace: Workspace, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["place", *arguments, "-w", str(workspace.path)])
+
+
+def test_following_a_place_says_how_its_runs_ended(workspace, played):
+    numbers = [*sending.prepare(workspace, RunConfig(name="a"), BOX), *sending.prepare(workspace, RunConfig(), BOX)]
+    sending.submit(workspace, numbers, BOX, played)
+    played.standing = Standing(JobState.INTERRUPTED, "exit status 137")
+    result = place(workspace, "follow", "box")
+    assert result.exit_code == 1
+    for run_id in numbers:
+        assert f"Run {run_id} interrupted. It was ended at box (exit status 137). Resume continues it" in result.output
+    assert "No run of this workspace trains at box." in place(workspace, "follow", "box").output
+
+
+def test_following_does_not_wait_for_a_run_that_the_place_refused(workspace, played, monkeypatch):
+    sending.prepare(workspace, RunConfig(name="never sent"), BOX)
+
+    def waits(seconds):
+        raise AssertionError("it waits")
+
+    monkeypatch.setattr(commands, "sleep", waits)
+    assert place(workspace, "follow", "box").exit_code == 0
+
+
+def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    sending.submit(workspace, [run_id], BOX, played)
+    played.standing = Standing(JobState.INTERRUPTED)
+    place(workspace, "follow", "box")
+    result = place(workspace, "resume", str(run_id), "--detach")
+    assert (result.exit_code, result.output) == (0, f"Run {run_id} continues at box.\n")
