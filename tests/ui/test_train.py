@@ -164,6 +164,18 @@ def test_pause_continue_and_stop_reach_the_control(page, session, work):
     assert not page.header.stop.isEnabled()
 
 
+def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_of_the_run(page, session, work):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    page.header.stop.setFocus()
+    page.header.stop.click()
+    assert not page.header.stop.isEnabled()
+    assert page.window().focusWidget() is page, "Enter or Space must press nothing here"
+    page.header.end.setFocus()
+    page.header.show_run(session.run(), work.control, can_resume=False)
+    assert page.window().focusWidget() is page.header.end, "it can still be pressed"
+
+
 def test_ending_is_asked_of_the_window(page, session, work):
     work.say(Status("Training"))
     session.show_run(work.run_id)

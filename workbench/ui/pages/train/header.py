@@ -29,6 +29,7 @@ class RunHeader(QWidget):
     resume_pressed = Signal()
     edit_pressed = Signal()
     page_chosen = Signal(str)  # one of LEADS_ON
+    focus_left = Signal()  # the button that had the focus cannot be pressed any more
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,6 +95,12 @@ class RunHeader(QWidget):
         self._enable(run, control, can_resume)
 
     def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
+        before = self.window().focusWidget()
+        self._enable_buttons(run, control, can_resume)
+        if before is not None and self.isAncestorOf(before) and before is not self.window().focusWidget():
+            self.focus_left.emit()  # Qt gave it to the next button, which may end the run
+
+    def _enable_buttons(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
         self.pause.setText(RESUME if paused else PAUSE)

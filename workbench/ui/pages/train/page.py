@@ -103,6 +103,7 @@ class TrainPage(QStackedWidget):
         self.header.resume_pressed.connect(self._resume)
         self.header.edit_pressed.connect(self._edit_settings)
         self.header.page_chosen.connect(self.session.show_page)
+        self.header.focus_left.connect(self.setFocus)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
         self.banner.discard.connect(self._end)
