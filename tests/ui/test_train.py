@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.config import RunConfig
@@ -16,7 +16,8 @@ from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
-from workbench.ui.pages.train.page import NEVER, NOT_YET
+from workbench.ui.pages.train.page import NEVER, NOT_YET, READ_AFTER
+from workbench.ui.run_activity import RunActivity
 from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -164,6 +165,24 @@ def test_pause_continue_and_stop_reach_the_control(page, session, work):
     assert not page.header.stop.isEnabled()
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [("stop", "Stopping after this epoch"), ("interrupt", "Stopping now"), ("stop_now", "Stopping now")],
+)
+def test_a_run_that_was_asked_to_stop_says_so_whatever_it_does(page, session, work, qtbot, how, words):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    lines = RunActivity(session)
+    getattr(work.control, how)()
+    work.say(Status("Evaluating"))
+    session.follower.look()
+    assert page.header.state.text() == f"{words}: Evaluating"
+    assert not page.header.stop.isEnabled()
+    assert page.header.pause.isEnabled() == (how == "stop")
+    qtbot.waitUntil(lambda: session.activity.newest_working.now.text == f"{words}: Evaluating")
+    lines.deleteLater()
+
+
 def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_of_the_run(page, session, work):
     work.say(Status("Training"), Progress(1, 10, 1.0))
     session.show_run(work.run_id)
@@ -208,7 +227,8 @@ def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words,
     assert obeyed(work.control)
     assert not page.banner.isVisible(), "answered: it goes at once"
     work.say(Resumed())
-    qtbot.waitUntil(lambda: page.header.state.text() == "Running: Training")
+    expected = "Stopping now: Training" if words == "Stop and keep" else "Running: Training"
+    qtbot.waitUntil(lambda: page.header.state.text() == expected)
     assert page.curves.batch.marks(), "the mark stays"
 
 
@@ -384,6 +404,28 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]
     assert parts.curves["system/backward"].values.tolist() == [40.0]
+
+
+def test_numbers_that_come_without_a_break_are_read_meanwhile(page, session, work, qtbot):
+    """News comes four times a second: the tab, the sentences and the loss must not wait for a moment without any."""
+    session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
+    steps = []
+
+    def tell():
+        steps.append(len(steps) + 1)
+        session.scalars_arrived.emit([("batch/loss", steps[-1], 1 / steps[-1]), ("system/forward", steps[-1], 0.02)])
+
+    def read():
+        return page.system.verdict.text().startswith("Bound by: the network")
+
+    news = QTimer(page, interval=READ_AFTER // 6)
+    news.timeout.connect(tell)
+    news.start()
+    qtbot.waitUntil(lambda: read() or len(steps) > 40)
+    news.stop()
+    assert read()
+    assert page.tiles.loss.number.text() != "–"
 
 
 def test_the_system_tab_has_eight_charts_of_a_run_on_a_gpu_with_their_limits(page, session, work, qtbot):

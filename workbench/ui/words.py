@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from workbench import numerals, progress
+from workbench.control import Control
 from workbench.files.archive_names import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.placements import Placement
@@ -25,6 +26,7 @@ ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All file
 CONFIGS = "Config (*.toml)"
 PAUSE, RESUME = "Pause", "Resume"  # also of an ended run, from its checkpoint
 STOP, STOP_NOW = "Stop after this epoch", "Stop now, keep finished epochs"
+STOPPING, STOPPING_NOW = "Stopping after this epoch", "Stopping now"  # what a run is doing that was asked to end
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
 SEARCH_RUNS = "Search name, loss, data, state"
 NO_VALUE = "–"
@@ -34,6 +36,23 @@ THIN = "\u2009"  # between a number and its unit
 def state_word(status: str) -> str:
     """ "Running" for "running"."""
     return STATES.get(status, (status.capitalize(), "", ""))[0]
+
+
+def is_ending_now(control: Control) -> bool:
+    """Whether a run was asked to end before its next step."""
+    return control.cancelled or control.kept or control.interrupted
+
+
+def work_word(run: Run, control: Control | None) -> str:
+    """What a run does, in a word or how it is being ended: "Running", "Stopping after this epoch", "Stopping now".
+
+    `control` is None for a run that this window does not steer.
+    """
+    if control is None or run.status not in ("running", "waiting"):
+        return state_word(run.status)
+    if is_ending_now(control):
+        return STOPPING_NOW
+    return STOPPING if control.stop_asked else state_word(run.status)
 
 
 def where(placement: Placement) -> str:

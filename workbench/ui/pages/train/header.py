@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word, where
+from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, is_ending_now, where, work_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -78,8 +78,9 @@ class RunHeader(QWidget):
 
     def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
         """The run as it is; `control` is None if this window cannot steer it."""
-        word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
-        if run.status == "waiting" and run.problem:
+        _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
+        word = work_word(run, control)
+        if word == STATES["waiting"][0] and run.problem:
             word = "Waiting for you"
         self.name.setText(run.name)
         self.state_icon.show_icon(picture, role)
@@ -106,8 +107,9 @@ class RunHeader(QWidget):
         self.pause.setText(RESUME if paused else PAUSE)
         self.pause.setIcon(icon("play" if paused else "pause"))
         can_pause = control is not None and control.can_pause
-        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem)
-        stopping = control is not None and control.stop_asked
+        ends_now = control is not None and is_ending_now(control)
+        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem and not ends_now)
+        stopping = ends_now or (control is not None and control.stop_asked)
         self.stop.setText("Stopping…" if stopping else STOP)
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
         self.end.setEnabled(steered)

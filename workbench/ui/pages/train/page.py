@@ -29,7 +29,7 @@ FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 WITH_CAPTION = 800  # px of the plots at 100% text from which "Smoothing" has room beside the tabs
 WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
-READ_AFTER = 300  # ms after the last news
+READ_AFTER = 300  # ms after the first news
 NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in a plot without any
 
 
@@ -117,7 +117,7 @@ class TrainPage(QStackedWidget):
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
         self.session.scalars_arrived.connect(self.system.add)
-        self.session.scalars_arrived.connect(self._reading.start)
+        self.session.scalars_arrived.connect(self._read_soon)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
@@ -141,7 +141,12 @@ class TrainPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._reading.start()
+        self._read_soon()
+
+    def _read_soon(self) -> None:
+        """Read the curves in a moment; news that come meanwhile do not put it off, for they come without a break."""
+        if not self._reading.isActive():
+            self._reading.start()
 
     def _read_curves(self) -> None:
         """Show what the curves say now, or when the page is shown."""
@@ -174,7 +179,7 @@ class TrainPage(QStackedWidget):
         self.system.clear()
         self.options.forget()
         self._show_charts()
-        self._reading.start()
+        self._read_soon()
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
@@ -203,7 +208,7 @@ class TrainPage(QStackedWidget):
         for grid in (self.curves.grid, self.anatomy.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self.system.show_best(None if best is None else best.step)
-        self._reading.start()
+        self._read_soon()
 
     def _show_charts(self) -> None:
         self.method.show_steps(self.session.chart_steps())
