@@ -17,6 +17,7 @@ from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import NEVER, NOT_YET, READ_AFTER
+from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.run_activity import RunActivity
 from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
@@ -404,6 +405,19 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]
     assert parts.curves["system/backward"].values.tolist() == [40.0]
+
+
+def test_the_charts_of_a_run_without_a_gpu_are_all_in_sight(session, qtbot):
+    panel = SystemPanel()
+    qtbot.addWidget(panel)
+    panel.resize(1000, 560)
+    panel.show()
+    panel.add([(f"system/{name}", 10, 0.5) for name in ("processor", "memory", "forward")])
+    panel.refresh()
+    qtbot.waitUntil(lambda: len(panel.plots) == 3)
+    panel.widget().layout().activate()
+    QApplication.processEvents()
+    assert panel.verticalScrollBar().maximum() == 0
 
 
 def test_numbers_that_come_without_a_break_are_read_meanwhile(page, session, work, qtbot):
