@@ -277,8 +277,11 @@ def test_the_words_beside_a_first_point_do_not_lie_on_their_line():
         assert box.contains(place)
         assert not place.contains(start)
         assert not any(place.contains(start + part * (end - start)) for part in np.linspace(0, 1, 50)), turn
-    corner = beside_first([QPointF(298, 98), QPointF(0, 0)], size, box)
-    assert box.contains(corner), "as at the end of the axes"
+    shallow = [QPointF(292, 92), QPointF(0, 0)]  # in the corner of the axes, nearly along the words
+    corner = beside_first(shallow, size, box)
+    assert box.contains(corner)
+    way = shallow[1] - shallow[0]
+    assert not any(corner.contains(shallow[0] + part * way) for part in np.linspace(0, 1, 200))
 
 
 def test_an_axis_of_epochs_has_whole_numbers_and_every_axis_equally_many_decimals():

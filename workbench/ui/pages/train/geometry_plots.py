@@ -242,13 +242,16 @@ def in_decimals(values: Sequence[float]) -> list[str]:
 def beside_first(points: Sequence[QPointF], size: QSizeF, box: QRectF) -> QRectF:
     """Where words of this size stand beside the first point of a line, inside the box: where the line passes least.
 
-    Left of it is tried first, then right, above and below, and the corners between them.
+    Left of it is tried first, then right, above and below, the corners between them, and all of it further away.
     """
     first, wide, high = points[0], size.width(), size.height()
-    left, right = first.x() - BESIDE - wide, first.x() + BESIDE
-    above, middle, below = first.y() - BESIDE - high, first.y() - high / 2, first.y() + BESIDE
-    corners = [(left, middle), (right, middle), (first.x() - wide / 2, above), (first.x() - wide / 2, below)]
-    corners += [(left, above), (right, above), (left, below), (right, below)]
+    centre = min(max(first.x() - wide / 2, box.left()), box.right() - wide)  # above and below it moves into the box
+    corners: list[tuple[float, float]] = []
+    for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
+        left, right = first.x() - gap - wide, first.x() + gap
+        above, middle, below = first.y() - gap - high, first.y() - high / 2, first.y() + gap
+        corners += [(left, middle), (right, middle), (centre, above), (centre, below)]
+        corners += [(left, above), (right, above), (left, below), (right, below)]
     places = [QRectF(QPointF(*corner), size) for corner in corners]
     inside = [place for place in places if box.contains(place)] or places[:1]
     line = list(pairwise(points))
