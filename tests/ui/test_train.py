@@ -88,7 +88,7 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     assert page.header.state.text() == "Running: Training"
     assert page.header.epoch.text() == "Epoch 1 / 10"
     shown = [
-        tile.accessibleName().replace("\u2009", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
+        tile.accessibleName().replace("\u202f", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
     ]
     assert shown == ["Time left: 2 min 10 s", "Speed: 1,234 img/s", "Memory: 700 MB"]
     assert page.header.bar.value() == 250
@@ -108,7 +108,7 @@ def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(p
     run = session.run()
     page.tiles.show_run(dataclasses.replace(run, status="done", seconds=130.0))
     assert page.tiles.time.caption.text() == "Time"
-    assert page.tiles.time.number.text() == "2\u2009min 10\u2009s"
+    assert page.tiles.time.number.text() == "2\u202fmin 10\u202fs"
 
 
 def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
@@ -400,7 +400,7 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     assert page.system.verdict.text() == "The first steps are being timed."
     work.say(*(Scalar(name, 10, value) for name, value in times.items()))
     qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
-    assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
+    assert "Wait for data 30\u202fms" in page.system.bar.accessibleName()
     qtbot.waitUntil(lambda: len(page.system.plots) == 2)
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]
@@ -471,7 +471,7 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
     assert page.curves.retrieval.x_title in ("epoch", "time, s")
     assert session.preferences.text("train/axis") == "time"
     page.curves.batch.show_values(5.1)
-    assert page.curves.batch.read_out.text().startswith("step 10 · 5\u2009s")
+    assert page.curves.batch.read_out.text().startswith("step 10 · 5\u202fs")
 
 
 def test_evaluations_become_points_per_epoch(page):

@@ -1,5 +1,6 @@
 """Numbers and states in the words of the window."""
 
+import re
 from datetime import datetime
 from functools import partial
 from math import isfinite
@@ -30,7 +31,8 @@ STOPPING, STOPPING_NOW = "Stopping after this epoch", "Stopping now"  # what a r
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
 SEARCH_RUNS = "Search name, loss, data, state"
 NO_VALUE = "–"
-THIN = "\u2009"  # between a number and its unit
+THIN = "\u202f"  # between a number and its unit: a narrow space at which no line breaks
+BYTES = re.compile(r"(?<=\d) (?=(?:[kMGT]i?)?B\b)")  # the space before the unit of a size
 
 
 def state_word(status: str) -> str:
@@ -104,6 +106,11 @@ def percent(fraction: float | None, digits: int = 1) -> str:
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
 memory = partial(numerals.byte_size, space=THIN)  # 412,000,000 as "412 MB"
+
+
+def unbroken(text: str) -> str:
+    """The text, where no line breaks between the number and the unit of a size: "0.46 MB"."""
+    return BYTES.sub(THIN, text)
 
 
 def from_home(path: Path) -> str:
