@@ -382,6 +382,15 @@ def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work
     assert session.preferences.flag("train/table")
 
 
+def test_smoothing_and_axis_are_offered_where_curves_are(page, session, work):
+    session.show_run(work.run_id)
+    offered = []
+    for view in (page.curves, page.anatomy, page.method, page.geometry_panel, page.system):
+        page.views.setCurrentWidget(view)
+        offered.append(page.options.isVisible())
+    assert offered == [True, True, False, False, True]
+
+
 def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
     session.show_run(work.run_id)
     place = page.views.indexOf(page.method)

@@ -130,6 +130,7 @@ class TrainPage(QStackedWidget):
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.options.smoother.caption.setVisible(room >= size.px(WITH_CAPTION))
+        self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         of_geometry = self.views.currentWidget() is self.geometry_panel and self.geometry_panel.watched is not None
         self.tiles.setVisible(not of_geometry)
