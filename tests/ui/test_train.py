@@ -18,6 +18,7 @@ from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system import SystemPanel
+from workbench.ui.rail import Rail
 from workbench.ui.run_activity import RunActivity
 from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
@@ -191,6 +192,8 @@ def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_o
     page.header.stop.click()
     assert not page.header.stop.isEnabled()
     assert page.window().focusWidget() is page, "Enter or Space must press nothing here"
+    rail = Rail(session, [])
+    assert rail.run.text().endswith(": stopping after this epoch, epoch 1 / 10")
     page.header.end.setFocus()
     page.header.show_run(session.run(), work.control, can_resume=False)
     assert page.window().focusWidget() is page.header.end, "it can still be pressed"

@@ -289,6 +289,7 @@ class Session(Shown):
             control.stop_now()
         else:
             self.queue.end(run_id)
+        self.runs_changed.emit()  # every place that names its state says that it is being ended
 
     def discard_run(self, run_id: int) -> None:
         """End a run of this window and move it to the trash with all that it trained."""

@@ -54,7 +54,7 @@ class Line:
     ) -> None:
         """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
-        colour = QColor(theme.drawn(self.series.colour))
+        full = colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
@@ -66,7 +66,7 @@ class Line:
         width = BOLD if smoothed is None else FAINT
         if self._differs(self.raw, steps, values, colour.rgba(), width):
             dotted = lone_points(values) | self.series.dots
-            dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
+            dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": full, "symbolPen": None}
             look = dots if dotted.any() else {"symbol": None}
             self.raw.setData(steps, values, pen=pg.mkPen(colour, width=width, style=style), **look)
 

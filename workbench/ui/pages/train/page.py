@@ -243,7 +243,7 @@ class TrainPage(QStackedWidget):
         control = self.session.shown_control()
         if control is not None:
             control.stop()
-            self._refresh()
+            self.session.runs_changed.emit()  # header of the window and Activity say it, too
 
     def _go_on(self) -> None:
         control = self.session.shown_control()
@@ -255,7 +255,7 @@ class TrainPage(QStackedWidget):
         control = self.session.shown_control()
         if control is not None:
             control.interrupt()  # the rest of the epoch would only train on what went wrong
-            self._refresh()
+            self.session.runs_changed.emit()
 
     def _end(self) -> None:
         if self.session.run_id is not None:
