@@ -57,7 +57,7 @@ def test_a_line_of_gaps_has_no_points(qtbot):
 
 
 @pytest.mark.parametrize("look", ["line", "dashed"])
-@pytest.mark.parametrize("y, sizes", [((3.0,), [7]), ((1.0, 2.0), None), ((1.0, NAN, 3.0), [7, 0, 7])])
+@pytest.mark.parametrize(("y", "sizes"), [((3.0,), [7]), ((1.0, 2.0), None), ((1.0, NAN, 3.0), [7, 0, 7])])
 def test_a_point_that_no_line_reaches_is_drawn(qtbot, look, y, sizes):
     line = items_of(qtbot, Marks("bound", look, tuple(range(len(y))), y), pg.PlotDataItem)
     if sizes is None:

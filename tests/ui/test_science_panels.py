@@ -50,7 +50,7 @@ class Written(QPainter):
         self.words, self.sheet = words, QPixmap(300, 160)
         super().__init__(self.sheet)
 
-    def drawText(self, *given):
+    def drawText(self, *given):  # noqa: N802  Qt's way of naming
         self.words.append(given[-1])
         super().drawText(*given)
 
@@ -255,7 +255,7 @@ def test_the_geometry_of_all_epochs_is_shown(qtbot, session, workspace, run):
     assert panel.watched is None
 
 
-@pytest.mark.parametrize("count, rows", [(4, [4]), (5, [3, 2]), (6, [3, 3]), (7, [4, 3])])
+@pytest.mark.parametrize(("count", "rows"), [(4, [4]), (5, [3, 2]), (6, [3, 3]), (7, [4, 3])])
 def test_no_alarm_stands_alone_in_a_row_and_warnings_are_bold(qtbot, session, run, monkeypatch, count, rows):
     alarms = [Alarm("note", f"Note {number}", "Some words.") for number in range(count)]
     monkeypatch.setattr(Watched, "alarms", lambda watched, at: list(alarms))

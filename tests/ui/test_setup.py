@@ -168,7 +168,8 @@ def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence)
     assert row(page, path).error.isVisibleTo(page)
     assert not page.start.isEnabled()
     assert sentence in page.start.toolTip()
-    title = title_of(path, {path: field for heading in GROUPS for path, field in page.draft.fields(heading).items()}[path])
+    fields = {path: field for heading in GROUPS for path, field in page.draft.fields(heading).items()}
+    title = title_of(path, fields[path])
     assert page.beside.trouble.text() == f"1 field must be changed: {title}.", "the sentence itself is at the field"
     assert not page.beside.save.isEnabled()
     page.undo.click()

@@ -188,11 +188,11 @@ def test_a_run_that_was_asked_to_stop_says_so_whatever_it_does(page, session, wo
 def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_of_the_run(page, session, work):
     work.say(Status("Training"), Progress(1, 10, 1.0))
     session.show_run(work.run_id)
+    rail = Rail(session, [])
     page.header.stop.setFocus()
     page.header.stop.click()
     assert not page.header.stop.isEnabled()
     assert page.window().focusWidget() is page, "Enter or Space must press nothing here"
-    rail = Rail(session, [])
     assert rail.run.text().endswith(": stopping after this epoch, epoch 1 / 10")
     page.header.end.setFocus()
     page.header.show_run(session.run(), work.control, can_resume=False)

@@ -51,7 +51,7 @@ def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, di
     assert significant(value, digits) == said
 
 
-@pytest.mark.parametrize("numbers, shown", [
+@pytest.mark.parametrize(("numbers", "shown"), [
     (["0", "0.05", "0.1"], ["0.00", "0.05", "0.10"]), (["−2.5", "−2", "10"], ["−2.5", "−2.0", "10.0"]),
     (["0", "10", "20"], ["0", "10", "20"]), (["1e-07", "0.5"], ["1e-07", "0.5"]), ([], []),
 ])  # fmt: skip

@@ -212,7 +212,9 @@ class RankMI(BatchLoss[RankMIParams]):
         return [
             Chart("V and T over the probe's distances, share of pairs", "distance", (*marks, *curves), note),
             Chart(
-                "Bound on the Jensen-Shannon divergence, nats", "step", (over_time,),
+                "Bound on the Jensen-Shannon divergence, nats",
+                "step",
+                (over_time,),
                 f"Now {significant(bounds[-1])} of at most {significant(2 * log(2))}.",
             ),
         ]

@@ -78,7 +78,7 @@ class Meter:
             yield batch
 
     def lap(self, part: str) -> None:
-        """A part of the step has ended: "forward", "loss", "backward" or "optimiser". The steps that `is_told` are timed."""
+        """A part of the step has ended: "forward", "loss", "backward" or "optimiser". Steps of `is_told` are timed."""
         if self._lap is not None:
             wait_for(self._parts.device)
             now = perf_counter()

@@ -35,9 +35,7 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
         # Handing the focus to its bar, it takes Tab past its pages.
         widget.setFocusProxy(None)  # type: ignore[arg-type]  # the stub forgets that a proxy can be taken away
         widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    elif widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.objectName() != VIEWPORT:
-        yield widget
-    elif widget.property(START):
+    elif widget.property(START) or (widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.objectName() != VIEWPORT):
         yield widget
     for child in _in_reading_order(widget):
         yield from _stops(child)

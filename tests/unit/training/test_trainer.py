@@ -79,7 +79,7 @@ def test_every_step_is_told_once_and_the_loss_falls(feed):
     assert [event for event in events if isinstance(event, Progress)][-1].done == EPOCHS * STEPS
 
 
-@pytest.mark.parametrize("wait, expected", [(-1.0, [*range(1, 12)]), (3600.0, [0, 2, 2, 2, 5, 5, 5, 5, 8, 10, 10])])
+@pytest.mark.parametrize(("wait", "expected"), [(-1.0, [*range(1, 12)]), (3600.0, [0, 2, 2, 2, 5, 5, 5, 5, 8, 10, 10])])
 def test_losses_are_told_early_and_of_slow_steps_at_each(feed, monkeypatch, wait, expected):
     monkeypatch.setattr(meter, "READ_AFTER", wait)
     events, known = [], []

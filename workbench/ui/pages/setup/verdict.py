@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def trouble(self) -> str:
-        """Which fields prevent starting; what is wrong is said beside each, and here of those the form does not show."""
+        """Which fields prevent starting. What is wrong is said beside each, and here of those not in the form."""
         said = [f"{path}: {sentence}" for path, sentence in self.errors.items() if path not in self.bad_paths]
         if self.titles:
             more = len(self.titles) - NAMED

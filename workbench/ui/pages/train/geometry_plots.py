@@ -18,6 +18,7 @@ from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
+MOST_TICKS, TICK_PX = 6, 38  # numbers of an axis, and one; px of a number below it
 BESIDE = 6  # px between a first point and the words beside it
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -132,7 +133,8 @@ class LinesPlot(PaintedPlot):
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
         to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        heights, across = ticks(*spans[1], whole=self._log), ticks(*spans[0], whole=self._x_title == "epoch")
+        heights = ticks(*spans[1], whole=self._log)
+        across = ticks(*spans[0], most=_room(box), whole=self._x_title == "epoch")
         written = [power_of_ten(round(value)) for value in heights] if self._log else in_decimals(heights)
         for value, words in zip(heights, written, strict=True):
             y = _at(value, spans[1], box.bottom(), box.top())
@@ -213,7 +215,7 @@ class RidgePlot(PaintedPlot):
                 at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
                 painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
         painter.setPen(QColor(tokens.plot_axis))
-        across = ticks(low, 1)
+        across = ticks(low, 1, most=_room(box))
         for value, words in zip(across, in_decimals(across), strict=True):
             x = _at(value, (low, 1), box.left(), box.right())
             painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
@@ -270,13 +272,18 @@ def power_of_ten(exponent: int) -> str:
     return f"{10.0**exponent:g}" if abs(exponent) < 3 else f"10{str(exponent).translate(RAISED)}"
 
 
-def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:
+def ticks(low: float, high: float, most: int = MOST_TICKS, *, whole: bool = False) -> list[float]:
     """Round numbers between two, at most so many and one; `whole` ones alone for the powers of a logarithmic axis."""
     span = max(high - low, 1e-9)
     size = 10.0 ** math.floor(math.log10(span / most))
     size *= next(part for part in (1, 2, 5, 10) if span / (part * size) <= most)
     size = max(size, 1.0) if whole else size
     return [round(number * size, 10) for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
+
+
+def _room(box: QRectF) -> int:
+    """How many numbers stand below an axis without touching each other."""
+    return max(1, min(MOST_TICKS, int(box.width() / TICK_PX) - 1))
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:
