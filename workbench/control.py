@@ -96,11 +96,15 @@ class Control:
             raise Cancelled
 
 
-def wait_if_asked(control: Control, emit: Emit) -> bool:
-    """Stand still while paused, saying so before and after; whether there was a pause. Raises Cancelled."""
+def wait_if_asked(control: Control, emit: Emit, first: Callable[[], object] = lambda: None) -> bool:
+    """Stand still while paused, saying so before and after; whether there was a pause. Raises Cancelled.
+
+    `first` is called before a pause is said.
+    """
     control.stand_back()
     paused = control.paused
     if paused:
+        first()
         emit(Waiting(control.reason))
         control.gate()
         emit(Resumed())

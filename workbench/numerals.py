@@ -1,8 +1,10 @@
 """Numbers as a user reads them. What a program reads, as files and copied tables, keeps the hyphen."""
 
 import re
+from collections.abc import Sequence
 
 MINUS = "−"
+_PLAIN = re.compile(rf"[-{MINUS}]?\d+(\.\d+)?")
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
 
 
@@ -27,6 +29,22 @@ def megabytes(count: float) -> str:
 def minus(text: str) -> str:
     """The text with the sign of minus before its negative numbers: "[−13.36, −11.38]"; "class-1" stays."""
     return _HYPHEN.sub(MINUS, text)
+
+
+def same_decimals(numbers: Sequence[str]) -> list[str]:
+    """Numbers of one axis with equally many decimals: "0", "0.05", "0.1" as "0.00", "0.05", "0.10".
+
+    They stay as they are if one of them has an exponent.
+    """
+    if not all(_PLAIN.fullmatch(number) for number in numbers):
+        return list(numbers)
+    most = max((len(number.partition(".")[2]) for number in numbers), default=0)
+    return [_padded(number, most) for number in numbers]
+
+
+def _padded(number: str, decimals: int) -> str:
+    whole, _, fraction = number.partition(".")
+    return f"{whole}.{fraction:0<{decimals}}" if decimals else whole
 
 
 def significant(value: float, digits: int = 3) -> str:

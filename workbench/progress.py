@@ -22,9 +22,12 @@ def duration(seconds: float, space: str = " ") -> str:
 
 
 def short_time(seconds: float, space: str = " ") -> str:
-    """0.0123 as "12.3 ms", 14.31 as "14.3 s", 130 as "2 min 10 s": three digits and never an exponent."""
+    """0.0123 as "12.3 ms", 14.31 as "14.3 s", 130 as "2 min 10 s": three digits, below 1 ms two decimals at most."""
     if seconds >= 60:
         return duration(seconds, space)
     if seconds >= 0.9995:
         return f"{seconds:.3g}{space}s"
-    return f"{1000 * seconds:.3g}{space}ms"
+    milliseconds = 1000 * seconds
+    if 0 < milliseconds < 0.01:
+        return f"under 0.01{space}ms"
+    return f"{milliseconds:.3g}{space}ms" if milliseconds >= 1 else f"{round(milliseconds, 2):g}{space}ms"

@@ -2,6 +2,7 @@
 
 import pyqtgraph as pg
 import pytest
+from PySide6.QtGui import QPainter, QPixmap
 
 from workbench.charts import Chart, Marks
 from workbench.ui.widgets.chart_view import ChartView
@@ -10,10 +11,28 @@ NAN, INF = float("nan"), float("inf")
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 
 
-def items_of(qtbot, marks, kind):
+def shown(qtbot, *marks, x_title="x"):
     view = ChartView("A chart")
     qtbot.addWidget(view)
-    view.show_chart(Chart("A chart", "x", (marks,)))
+    view.resize(420, 320)
+    view.show_chart(Chart("A chart", x_title, marks))
+    view.show()
+    return view
+
+
+def numbers_of(view, side):
+    """The numbers that an axis draws, in their order."""
+    view.grab()  # ranges are found when it is painted
+    axis = view.plot.getAxis(side)
+    sheet = QPixmap(view.size())
+    painter = QPainter(sheet)
+    words = [words for _, _, words in axis.generateDrawSpecs(painter)[2]]
+    painter.end()
+    return words
+
+
+def items_of(qtbot, marks, kind):
+    view = shown(qtbot, marks)
     (item,) = (item for item in view.plot.getPlotItem().items if isinstance(item, kind))
     return item
 
@@ -35,3 +54,32 @@ def test_bars_without_a_height_are_left_out(qtbot):
 def test_a_line_of_gaps_has_no_points(qtbot):
     line = items_of(qtbot, Marks("line", "line", (0.0, 1.0), (NAN, NAN)), pg.PlotDataItem)
     assert line.dataBounds(1) == (None, None)
+
+
+@pytest.mark.parametrize("look", ["line", "dashed"])
+@pytest.mark.parametrize(("y", "sizes"), [((3.0,), [7]), ((1.0, 2.0), None), ((1.0, NAN, 3.0), [7, 0, 7])])
+def test_a_point_that_no_line_reaches_is_drawn(qtbot, look, y, sizes):
+    line = items_of(qtbot, Marks("bound", look, tuple(range(len(y))), y), pg.PlotDataItem)
+    if sizes is None:
+        assert line.opts["symbol"] is None
+    else:
+        drawn = [size for size, value in zip(sizes, y, strict=True) if value == value]
+        assert [size for size in line.opts["symbolSize"] if size] == drawn
+        assert line.opts["symbol"] == "o"
+
+
+def test_the_numbers_of_an_axis_have_equally_many_decimals_and_a_minus_on_either_side(qtbot):
+    left = Marks("share", "line", (0.0, 2.0), (0.0, 0.35))
+    right = Marks("V", "line", (0.0, 2.0), (-2.0, 2.0), axis="right")
+    view = shown(qtbot, left, right)
+    for side in ("left", "right"):
+        numbers = numbers_of(view, side)
+        assert len({len(number.partition(".")[2]) for number in numbers}) == 1, numbers
+        assert not any("-" in number for number in numbers)
+    assert any(number.startswith("−") for number in numbers_of(view, "right"))
+
+
+def test_a_chart_over_steps_has_whole_numbers_below_it(qtbot):
+    one = Marks("bound", "line", (0.0,), (0.5,))
+    assert not any("." in number for number in numbers_of(shown(qtbot, one, x_title="step"), "bottom"))
+    assert any("." in number for number in numbers_of(shown(qtbot, one, x_title="distance"), "bottom"))

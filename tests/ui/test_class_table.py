@@ -1,6 +1,7 @@
 """The table of classes: measured off the window's thread, sorted by what cells mean, and a way into the map."""
 
 import csv
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from small_run import store_run
 
-from workbench.results.class_geometry import ClassRow, ClassTable, class_shapes, measure_classes
+from workbench.results.class_geometry import TITLES, ClassRow, ClassTable, class_shapes, measure_classes
 from workbench.ui.pages.map import MapPage
 from workbench.ui.pages.map.class_table import ClassTableDialog
 from workbench.ui.widgets.row_table import head_width
@@ -53,6 +54,16 @@ def test_every_head_beside_the_map_is_whole_where_the_text_is_large(qtbot, large
     shown = [column for column in range(header.count()) if not view.isColumnHidden(column)]
     assert all(header.sectionSize(column) >= head_width(header, column) for column in shown)
     assert sum(header.sectionSize(column) for column in shown) <= view.viewport().width()
+
+
+def test_no_number_beside_the_map_is_cut(qtbot, session, page):
+    session.theme.apply()
+    page.side.tabs.setCurrentWidget(page.class_table.panel)
+    view = page.class_table.panel.view
+    qtbot.waitUntil(lambda: page.class_table.table is not None)
+    page.class_table.rows.show([dataclasses.replace(page.class_table.table.rows[0], margin=-0.051)])
+    column = TITLES.index("Margin")
+    assert view.columnWidth(column) >= view.sizeHintForColumn(column)
 
 
 def test_the_table_says_what_is_measured(workspace, run, dialog):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QUrl
-from PySide6.QtGui import QColor, QDropEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QUrl
+from PySide6.QtGui import QColor, QDropEvent, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from workbench.params import Params, param
 from workbench.ui import theme
 from workbench.ui.field_words import help_lines, range_of, tooltip
-from workbench.ui.widgets.editors import PathEditor
+from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.form import ParamsForm
 from workbench.ui.widgets.path_line import PathLine
 
@@ -233,3 +233,22 @@ def test_a_path_below_the_home_folder_begins_with_a_tilde_until_it_is_edited(qtb
     line.resize(600, 30)
     assert line.written() == str(Path("~") / "lab" / "photographs")
     assert line.text() == str(tmp_path / "lab" / "photographs")
+
+
+def test_a_title_without_room_ends_in_dots_and_is_whole_in_the_tooltip(qtbot, monkeypatch):
+    shown = []
+    monkeypatch.setattr(QToolTip, "showText", lambda place, words, widget: shown.append(words))
+    editor = ChoiceEditor(["ce", "b"], ["Cross-entropy (CE)", "B"])
+    qtbot.addWidget(editor)
+    editor.resize(editor.fontMetrics().horizontalAdvance("Cross-entropy") + 30, 30)
+    editor.show()
+    ask = QHelpEvent(QEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5))
+    QApplication.sendEvent(editor, ask)
+    assert editor.written().endswith("…")
+    assert shown == ["Cross-entropy (CE)"]
+    before = editor.grab().toImage()
+    editor.resize(400, 30)
+    assert editor.written() == "Cross-entropy (CE)"
+    assert before != editor.grab().toImage()
+    QApplication.sendEvent(editor, ask)
+    assert len(shown) == 1

@@ -84,6 +84,20 @@ def test_an_empty_workspace_opens_with_cards_docks_and_an_empty_list(window, ses
     assert window.pages.currentWidget().accessibleName() == "setup"
 
 
+def test_the_start_cards_go_once_images_were_chosen_and_come_back_when_asked_for(window, session, tmp_path):
+    session.data_chosen.emit()
+    assert not window.welcome.isVisible()
+    window.show_page("train")
+    window.show_page("setup")
+    assert not window.welcome.isVisible()
+    window.commands["view.welcome"].trigger()
+    assert window.welcome.isVisible()
+    (tmp_path / "images" / "class").mkdir(parents=True)
+    (tmp_path / "images" / "class" / "one.png").write_bytes(b"")
+    window.opening.offer(tmp_path / "images")
+    assert not window.welcome.isVisible()
+
+
 def test_the_first_paint_is_said_once(qtbot, session):
     window = MainWindow(session)
     qtbot.addWidget(window)
@@ -114,7 +128,7 @@ def test_tab_goes_through_the_regions_in_reading_order(qtbot, with_inspector):
     window = with_inspector
     regions = (window.rail, window.runs, window.inspector, window.activity)
     window.activateWindow()
-    window.rail.findChildren(QAbstractButton)[0].setFocus()
+    next(button for button in window.rail.findChildren(QAbstractButton) if button.isVisible()).setFocus()
     met = []
     for _ in range(60):
         focused = QApplication.focusWidget()

@@ -34,8 +34,8 @@ def test_the_last_value_and_the_course_of_a_chart(title, values, expected):
 def test_parts_of_a_step_say_the_whole_step_and_the_wait():
     cost = StepCost({"batch/feed_wait": 0.002, "system/forward": 0.018}, "", "")
     value, course = figures_of(BY_TITLE["Parts of a step, ms"], {}, cost)
-    assert value == "20\u2009ms"
-    assert course == "wait for data 2\u2009ms, 10 % of a step"
+    assert value == "20\u202fms"
+    assert course == "wait for data 2\u202fms, 10 % of a step"
     assert figures_of(BY_TITLE["Parts of a step, ms"], {}, None) == ("", "")
 
 

@@ -34,4 +34,6 @@ def test_the_table_of_a_plot(qtbot):
 
 
 def test_axes(qtbot):
-    assert number_axes()["left"].tickStrings([-16.0, 0.0], 1.0, 2.0) == ["−16", "0"]
+    axes = number_axes("right")
+    for side in ("left", "right"):
+        assert axes[side].tickStrings([-16.0, 0.0], 1.0, 2.0) == ["−16", "0"]

@@ -3,11 +3,12 @@
 from threading import Event
 
 import pytest
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from tests.waits import HANG
 from workbench.ui.page_stack import LOOK_EVERY, NARROWEST, PageStack
+from workbench.ui.tab_order import order_regions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -106,3 +107,53 @@ def test_a_page_that_reads_for_long_is_painted_before_its_answer(stack, qtbot, s
     assert session.reading
     may_end.set()
     task.join(HANG)
+
+
+class Buttons(PageStack):
+    """Pages of two buttons each."""
+
+    def make(self, info):
+        page = QWidget()
+        column = QVBoxLayout(page)
+        for number in range(2):
+            column.addWidget(QPushButton(f"{info.name} {number}"))
+        return page
+
+
+@pytest.fixture
+def beside(qtbot, session):
+    """A stack with two pages, and a button outside it."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    stack = Buttons(session)
+    column = QVBoxLayout(window)
+    column.addWidget(QPushButton("Outside"))
+    column.addWidget(stack)
+    for name in ("train", "setup"):
+        stack.page(name)
+    order_regions([window])
+    stack.show_page("setup")
+    window.show()
+    window.activateWindow()
+    yield stack
+    window.close()
+
+
+def words(widget):
+    return widget.text() if isinstance(widget, QPushButton) else widget.accessibleName()
+
+
+def test_a_page_shown_by_a_button_of_another_gets_the_focus_and_none_of_its_buttons(beside, qtbot):
+    window = beside.window()
+    beside.page("setup").findChildren(QPushButton)[1].setFocus()
+    beside.show_page("train")
+    assert words(window.focusWidget()) == "Train", "Enter or Space must press nothing here"
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+    assert words(window.focusWidget()) == "train 0"
+
+
+def test_a_button_outside_the_pages_keeps_the_focus(beside):
+    window = beside.window()
+    next(button for button in window.findChildren(QPushButton) if button.text() == "Outside").setFocus()
+    beside.show_page("train")
+    assert words(window.focusWidget()) == "Outside"

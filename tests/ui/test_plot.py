@@ -202,11 +202,14 @@ def test_log_scale_and_smoothing_from_the_menu(plot):
 
 
 def test_a_point_that_no_line_reaches_is_a_dot(plot):
+    plot.set_smoothing(0.6)
     plot.append("probe/ce", [10], [3.0])
     plot.append("probe/spce", [10, 20, 30, 40], [1.0, NAN, 2.0, 3.0])
     plot.redraw()
     alone, some = (plot.canvas.lines[name].raw.scatter.data for name in ("probe/ce", "probe/spce"))
     assert alone["size"].tolist() == [5]
+    dot = plot.canvas.lines["probe/ce"].raw.opts["symbolBrush"]
+    assert dot.name().upper() == "#0072B2", "in full colour: a smoothed curve has no line there to be seen"
     assert dict(zip(some["x"].tolist(), some["size"].tolist(), strict=True)) == {10: 5, 20: 0, 30: 0, 40: 0}
 
 

@@ -5,10 +5,13 @@ import csv
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tests.ui.browsed import at_rest, open_trained
+from workbench.ui.pages.retrieval.result import BIG, SMALL
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import head_width
+from workbench.ui.widgets.scrolled import Scrolled
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
@@ -81,3 +84,18 @@ def test_a_drag_over_the_histograms_filters_the_list_and_the_chip_clears_it(page
     similarity.chip.click()
     assert len(page.browsing.listing) == everything
     assert not similarity.chip.isVisible()
+
+
+@pytest.mark.parametrize("width", [700, 360])
+def test_the_query_is_whole_where_the_page_is_narrow(page, qtbot, width):
+    qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
+    result = page.result
+    result.setParent(None)
+    result.resize(width, 560)
+    result.show()
+    QApplication.processEvents()
+    (outer,) = (area for area in result.findChildren(Scrolled) if area.parentWidget() is result)
+    assert outer.horizontalScrollBar().maximum() == 0, "nothing is cut at the right"
+    assert result.picture.width() == (BIG if width == 700 else SMALL)
+    assert max(result.picture.pixmap().width(), result.picture.pixmap().height()) <= result.picture.width()
+    result.deleteLater()

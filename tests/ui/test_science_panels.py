@@ -1,23 +1,30 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
 import sys
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
+from workbench.evaluation.health import Alarm
 from workbench.jobs import processes
+from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
+from workbench.ui import theme
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
+from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
+from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first, in_decimals, ticks
 from workbench.ui.pages.train.page import TrainPage
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
@@ -34,6 +41,18 @@ def run(session, workspace):
     stored = store_run(workspace, LABELS, embeddings=tables)
     session.show_run(stored.run_id)
     return stored
+
+
+class Written(QPainter):
+    """Keeps the words that it draws."""
+
+    def __init__(self, words):
+        self.words, self.sheet = words, QPixmap(300, 160)
+        super().__init__(self.sheet)
+
+    def drawText(self, *given):  # noqa: N802  Qt's way of naming
+        self.words.append(given[-1])
+        super().drawText(*given)
 
 
 def shown(qtbot, widget):
@@ -234,6 +253,60 @@ def test_the_geometry_of_all_epochs_is_shown(qtbot, session, workspace, run):
     assert panel.tiles.hub.number.text() == f"{last['largest_hub']:.3g}"
     session.show_run(None)
     assert panel.watched is None
+
+
+@pytest.mark.parametrize(("count", "rows"), [(4, [4]), (5, [3, 2]), (6, [3, 3]), (7, [4, 3])])
+def test_no_alarm_stands_alone_in_a_row_and_warnings_are_bold(qtbot, session, run, monkeypatch, count, rows):
+    alarms = [Alarm("note", f"Note {number}", "Some words.") for number in range(count)]
+    monkeypatch.setattr(Watched, "alarms", lambda watched, at: list(alarms))
+    session.theme.apply()
+    panel = shown(qtbot, GeometryPanel(session))
+    qtbot.waitUntil(lambda: panel.watched is not None)
+    qtbot.deliver()
+    tops = Counter(card.y() for card in panel.cards if card.isVisible())
+    assert [tops[y] for y in sorted(tops)] == rows
+    assert panel.cards[0].title.font().bold() or panel.cards[0].title.fontInfo().weight() >= 600
+
+
+def test_the_words_beside_a_first_point_do_not_lie_on_their_line():
+    box, size = QRectF(0, 0, 300, 100), QSizeF(60, 14)
+    for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+        start = QPointF(150, 50)
+        end = start + QPointF(40 * np.cos(turn), 40 * np.sin(turn))
+        place = beside_first([start, end], size, box)
+        assert box.contains(place)
+        assert not place.contains(start)
+        assert not any(place.contains(start + part * (end - start)) for part in np.linspace(0, 1, 50)), turn
+    shallow = [QPointF(292, 92), QPointF(0, 0)]  # in the corner of the axes, nearly along the words
+    corner = beside_first(shallow, size, box)
+    assert box.contains(corner)
+    way = shallow[1] - shallow[0]
+    assert not any(corner.contains(shallow[0] + part * way) for part in np.linspace(0, 1, 200))
+
+
+def test_an_axis_of_epochs_has_whole_numbers_and_every_axis_equally_many_decimals():
+    assert in_decimals(ticks(0, 2, whole=True)) == ["0", "1", "2"]
+    assert in_decimals(ticks(-2.6, -0.4)) == ["−2.5", "−2.0", "−1.5", "−1.0", "−0.5"]
+    plot, drawn = LinesPlot("Effective rank", "epoch"), []
+    plot.show_lines([Line("this run", np.array([0.0, 1.0, 2.0]), np.array([50.0, 40.0, 35.0]), POSITIVE)])
+    painter = Written(drawn)
+    plot.paint(painter, QRectF(0, 0, 300, 160), theme.LIGHT)
+    painter.end()
+    assert {"0", "1", "2"} <= set(drawn)
+    assert "0.5" not in drawn
+
+
+def test_the_rows_of_the_classes_have_room_for_names_and_tell_the_whole_name(qtbot):
+    names = [f"a class with a long name, number {number:02}" for number in range(30)]
+    plot = shown(qtbot, ClassesPlot())
+    plot.resize(400, 100)
+    table = np.array([[0.01 * number for number in range(30)], [0.5] * 30])
+    plot.show_classes([0, 1], names, table, set())
+    picture = plot.picture
+    assert picture.minimumHeight() / 20 >= picture.fontMetrics().height() * 11 / 13 - 1, "the worst 20 are shown"
+    row = plot.rows()[1][0]
+    assert plot.words_at(QPointF(10, 10)) == f"{row}: MAP@R {plot.rows()[1][1]:.1f} at epoch 0, 50.0 at epoch 1 %"
+    assert plot.words_at(QPointF(10, picture.height() - 2)) == "", "below the rows are the epochs"
 
 
 def test_what_has_no_room_scrolls_and_is_not_cut(qtbot, session, run):

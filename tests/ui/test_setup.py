@@ -14,6 +14,7 @@ from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
+from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.pages.setup import preflight as preflights
 from workbench.ui.pages.setup.fields import GROUPS
@@ -167,7 +168,9 @@ def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence)
     assert row(page, path).error.isVisibleTo(page)
     assert not page.start.isEnabled()
     assert sentence in page.start.toolTip()
-    assert sentence in page.beside.trouble.text()
+    fields = {path: field for heading in GROUPS for path, field in page.draft.fields(heading).items()}
+    title = title_of(path, fields[path])
+    assert page.beside.trouble.text() == f"1 field must be changed: {title}.", "the sentence itself is at the field"
     assert not page.beside.save.isEnabled()
     page.undo.click()
     assert page.start.isEnabled()
@@ -179,7 +182,7 @@ def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
     typed(page, "loss.dropout", "-3")
     assert row(page, "training.lr").error_text()
     assert row(page, "loss.dropout").error_text()
-    assert "And 1 more." in page.beside.trouble.text()
+    assert page.beside.trouble.text() == "2 fields must be changed: Dropout, Learning rate."
     page.beside.show_trouble.click()
     assert page.groups.focusWidget() is row(page, "loss.dropout").widget
 
@@ -374,7 +377,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
-    assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12 MB)")
+    assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12\u202fMB)")
     assert page.card.facts["Speed"].text().endswith("; limited by the network")
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
@@ -468,6 +471,9 @@ def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qt
     typed(page, "embedding.dim", "0")
     qtbot.waitUntil(lambda: page.card.problem.isVisible())
     assert row(page, "embedding.dim").error_text() == "The size does not fit. Take 10."
+    size = "Embedding size"
+    said = [page.card.problem.text(), page.beside.trouble.text()]
+    assert said == [f"Preflight stopped. The reason is at the field {size}.", f"1 field must be changed: {size}."]
     assert not page.start.isEnabled()
     looked.problem = None
     page.card.check.click()
@@ -487,6 +493,18 @@ def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, sessio
     page.groups.edited.emit("dataset.folder", str(tmp_path))
     assert row(page, "dataset.folder").error_text() == ""
     assert page.start.isEnabled()
+
+
+def test_the_start_cards_are_told_when_a_folder_is_chosen(page, session, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(session), "busy", True)
+    chosen = []
+    session.data_chosen.connect(lambda: chosen.append(True))
+    choose(page, "dataset.name", "folder")
+    page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
+    page.groups.edited.emit("dataset.image_size", 48)
+    assert not chosen
+    page.groups.edited.emit("dataset.folder", str(tmp_path))
+    assert chosen
 
 
 def test_preflight_is_taken_up_when_the_run_has_ended(page, session, looked, qtbot, monkeypatch):
@@ -616,3 +634,33 @@ def test_the_contents_count_what_is_changed_and_wrong_and_lead_there(page):
     assert said["Essentials"] == "Essentials: 1 changed, 1 wrong"
     page.contents.lines["Evaluation"].click()
     assert page.groups.row("evaluation.probe_size").isVisibleTo(page)
+
+
+def marked(page):
+    return [heading for heading, line in page.contents.lines.items() if line.property("current")]
+
+
+def test_the_contents_mark_the_heading_that_is_seen(page, qtbot):
+    page.resize(1200, 420)
+    page.groups.unfold.setChecked(True)
+    bar = page.groups.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 400)
+    assert marked(page) == ["Essentials"]
+    for heading in ("Training", "Evaluation", "Run", "Essentials"):
+        page.contents.lines[heading].click()
+        assert marked(page) == [heading], "also where the form ends before it is at the top"
+    bar.setValue(bar.maximum())
+    assert marked(page) == ["Evaluation"]
+    page.undo_edit()
+    assert marked(page) == ["Evaluation"], "an edit does not move the view"
+    bar.setValue(0)
+    assert marked(page) == ["Essentials"]
+    line = page.contents.lines["Essentials"]
+    assert line.accessibleDescription() == "Shown now"
+
+
+def test_no_line_breaks_between_a_number_and_its_unit(page, qtbot):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    assert page.card.facts["Images"].text().endswith("(0.12\u202fMB)")
+    for words in (value.text() for value in page.card.facts.values()):
+        assert "\u2009" not in words, "a line may break there"

@@ -26,7 +26,10 @@ def test_wrong_fields_are_counted_in_the_order_of_the_form(draft):
     verdict = judged(draft, None)
     assert verdict.config is verdict.ready is None
     assert verdict.bad_paths == ["embedding.dim", "training.epochs"]
-    assert verdict.trouble == f"{verdict.reasons[0]} And 1 more."
+    assert verdict.trouble == "2 fields must be changed: Embedding size, Epochs."
+    draft.set("training.batch_size", 0)
+    draft.set("training.lr", "fast")
+    assert judged(draft, None).trouble.startswith("4 fields must be changed: Embedding size, Epochs, Batch and 1 more.")
 
 
 def test_a_config_whose_data_is_not_there_can_be_saved_but_not_started(draft, tmp_path):
@@ -35,7 +38,8 @@ def test_a_config_whose_data_is_not_there_can_be_saved_but_not_started(draft, tm
     verdict = judged(draft, None)
     assert verdict.config is not None
     assert verdict.ready is None
-    assert "There is no" in verdict.trouble
+    assert "There is no" in verdict.reasons[0]
+    assert verdict.trouble == "1 field must be changed: Folder or archive."
 
 
 def test_what_preflight_refused_counts_while_the_config_is_the_same(draft):

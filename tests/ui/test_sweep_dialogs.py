@@ -74,7 +74,7 @@ def test_a_sweep_is_typed_and_started(qtbot, session, dialog, started):
     assert dialog.trials.value() == 3
     assert dialog.warning.isVisible(), "there are no held-out classes"
     dialog.take_preflight(SimpleNamespace(seconds=100.0, device="CPU"))
-    assert "about 10\u2009min 0\u2009s on CPU" in dialog.summary.text()
+    assert "about 10\u202fmin 0\u202fs on CPU" in dialog.summary.text()
     qtbot.mouseClick(dialog.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(notices))
     assert notices == ["Sweep 1 is started. It continues when this window is closed."]

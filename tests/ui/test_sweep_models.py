@@ -59,7 +59,7 @@ def test_a_draft_checks_every_trial_and_says_the_cost(draft):
     assert (plan.trials, plan.runs, plan.source) == (2, 6, "")
     assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs. Their time is known once")
     draft.preflight = SimpleNamespace(seconds=60.0, device="CPU")
-    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs, about 6\u2009min 0\u2009s on CPU, if all")
+    assert draft.cost(plan).startswith("2 trials × 3 runs per trial = 6 runs, about 6\u202fmin 0\u202fs on CPU, if all")
     wrong = draft.check(entered("training.lr=0.1,200"), quiet)
     assert wrong.plan is None
     assert wrong.others(()) == "training.lr: 200: Must be 100 or less."

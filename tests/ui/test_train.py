@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from workbench.config import RunConfig
@@ -16,7 +16,10 @@ from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
-from workbench.ui.pages.train.page import NEVER, NOT_YET
+from workbench.ui.pages.train.page import NEVER, NOT_YET, READ_AFTER
+from workbench.ui.pages.train.system import SystemPanel
+from workbench.ui.rail import Rail
+from workbench.ui.run_activity import RunActivity
 from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
@@ -86,7 +89,7 @@ def test_the_header_reflects_the_row_of_the_run(page, session, work, qtbot):
     assert page.header.state.text() == "Running: Training"
     assert page.header.epoch.text() == "Epoch 1 / 10"
     shown = [
-        tile.accessibleName().replace("\u2009", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
+        tile.accessibleName().replace("\u202f", " ") for tile in (page.tiles.time, page.tiles.speed, page.tiles.memory)
     ]
     assert shown == ["Time left: 2 min 10 s", "Speed: 1,234 img/s", "Memory: 700 MB"]
     assert page.header.bar.value() == 250
@@ -106,7 +109,7 @@ def test_no_time_is_told_before_it_is_known_and_an_ended_run_says_what_it_took(p
     run = session.run()
     page.tiles.show_run(dataclasses.replace(run, status="done", seconds=130.0))
     assert page.tiles.time.caption.text() == "Time"
-    assert page.tiles.time.number.text() == "2\u2009min 10\u2009s"
+    assert page.tiles.time.number.text() == "2\u202fmin 10\u202fs"
 
 
 def test_a_queued_run_says_why_it_cannot_be_paused(page, session, work):
@@ -164,6 +167,38 @@ def test_pause_continue_and_stop_reach_the_control(page, session, work):
     assert not page.header.stop.isEnabled()
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [("stop", "Stopping after this epoch"), ("interrupt", "Stopping now"), ("stop_now", "Stopping now")],
+)
+def test_a_run_that_was_asked_to_stop_says_so_whatever_it_does(page, session, work, qtbot, how, words):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    lines = RunActivity(session)
+    getattr(work.control, how)()
+    work.say(Status("Evaluating"))
+    session.follower.look()
+    assert page.header.state.text() == f"{words}: Evaluating"
+    assert not page.header.stop.isEnabled()
+    assert page.header.pause.isEnabled() == (how == "stop")
+    qtbot.waitUntil(lambda: session.activity.newest_working.now.text == f"{words}: Evaluating")
+    lines.deleteLater()
+
+
+def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_of_the_run(page, session, work):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    rail = Rail(session, [])
+    page.header.stop.setFocus()
+    page.header.stop.click()
+    assert not page.header.stop.isEnabled()
+    assert page.window().focusWidget() is page, "Enter or Space must press nothing here"
+    assert rail.run.text().endswith(": stopping after this epoch, epoch 1 / 10")
+    page.header.end.setFocus()
+    page.header.show_run(session.run(), work.control, can_resume=False)
+    assert page.window().focusWidget() is page.header.end, "it can still be pressed"
+
+
 def test_ending_is_asked_of_the_window(page, session, work):
     work.say(Status("Training"))
     session.show_run(work.run_id)
@@ -196,7 +231,8 @@ def test_trouble_is_named_marked_and_answered(page, session, work, qtbot, words,
     assert obeyed(work.control)
     assert not page.banner.isVisible(), "answered: it goes at once"
     work.say(Resumed())
-    qtbot.waitUntil(lambda: page.header.state.text() == "Running: Training")
+    expected = "Stopping now: Training" if words == "Stop and keep" else "Running: Training"
+    qtbot.waitUntil(lambda: page.header.state.text() == expected)
     assert page.curves.batch.marks(), "the mark stays"
 
 
@@ -349,6 +385,15 @@ def test_the_table_of_epochs_is_folded_until_it_is_asked_for(page, session, work
     assert session.preferences.flag("train/table")
 
 
+def test_smoothing_and_axis_are_offered_where_curves_are(page, session, work):
+    session.show_run(work.run_id)
+    offered = []
+    for view in (page.curves, page.anatomy, page.method, page.geometry_panel, page.system):
+        page.views.setCurrentWidget(view)
+        offered.append(page.options.isVisible())
+    assert offered == [True, True, False, False, True]
+
+
 def test_the_method_tab_is_there_while_pictures_may_come(page, session, work):
     session.show_run(work.run_id)
     place = page.views.indexOf(page.method)
@@ -367,11 +412,46 @@ def test_the_system_tab_says_what_bounds_a_run(page, session, work, qtbot):
     assert page.system.verdict.text() == "The first steps are being timed."
     work.say(*(Scalar(name, 10, value) for name, value in times.items()))
     qtbot.waitUntil(lambda: "the data feed" in page.system.verdict.text())
-    assert "Wait for data 30\u2009ms" in page.system.bar.accessibleName()
+    assert "Wait for data 30\u202fms" in page.system.bar.accessibleName()
     qtbot.waitUntil(lambda: len(page.system.plots) == 2)
     memory, parts = page.system.plots
     assert memory.curves["system/memory"].values.tolist() == [1.0]
     assert parts.curves["system/backward"].values.tolist() == [40.0]
+
+
+def test_the_charts_of_a_run_without_a_gpu_are_all_in_sight(session, qtbot):
+    panel = SystemPanel()
+    qtbot.addWidget(panel)
+    panel.resize(1000, 560)
+    panel.show()
+    panel.add([(f"system/{name}", 10, 0.5) for name in ("processor", "memory", "forward")])
+    panel.refresh()
+    qtbot.waitUntil(lambda: len(panel.plots) == 3)
+    panel.widget().layout().activate()
+    QApplication.processEvents()
+    assert panel.verticalScrollBar().maximum() == 0
+
+
+def test_numbers_that_come_without_a_break_are_read_meanwhile(page, session, work, qtbot):
+    """News comes four times a second: the tab, the sentences and the loss must not wait for a moment without any."""
+    session.show_run(work.run_id)
+    page.views.setCurrentWidget(page.system)
+    steps = []
+
+    def tell():
+        steps.append(len(steps) + 1)
+        session.scalars_arrived.emit([("batch/loss", steps[-1], 1 / steps[-1]), ("system/forward", steps[-1], 0.02)])
+
+    def read():
+        return page.system.verdict.text().startswith("Bound by: the network")
+
+    news = QTimer(page, interval=READ_AFTER // 6)
+    news.timeout.connect(tell)
+    news.start()
+    qtbot.waitUntil(lambda: read() or len(steps) > 40)
+    news.stop()
+    assert read()
+    assert page.tiles.loss.number.text() != "–"
 
 
 def test_the_system_tab_has_eight_charts_of_a_run_on_a_gpu_with_their_limits(page, session, work, qtbot):
@@ -403,7 +483,7 @@ def test_curves_stand_over_steps_epochs_or_time_and_the_choice_is_kept(page, ses
     assert page.curves.retrieval.x_title in ("epoch", "time, s")
     assert session.preferences.text("train/axis") == "time"
     page.curves.batch.show_values(5.1)
-    assert page.curves.batch.read_out.text().startswith("step 10 · 5\u2009s")
+    assert page.curves.batch.read_out.text().startswith("step 10 · 5\u202fs")
 
 
 def test_evaluations_become_points_per_epoch(page):

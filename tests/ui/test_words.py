@@ -139,7 +139,18 @@ def test_a_place_below_the_home_folder_is_told_short(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(0.0123, "12.3 ms"), (0.9996, "1 s"), (14.31, "14.3 s"), (59.99, "60 s"), (130, "2 min 10 s"), (1e-5, "0.01 ms")],
+    [
+        (0.0123, "12.3 ms"),
+        (0.9996, "1 s"),
+        (14.31, "14.3 s"),
+        (59.99, "60 s"),
+        (130, "2 min 10 s"),
+        (1e-5, "0.01 ms"),
+        (9.03e-6, "under 0.01 ms"),
+        (3.87e-4, "0.39 ms"),
+        (9.5e-5, "0.1 ms"),
+        (0, "0 ms"),
+    ],
 )
-def test_a_short_time_has_no_exponent(seconds, said):
+def test_a_short_time_has_no_exponent_and_no_digits_that_nobody_needs(seconds, said):
     assert short_time(seconds).replace(THIN, " ") == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.numerals import byte_size, megabytes, minus, significant
+from workbench.numerals import byte_size, megabytes, minus, same_decimals, significant
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,11 @@ def test_a_column_of_megabytes_has_whole_numbers():
 )  # fmt: skip
 def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, digits, said):
     assert significant(value, digits) == said
+
+
+@pytest.mark.parametrize(("numbers", "shown"), [
+    (["0", "0.05", "0.1"], ["0.00", "0.05", "0.10"]), (["−2.5", "−2", "10"], ["−2.5", "−2.0", "10.0"]),
+    (["0", "10", "20"], ["0", "10", "20"]), (["1e-07", "0.5"], ["1e-07", "0.5"]), ([], []),
+])  # fmt: skip
+def test_the_numbers_of_an_axis_have_equally_many_decimals(numbers, shown):
+    assert same_decimals(numbers) == shown

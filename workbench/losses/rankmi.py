@@ -16,6 +16,7 @@ from workbench.losses.distance_weighted import times_drawn
 from workbench.losses.pair_lists import positive_pair_list
 from workbench.losses.published import measured_on
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between, one_of
+from workbench.numerals import significant
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -200,7 +201,7 @@ class RankMI(BatchLoss[RankMIParams]):
             marks.append(Marks(title, "bars", tuple(centres.tolist()), tuple(shares.tolist())))
         v = self.statistics(centres.to(apart)).float().cpu()
         t = log(2) + F.logsigmoid(v)
-        note = f"β = {beta:.4f}{'' if self.boundary_found else ' (not found now: the last one)'}"
+        note = f"β = {significant(beta)}{'' if self.boundary_found else ' (not found now: the last one)'}"
         curves = (
             Marks("V", "line", tuple(centres.tolist()), tuple(v.tolist()), axis="right"),
             Marks("T", "dashed", tuple(centres.tolist()), tuple(t.tolist()), axis="right"),
@@ -211,7 +212,10 @@ class RankMI(BatchLoss[RankMIParams]):
         return [
             Chart("V and T over the probe's distances, share of pairs", "distance", (*marks, *curves), note),
             Chart(
-                "Bound on the Jensen-Shannon divergence, nats", "step", (over_time,), f"Now {bounds[-1]:.4f} of 1.3863."
+                "Bound on the Jensen-Shannon divergence, nats",
+                "step",
+                (over_time,),
+                f"Now {significant(bounds[-1])} of at most {significant(2 * log(2))}.",
             ),
         ]
 

@@ -20,12 +20,19 @@ if TYPE_CHECKING:
     from workbench.training.trainer import Parts
 
 READ_EVERY = 10  # steps
+READ_EARLY = (2, 5)  # steps that are read and timed, too: of slow steps ten take minutes
+READ_AFTER = 1.0  # seconds after which the losses are read at the next step, however slow the steps are
 FIRST = 20  # steps whose median is the scale of an ordinary loss
 FEED_WAIT = "batch/feed_wait"  # seconds per step in which the network had no batch
 SYSTEM = "system/"  # prefix of the costs of a run: seconds of the parts of a step, bytes of memory
 LOAD_EVERY = 1.0  # seconds between two measurements of the machine's load
 Batch = tuple[Tensor, Tensor]
 EXPLODED = 1000.0  # times that scale
+
+
+def is_told(step: int) -> bool:
+    """Whether what a step cost is told: the same steps whether or not a run was paused or interrupted."""
+    return step % READ_EVERY == 0 or step in READ_EARLY
 
 
 class Meter:
@@ -47,7 +54,7 @@ class Meter:
         self._lap: float | None = None  # when its last part ended; None if the step is not timed
         self._probed = 0.0  # seconds since they were last emitted
         self._peak = 0  # bytes that were emitted last
-        self._begun = self._loaded = perf_counter()  # when training began, and the load was measured last
+        self._begun = self._loaded = self._read_at = perf_counter()  # training began; load and losses were read last
         self._load: MachineLoad | None = None  # from the first measurement on
         self.restart_clock()
 
@@ -66,13 +73,13 @@ class Meter:
             self._waited += perf_counter() - since
             self._waits += 1
             self._lap = None
-            if (self._parts.step + 1) % READ_EVERY == 0:  # these steps wait for the GPU anyway
+            if is_told(self._parts.step + 1):  # these steps wait for the GPU anyway
                 wait_for(self._parts.device)
                 self._lap = perf_counter()
             yield batch
 
     def lap(self, part: str) -> None:
-        """A part of the step has ended: "forward", "loss", "backward" or "optimiser". Every tenth step is timed."""
+        """A part of the step has ended: "forward", "loss", "backward" or "optimiser". Steps of `is_told` are timed."""
         if self._lap is not None:
             wait_for(self._parts.device)
             now = perf_counter()
@@ -89,9 +96,11 @@ class Meter:
         self._unread.append(value)
         self._images += images
         self._steps += 1
-        if self._parts.step % READ_EVERY == 0:
+        if is_told(self._parts.step):
             self.read()
             self._tell_rate()
+        elif perf_counter() - self._read_at > READ_AFTER:
+            self.read()
 
     def end_epoch(self) -> None:
         """Emit what was not emitted yet, and the learning rate."""
@@ -106,7 +115,6 @@ class Meter:
             self._emit(self._progress())
 
     def _tell_rate(self) -> None:
-        """At the same steps whether or not the run was paused or interrupted between them."""
         self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
         if self._waits:
             self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))
@@ -138,7 +146,7 @@ class Meter:
         if not self._unread:
             return
         values = torch.stack(self._unread).float().tolist()  # the only place that waits for a GPU
-        step = self._parts.step
+        step, self._read_at = self._parts.step, perf_counter()
         first = step - len(values) + 1
         self._unread.clear()
         for at, value in enumerate(values, start=first):

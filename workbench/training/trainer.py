@@ -160,7 +160,5 @@ def train_step(
 
 def stand_still(control: Control, emit: Emit, meter: Meter) -> None:
     """Emit what was measured so far, then `wait_if_asked`; restarts the clock after a wait."""
-    if control.paused:
-        meter.read()
-    if wait_if_asked(control, emit):
+    if wait_if_asked(control, emit, meter.read):
         meter.restart_clock()

@@ -67,6 +67,7 @@ class MainWindow(QMainWindow):
         self._after_paint.timeout.connect(session.read_places)
         self._ready = InTurns(session, self)
         self._first_paint_seen = False
+        self._begun = False  # whether the user has chosen the images of a first run
         self._ordering = QTimer(self, singleShot=True, interval=0)  # once for all rows and pages of a turn
         self._ordering.timeout.connect(self._order_stops)
         self._build()
@@ -133,6 +134,7 @@ class MainWindow(QMainWindow):
         session.settled.connect(self.message.settle)
         session.run_changed.connect(self._turn_messages)
         session.run_trashed.connect(self._tell_trashed)
+        session.data_chosen.connect(self._put_cards_away)
         session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
@@ -225,6 +227,7 @@ class MainWindow(QMainWindow):
 
     def _workspace_shown(self) -> None:
         workspace = self.session.workspace
+        self._begun = False
         self.message.clear()
         self.setWindowTitle(f"{workspace.path.name} - Workbench")
         if workspace.read_only:
@@ -239,8 +242,13 @@ class MainWindow(QMainWindow):
     # Start cards, messages, dialogs
 
     def _adapt_welcome(self) -> None:
-        wanted = not self.session.runs() and not self.session.preferences.flag("welcome/hidden")
+        wanted = not (self.session.runs() or self._begun or self.session.preferences.flag("welcome/hidden"))
         self.welcome.setVisible(wanted and self.session.page == "setup")
+
+    def _put_cards_away(self) -> None:
+        """The user has begun: the cards come back with another workspace, or when they are asked for."""
+        self._begun = True
+        self._adapt_welcome()
 
     def _hide_welcome(self) -> None:
         self.session.preferences.set_flag("welcome/hidden", True)
@@ -248,6 +256,7 @@ class MainWindow(QMainWindow):
 
     def _show_welcome(self) -> None:
         self.session.preferences.set_flag("welcome/hidden", False)
+        self._begun = False
         self.session.show_page("setup")
         self.welcome.show()
 

@@ -74,6 +74,7 @@ class Opening(QObject):
             return
         if offering.holds_images(path):
             self._session.preferences.remember("data", path)
+            self._session.data_chosen.emit()
         self._session.config_offered.emit(proposal.config)
         if proposal.reasons:
             self._session.config_explained.emit(proposal.reasons)

@@ -7,6 +7,7 @@ from time import monotonic
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from workbench.ui import tab_order
 from workbench.ui.session import Session
 
 NARROWEST = 640  # px
@@ -63,6 +64,8 @@ class PageStack(QStackedWidget):
             info = self._infos[name]
             page = self.make(info)
             page.setMinimumWidth(NARROWEST)  # otherwise a long caption would resize the docks and the window
+            page.setProperty(tab_order.START, True)
+            page.setAccessibleName(page.accessibleName() or info.title)
             self._pages[name] = page
             self.addWidget(page)
             self.made.emit(name, page)
@@ -77,12 +80,18 @@ class PageStack(QStackedWidget):
         """Bring a page to the front.
 
         Drawn once the layouts are settled: a plot that hides has Qt draw the whole window before, and then again. A
-        page that reads what it shows is drawn when it has that, or after LONGEST.
+        page that reads what it shows is drawn when it has that, or after LONGEST. The focus goes from the page before
+        to this one: Qt would give it to the next button, which may be one that ends a run.
         """
         page = self.page(name)
         self._session.theme.dress_now(page)
+        focused = self.window().focusWidget()
+        inside = focused is None or focused is self or self.isAncestorOf(focused)
         self.setUpdatesEnabled(False)
-        self.setCurrentWidget(page)
+        if page is not self.currentWidget():
+            self.setCurrentWidget(page)
+            if inside:
+                page.setFocus()
         self._until = monotonic() + LONGEST
         self._read = False
         self._look.start()

@@ -11,7 +11,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import BESIDE
 from workbench.ui.widgets.epoch_chooser import EpochChooser
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.words import epoch_at_work, state_word
+from workbench.ui.words import epoch_at_work, work_word
 
 
 class Rail(QToolBar):
@@ -62,4 +62,4 @@ class Rail(QToolBar):
         dot.fill(theme.run_colour(run.colour))
         self._dot.setPixmap(dot)
         epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
-        self.run.setText(f"{run.name}: {state_word(run.status).lower()}{epoch}")
+        self.run.setText(f"{run.name}: {work_word(run, self._session.control(run.id)).lower()}{epoch}")

@@ -112,6 +112,7 @@ class RunActions(QObject):
         control = self._session.shown_control()
         if control is not None:
             control.stop()
+            self._session.runs_changed.emit()  # every place that names its state says that it is being ended
 
     def _end(self) -> None:
         if self._session.run_id is not None:

@@ -4,9 +4,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
+from workbench.control import Control
 from workbench.ui.activity import ActivityItem, Progressed
 from workbench.ui.session import Session
-from workbench.ui.words import state_word
+from workbench.ui.words import state_word, work_word
 from workbench.workspace.rows import Run
 
 
@@ -37,7 +38,7 @@ class RunActivity(QObject):
 
     def _tell(self, item: ActivityItem, run: Run) -> None:
         left = None if run.status == "waiting" else run.seconds_left or None
-        progress = Progressed(run.done, run.total, _words(run), left)
+        progress = Progressed(run.done, run.total, _words(run, self._session.control(run.id)), left)
         if self._told.get(run.id) != progress:
             self._told[run.id] = progress
             item.progress(progress.done, progress.total, progress.text, progress.seconds_left)
@@ -63,7 +64,10 @@ class RunActivity(QObject):
         self._told.clear()
 
 
-def _words(run: Run) -> str:
+def _words(run: Run, control: Control | None) -> str:
+    word = work_word(run, control)
+    if word != state_word(run.status):  # it is being ended
+        return f"{word}: {run.phase}" if run.phase else word
     if run.status == "waiting":
         return f"Paused: {run.problem.removesuffix('.')}" if run.problem else "Paused"
-    return run.phase or state_word(run.status)
+    return run.phase or word

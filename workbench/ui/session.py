@@ -57,6 +57,7 @@ class Session(Shown):
     catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
     page_asked = Signal(str)  # one of PAGES
+    data_chosen = Signal()  # images for the next run: the start cards are not needed any more
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     config_explained = Signal(object)  # dict[str, str]: why the config that was just offered has its values, by field
     report_offered = Signal(object)  # ReportOffer for the Report page, which is there: see ui/report_offer.py
@@ -289,6 +290,7 @@ class Session(Shown):
             control.stop_now()
         else:
             self.queue.end(run_id)
+        self.runs_changed.emit()  # every place that names its state says that it is being ended
 
     def discard_run(self, run_id: int) -> None:
         """End a run of this window and move it to the trash with all that it trained."""

@@ -12,7 +12,7 @@ from workbench.ui.session import Session
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import Spark
-from workbench.ui.words import device_name, from_home, memory
+from workbench.ui.words import THIN, device_name, from_home, memory
 
 EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
 SPARK = (40, 14)  # px
@@ -60,7 +60,7 @@ class StatusBar(QStatusBar):
         for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "CPU")):
             if name in values:
                 self._past[name].append(values[name])
-                self.loads[name].setText(f"{title} {100 * values[name]:.0f}\u2009%")
+                self.loads[name].setText(f"{title} {100 * values[name]:.0f}{THIN}%")
                 self._sparks[name].show_values(np.array(self._past[name]))
             self.loads[name].setVisible(name in values)
             self._sparks[name].setVisible(name in values)

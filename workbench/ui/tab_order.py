@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
 
 VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
+START = "tabStart"  # property of a page that is given the focus when it is shown: Tab goes on to its first stop
 
 
 def order_regions(regions: Sequence[QWidget]) -> None:
@@ -25,7 +26,7 @@ def _chain(widgets: Sequence[QWidget]) -> None:
 
 
 def _stops(widget: QWidget) -> Iterator[QWidget]:
-    """Widgets that Tab stops at, depth first.
+    """Widgets that Tab stops at or starts from, depth first.
 
     Never asks for nextInFocusChain or focusProxy: PySide takes the answer for a child of the one that was asked, so
     that forms came to own the window, and the first row that went took every menu and layout with it.
@@ -34,7 +35,7 @@ def _stops(widget: QWidget) -> Iterator[QWidget]:
         # Handing the focus to its bar, it takes Tab past its pages.
         widget.setFocusProxy(None)  # type: ignore[arg-type]  # the stub forgets that a proxy can be taken away
         widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    elif widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.objectName() != VIEWPORT:
+    elif widget.property(START) or (widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.objectName() != VIEWPORT):
         yield widget
     for child in _in_reading_order(widget):
         yield from _stops(child)

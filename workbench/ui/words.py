@@ -1,11 +1,13 @@
 """Numbers and states in the words of the window."""
 
+import re
 from datetime import datetime
 from functools import partial
 from math import isfinite
 from pathlib import Path
 
 from workbench import numerals, progress
+from workbench.control import Control
 from workbench.files.archive_names import ENDINGS
 from workbench.workspace.numbers import words_of
 from workbench.workspace.placements import Placement
@@ -25,15 +27,34 @@ ARCHIVES = f"Archives ({' '.join(f'*{ending}' for ending in ENDINGS)});;All file
 CONFIGS = "Config (*.toml)"
 PAUSE, RESUME = "Pause", "Resume"  # also of an ended run, from its checkpoint
 STOP, STOP_NOW = "Stop after this epoch", "Stop now, keep finished epochs"
+STOPPING, STOPPING_NOW = "Stopping after this epoch", "Stopping now"  # what a run is doing that was asked to end
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
 SEARCH_RUNS = "Search name, loss, data, state"
 NO_VALUE = "–"
-THIN = "\u2009"  # between a number and its unit
+THIN = "\u202f"  # between a number and its unit: a narrow space at which no line breaks
+BYTES = re.compile(r"(?<=\d) (?=(?:[kMGT]i?)?B\b)")  # the space before the unit of a size
 
 
 def state_word(status: str) -> str:
     """ "Running" for "running"."""
     return STATES.get(status, (status.capitalize(), "", ""))[0]
+
+
+def is_ending_now(control: Control) -> bool:
+    """Whether a run was asked to end before its next step."""
+    return control.cancelled or control.kept or control.interrupted
+
+
+def work_word(run: Run, control: Control | None) -> str:
+    """What a run does, in a word or how it is being ended: "Running", "Stopping after this epoch", "Stopping now".
+
+    `control` is None for a run that this window does not steer.
+    """
+    if control is None or run.status not in ("running", "waiting"):
+        return state_word(run.status)
+    if is_ending_now(control):
+        return STOPPING_NOW
+    return STOPPING if control.stop_asked else state_word(run.status)
 
 
 def where(placement: Placement) -> str:
@@ -85,6 +106,11 @@ def percent(fraction: float | None, digits: int = 1) -> str:
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
 memory = partial(numerals.byte_size, space=THIN)  # 412,000,000 as "412 MB"
+
+
+def unbroken(text: str) -> str:
+    """The text, where no line breaks between the number and the unit of a size: "0.46 MB"."""
+    return BYTES.sub(THIN, text)
 
 
 def from_home(path: Path) -> str:

@@ -1,6 +1,7 @@
 """ICE, PSCE and its relatives, and RankMI against the papers' equations written out."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -354,5 +355,6 @@ def test_rankmi_draws_its_panel(batch):
     distances, over_time = loss.charts(batch[0].float(), batch[1])
     assert [marks.title for marks in distances.marks] == ["positives, share", "negatives, share", "V", "T", "β"]
     assert [marks.axis for marks in distances.marks] == ["left", "left", "right", "right", "left"]
-    assert distances.note.startswith("β = ")
+    assert re.fullmatch(r"β = \d(\.\d{1,3})?( \(.*\))?", distances.note), distances.note
+    assert re.fullmatch(r"Now 0(\.\d{1,4})? of at most 1\.39\.", over_time.note), "three digits"
     assert len(over_time.marks[0].y) == 2

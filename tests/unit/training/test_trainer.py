@@ -14,7 +14,7 @@ from workbench.control import Cancelled, Control
 from workbench.events import Progress, Resumed, Scalar, Waiting
 from workbench.losses.contract import Loss
 from workbench.problem import Problem
-from workbench.training import checkpoint
+from workbench.training import checkpoint, meter
 from workbench.training.feed import Feed
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts, train
@@ -77,6 +77,37 @@ def test_every_step_is_told_once_and_the_loss_falls(feed):
     assert [step for step, _ in losses] == list(range(1, EPOCHS * STEPS + 1))
     assert np.mean([value for _, value in losses[-5:]]) < np.mean([value for _, value in losses[:5]])
     assert [event for event in events if isinstance(event, Progress)][-1].done == EPOCHS * STEPS
+
+
+@pytest.mark.parametrize(("wait", "expected"), [(-1.0, [*range(1, 12)]), (3600.0, [0, 2, 2, 2, 5, 5, 5, 5, 8, 10, 10])])
+def test_losses_are_told_early_and_of_slow_steps_at_each(feed, monkeypatch, wait, expected):
+    monkeypatch.setattr(meter, "READ_AFTER", wait)
+    events, known = [], []
+
+    def count(step):
+        known.append(sum(isinstance(event, Scalar) and event.name == "batch/loss" for event in events))
+
+    run(make_parts(), feed, emit=events.append, after_step=count)
+    assert known[:11] == expected, "the end of an epoch, at step 8, tells the rest"
+
+
+def test_what_is_not_yet_told_is_told_before_a_pause(feed):
+    control, events, parts = Control(), [], make_parts()
+
+    def stand_back():  # a pause is asked for while the run leaves the processor to the window
+        if parts.step == 4 and not any(isinstance(event, Resumed) for event in events):
+            control.pause()
+
+    def listen(event):
+        events.append(event)
+        if isinstance(event, Waiting):
+            threading.Timer(0.05, control.resume).start()
+
+    control.stand_back = stand_back
+    run(parts, feed, control, listen)
+    before = events[: events.index(Waiting(""))]
+    losses = [event.step for event in before if isinstance(event, Scalar) and event.name == "batch/loss"]
+    assert losses == [1, 2, 3, 4]
 
 
 def test_stop_finishes_the_epoch(feed):

@@ -13,13 +13,14 @@ from workbench.colours import OKABE_ITO
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.curve import drawable
+from workbench.ui.widgets.curve import drawable, lone_points
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
 COLOURS = OKABE_ITO[:6]
 SEE_THROUGH = 110  # alpha, of 255: bars of two histograms overlap
+COUNTS = ("step", "epoch", "projection")  # titles of bottom axes that have whole numbers only
 SYMBOLS = {"circles": "o", "boxes": "s"}
 SWATCH = 12  # px
 LEAST_WIDTH, LEAST_PX = 220, 96  # px, width of the whole and height of the plot
@@ -41,7 +42,8 @@ class ChartView(QFrame):
         self.setProperty("card", "true")
         self.setMinimumWidth(LEAST_WIDTH)
         self._chart: Chart | None = None
-        self.plot = Drawn(axisItems=number_axes())
+        self.plot = Drawn(axisItems=number_axes("right"))
+        self.plot.hideAxis("right")
         self.plot.setMenuEnabled(False)
         self.plot.hideButtons()
         self.plot.setAccessibleName(title)
@@ -70,6 +72,7 @@ class ChartView(QFrame):
         if self.right is not None:
             self.right.clear()
         self._entries.clear()
+        self.plot.getAxis("bottom").whole = chart.x_title in COUNTS
         self.plot.setLabel("bottom", chart.x_title)
         for index, marks in enumerate(chart.marks):
             colour = QColor(theme.drawn(COLOURS[index % len(COLOURS)]))
@@ -127,7 +130,11 @@ def _items(marks: Marks, colour: QColor) -> list[Any]:
     match marks.look:
         case "line" | "dashed":
             style = Qt.PenStyle.DashLine if marks.look == "dashed" else Qt.PenStyle.SolidLine
-            return [pg.PlotDataItem(*drawable(x, y), pen=pg.mkPen(colour, width=2, style=style), connect="finite")]
+            x, y = drawable(x, y)
+            alone = lone_points(y)
+            dots = {"symbol": "o", "symbolSize": np.where(alone, SYMBOL_PX["circles"], 0), "symbolBrush": colour}
+            look: dict[str, Any] = dots | {"symbolPen": None} if alone.any() else {"symbol": None}
+            return [pg.PlotDataItem(x, y, pen=pg.mkPen(colour, width=2, style=style), connect="finite", **look)]
         case "bars":
             filled = QColor(colour)
             filled.setAlpha(SEE_THROUGH)

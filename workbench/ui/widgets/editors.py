@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QWheelEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QHelpEvent, QKeySequence, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,17 +13,23 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QToolTip,
     QWidget,
 )
 
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
+from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
 from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs
+AROUND = 4  # px that the style leaves free beside the title of a choice
 
 
 class Editor(Protocol):
@@ -123,6 +129,29 @@ class ChoiceEditor(QComboBox):
             self.addItem(str(value), value)
             index = self.count() - 1
         self.setCurrentIndex(index)
+
+    def written(self) -> str:
+        """The title as it is seen: shortened where there is no room for it."""
+        option = QStyleOptionComboBox()
+        super().initStyleOption(option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width() - AROUND
+        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option, painter = QStyleOptionComboBox(), QStylePainter(self)
+        self.initStyleOption(option)
+        option.currentText = self.written()
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Where the title is shortened, the tooltip has all of it; the help beside the field says the rest."""
+        if isinstance(event, QHelpEvent) and self.written() != self.currentText():
+            QToolTip.showText(event.globalPos(), plain_tip(self.currentText()), self)
+            return True
+        return super().event(event)
 
     def showPopup(self) -> None:
         """Open the list; one in groups with a line to search by."""

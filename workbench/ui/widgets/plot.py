@@ -27,6 +27,7 @@ from workbench.ui.widgets.plot_items import Series
 from workbench.ui.widgets.plot_legend import LegendButton, swatch
 from workbench.ui.widgets.plot_menu import PlotMenu
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+from workbench.ui.words import THIN
 
 __all__ = ["CurvePlot", "Series"]
 
@@ -347,7 +348,7 @@ class CurvePlot(QFrame):
         where = f"{self.counts} {stored:,.0f}"
         if self._across is not None:
             name, _, unit = self.x_title.partition(", ")
-            where += f" · {significant(at)}\u2009{unit}" if unit else f" · {name} {significant(at)}"
+            where += f" · {significant(at)}{THIN}{unit}" if unit else f" · {name} {significant(at)}"
         self.read_out.show_at(at, "  ".join([where, *values]))
 
     def _hide_values(self) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, WholeAxis, Zero, dress_axes, number_axes
+from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, Zero, dress_axes, number_axes
 from workbench.ui.widgets.steady_view import SteadyView
 
 SHADE = 0.15  # opacity of a filled gap
@@ -33,8 +33,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
     follows_room = False  # whether it requests no more than its minimum height
 
     def __init__(self, series: Sequence[Series], x_title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, axisItems=number_axes(WholeAxis), viewBox=SteadyView())
+        super().__init__(parent, axisItems=number_axes("right", whole=True), viewBox=SteadyView())
         self.item = self.getPlotItem()
+        self.item.hideAxis("right")  # until a series uses it
         self.item.setMenuEnabled(False)
         self.item.hideButtons()
         self.item.setLabel("bottom", x_title)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
 
-from workbench.numerals import minus
+from workbench.numerals import minus, same_decimals
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import drawable, lone_points, thinned
@@ -54,7 +54,7 @@ class Line:
     ) -> None:
         """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
-        colour = QColor(theme.drawn(self.series.colour))
+        full = colour = QColor(theme.drawn(self.series.colour))
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
@@ -66,7 +66,7 @@ class Line:
         width = BOLD if smoothed is None else FAINT
         if self._differs(self.raw, steps, values, colour.rgba(), width):
             dotted = lone_points(values) | self.series.dots
-            dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": colour, "symbolPen": None}
+            dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": full, "symbolPen": None}
             look = dots if dotted.any() else {"symbol": None}
             self.raw.setData(steps, values, pen=pg.mkPen(colour, width=width, style=style), **look)
 
@@ -132,22 +132,38 @@ class Zero(Reach):
 
 
 class NumberAxis(pg.AxisItem):
-    """An axis whose negative numbers have a minus sign, not a hyphen."""
+    """An axis whose numbers have equally many decimals, and a minus sign, not a hyphen, where they are negative.
+
+    Attributes:
+        whole: no tick between two whole numbers, for steps and epochs.
+    """
+
+    whole = False
+
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        levels: list[tuple[float, float]] = super().tickSpacing(low, high, size)
+        return [level for level in levels if level[0] >= 1 or not self.whole] or [(1, 0)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         return [minus(words) for words in super().tickStrings(values, scale, spacing)]
 
+    def generateDrawSpecs(self, painter: QPainter) -> Any:
+        specs = super().generateDrawSpecs(painter)
+        if specs is None or self.logMode:
+            return specs
+        line, lines, texts = specs
+        evened = same_decimals([words for _, _, words in texts])
+        return line, lines, [(place, how, words) for (place, how, _), words in zip(texts, evened, strict=True)]
 
-class WholeAxis(NumberAxis):
-    """An axis of steps or epochs: no tick between two whole numbers."""
 
-    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
-        return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1, 0)]
+def number_axes(*sides: str, whole: bool = False) -> dict[str, NumberAxis]:
+    """New axes, left, bottom and at more `sides`, as an argument for pyqtgraph, which shows all axes that it is given.
 
-
-def number_axes(bottom: type[NumberAxis] = NumberAxis) -> dict[str, NumberAxis]:
-    """New axes by side, as an argument for pyqtgraph, which shows all axes that it is given."""
-    return {"left": NumberAxis("left"), "bottom": bottom("bottom")}
+    `whole`: the bottom axis counts steps or epochs.
+    """
+    axes = {side: NumberAxis(side) for side in ("left", "bottom", *sides)}
+    axes["bottom"].whole = whole
+    return axes
 
 
 def dress_axes(item: pg.PlotItem, font: QFont, tokens: Tokens) -> None:

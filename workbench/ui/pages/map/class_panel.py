@@ -13,6 +13,7 @@ from workbench.ui.widgets.row_table import head_width, select_rows
 MARGIN = "Margin"
 SHOWN = ("Class", MARGIN, "Nearest class")
 SIDE = 12  # px beside the words
+WIDEST = "−0.000"  # a margin
 
 
 class ClassPanel(QWidget):
@@ -52,9 +53,10 @@ class ClassPanel(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Show every heading in full; the names share the remaining width."""
+        """Show every heading and number in full; the names share the remaining width."""
         header = self.view.horizontalHeader()
         least = {title: head_width(header, TITLES.index(title)) for title in SHOWN}
+        least[MARGIN] = max(least[MARGIN], self.view.fontMetrics().horizontalAdvance(WIDEST) + 2 * SIDE)
         spare = max(0, self.view.viewport().width() - sum(least.values()))
         names = [title for title in SHOWN if title != MARGIN]
         for title, width in least.items():

@@ -2,10 +2,11 @@
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPixmap
+from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 
 from workbench.results.explanations import Standing
+from workbench.ui import theme
 from workbench.ui.pages.retrieval.card_grid import CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
@@ -22,7 +23,8 @@ from workbench.ui.widgets.scrolled import Scrolled
 from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
-BIG = 224  # px
+BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow
+NARROW = 480  # px of this part of the page at 100% text, below which it is
 GRID_LEAST = 170  # px, minimum height: one row of cards
 LINES = 6  # of the explanation; a longer one scrolls
 AHEAD = 48  # cards made with the page: to make them when it is first shown would block the window
@@ -41,6 +43,7 @@ class Result(QWidget):
         super().__init__(parent)
         self._loader = loader
         self._sample: int | None = None  # the query, unless it is an own image or words
+        self._query = QPixmap()  # its picture, or that of an own image
         self._build()
         self._loader.ready.connect(self._pictures_came)
 
@@ -155,7 +158,7 @@ class Result(QWidget):
         self._show_asked(self.own, name, f"Compared with epoch {epoch}, by {kind}", neighbours)
         self.picture.show()
         self.picture.setAccessibleName(f"Your image {name}")
-        self.picture.setPixmap(QPixmap.fromImage(as_image(picture, BIG)))
+        self._show_picture(QPixmap.fromImage(as_image(picture, BIG)))
 
     def show_words(self, words: str, neighbours: list[Neighbour], kind: str, tower: str) -> None:
         """Show the test images that are nearest to the embedding of some words."""
@@ -168,7 +171,7 @@ class Result(QWidget):
             chip.hide()
         self.title.setText("")
         self.facts.setText(words)
-        self.picture.clear()
+        self._show_picture(QPixmap())
         self._forget_query()
         self._fill([], judged=False)
 
@@ -201,9 +204,29 @@ class Result(QWidget):
             return
         picture = self._loader.pixmap(self._sample, BIG)
         if picture is not None:
-            self.picture.setPixmap(picture)
+            self._show_picture(picture)
         else:
-            self.picture.setText(self._loader.absent(self._sample) or "…")
+            self._show_picture(QPixmap(), self._loader.absent(self._sample) or "…")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        side = SMALL if self.width() < theme.text_px(NARROW) else BIG
+        if self.picture.width() != side:
+            self.picture.setFixedSize(side, side)
+            self._show_picture(self._query, self.picture.text())
+
+    def _show_picture(self, picture: QPixmap, words: str = "") -> None:
+        """Show a picture of the query, no larger than its place; these words in place of an empty one."""
+        self._query = picture
+        if picture.isNull():
+            self.picture.setText(words)
+            return
+        side, ratio = self.picture.width(), picture.devicePixelRatio()
+        if max(picture.width(), picture.height()) > round(side * ratio):
+            whole, keep = round(side * ratio), Qt.AspectRatioMode.KeepAspectRatio
+            picture = picture.scaled(whole, whole, keep, Qt.TransformationMode.SmoothTransformation)
+            picture.setDevicePixelRatio(ratio)
+        self.picture.setPixmap(picture)
 
 
 def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:

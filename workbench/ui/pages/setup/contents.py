@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from workbench.ui.pages.setup.groups import ESSENTIALS
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, restyle
 
 WIDTH = 168  # px at 100% text
 
@@ -35,6 +35,14 @@ class Contents(QWidget):
             line.setText("   ".join([heading, *marks]))
             line.setAccessibleName(f"{heading}: {changed} changed, {wrong} wrong")
             line.setToolTip(f"{changed} changed, {wrong} wrong")
+
+    def show_current(self, heading: str) -> None:
+        """Mark the heading whose fields are at the top of what is seen."""
+        for words, line in self.lines.items():
+            if bool(line.property("current")) != (words == heading):
+                line.setProperty("current", words == heading)
+                line.setAccessibleDescription("Shown now" if words == heading else "")
+                restyle(line)
 
     def _make_lines(self, headings: list[str]) -> None:
         while self._column.count() > 1:

@@ -198,6 +198,10 @@ class Draft:
                 described[path] = {**described[path], "source": self.sources[path]}
         return described
 
+    def is_place(self, path: str) -> bool:
+        """Whether a field says where the images are."""
+        return bool(self.fields("Data").get(path, {}).get("path"))
+
     def essential(self) -> dict[str, Field]:
         """The fields that most runs need: choices, data folder, parameters of the loss, length and learning rate."""
         return essential_of({path: field for group in GROUPS for path, field in self.fields(group).items()})

@@ -19,6 +19,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
+NEAR = 12  # px below the top at which a heading counts as being there
 OFFERS = {"published": "Use the published values", "measured": "Use the values measured here"}
 
 
@@ -32,6 +33,7 @@ class FormGroups(QScrollArea):
     edited = Signal(str, object)  # path, value
     reset_asked = Signal(str)
     offer_taken = Signal(str)  # "published" or "measured"
+    heading_seen = Signal(str)  # the heading whose fields are at the top now is another one
     rows_made = Signal()  # Qt has put them at the end of the window's focus chain
 
     def __init__(self, recents: list[str], parent: QWidget | None = None) -> None:
@@ -63,6 +65,9 @@ class FormGroups(QScrollArea):
         self.setWidget(self._inside)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._inside.hide()  # until there is a draft: empty cards would look squeezed
+        self.heading = ESSENTIALS  # whose fields are at the top of what is seen
+        self.verticalScrollBar().valueChanged.connect(self._look_where)
+        self.verticalScrollBar().rangeChanged.connect(self._look_where)
 
     def _build(self) -> None:
         column = QVBoxLayout(self._inside)
@@ -210,13 +215,33 @@ class FormGroups(QScrollArea):
         if heading == ESSENTIALS:
             self.ensureWidgetVisible(self.essentials, 0, 0)
             self.verticalScrollBar().setValue(0)
+            self._see(heading)
             return
         self.search.clear()
         self.unfold.setChecked(True)
         if (layout := self._inside.layout()) is not None:
             layout.activate()
-        top = self._headings[heading].mapTo(self._inside, self._headings[heading].rect().topLeft()).y()
-        self.verticalScrollBar().setValue(top)
+        self.verticalScrollBar().setValue(self._top_of(heading))
+        self._see(heading)  # also where the form ends before it can be at the top
+
+    def _top_of(self, heading: str) -> int:
+        shown = self._headings[heading]
+        return shown.mapTo(self._inside, shown.rect().topLeft()).y()
+
+    def _look_where(self) -> None:
+        """Which heading is at the top: the last one above it, and the last of all at the end of the form."""
+        bar = self.verticalScrollBar()
+        shown = [heading for heading, words in self._headings.items() if words.isVisibleTo(self._inside)]
+        if 0 < bar.maximum() == bar.value():
+            above = [heading for heading in shown if self._top_of(heading) < bar.value() + self.viewport().height()]
+        else:
+            above = [heading for heading in shown if self._top_of(heading) <= bar.value() + NEAR]
+        self._see(above[-1] if above else ESSENTIALS)
+
+    def _see(self, heading: str) -> None:
+        if heading != self.heading:
+            self.heading = heading
+            self.heading_seen.emit(heading)
 
 
 def _parts(draft: Draft) -> dict[str, dict[str, Field]]:

@@ -87,6 +87,7 @@ class SetupPage(QWidget):
         self.chooser.edited.connect(self._take_preset)
         self.finder.looked.connect(self._mark_found)
         self.contents.chosen.connect(self.groups.show_heading)
+        self.groups.heading_seen.connect(self.contents.show_current)
         self.groups.edited.connect(self._edit)
         self.groups.reset_asked.connect(self._reset)
         self.groups.offer_taken.connect(self._take_offer)
@@ -240,6 +241,8 @@ class SetupPage(QWidget):
             if path == "dataset.name" and (said := self.finder.fill(self.draft)):
                 self.session.notify(said)
             self._refresh()
+            if value and self.draft.is_place(path) and path not in self.verdict.errors:
+                self.session.data_chosen.emit()
 
     def _reset(self, path: str) -> None:
         if self.draft is not None:
@@ -276,6 +279,7 @@ class SetupPage(QWidget):
         self.verdict = judged(self.draft, self._refused)
         self.groups.show_draft(self.draft, self.verdict.errors)
         self.contents.show_counts(self.groups.counts())
+        self.contents.show_current(self.groups.heading)
         self._show_preset()
         self.undo.setEnabled(self.draft.can_undo)
         self.redo.setEnabled(self.draft.can_redo)
@@ -330,10 +334,11 @@ class SetupPage(QWidget):
                 self._refresh()
 
     def _preflight_failed(self, problem: Problem) -> None:
-        self.card.show_problem(problem)
         if self.config is not None:
             self._refused = (self.config, problem)
             self._refresh()
+        titles = dict(zip(self.verdict.bad_paths, self.verdict.titles, strict=True))
+        self.card.show_problem(problem, titles.get(problem.field, ""))
 
     def _preflight_held(self) -> None:
         self.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)

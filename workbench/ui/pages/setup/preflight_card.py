@@ -14,7 +14,7 @@ from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, short_time
+from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, short_time, unbroken
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -108,10 +108,10 @@ class PreflightCard(Card):
         """A check is under way; the numbers of the last one stay until it is done."""
         self._say(f"{text}…", "", False)
 
-    def show_problem(self, problem: Problem) -> None:
-        """Show why the check failed."""
+    def show_problem(self, problem: Problem, field: str = "") -> None:
+        """Show why the check failed; `field` is the title of the form's field beside which that is said."""
         self.show_idle("")
-        self._say("", str(problem), True)
+        self._say("", f"Preflight stopped. The reason is at the field {field}." if field else str(problem), True)
         self.look.setVisible(True)  # the data may be what is wrong, or say why
 
     def show_result(self, result: "Preflight", titles: Mapping[str, str]) -> None:
@@ -122,7 +122,7 @@ class PreflightCard(Card):
         side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
         per_step = short_time(result.seconds_per_step)
         texts = {
-            "Images": f"{result.images:,}, {side}" + (f"; kept as {result.kept}" if result.kept else ""),
+            "Images": f"{result.images:,}, {side}" + (f"; kept as {unbroken(result.kept)}" if result.kept else ""),
             "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
             "Split": f"{result.train:,} train, {result.test:,} test",
             "Device": "\n".join([device_name(result.device), *result.gpus]),

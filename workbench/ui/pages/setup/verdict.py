@@ -9,7 +9,9 @@ from workbench.ui.field_words import title_of
 from workbench.ui.pages.setup.draft import Draft
 from workbench.ui.pages.setup.fields import GROUPS
 from workbench.ui.pages.setup.repairs import Repair, missing, repairs
+from workbench.ui.words import counted
 
+NAMED = 3  # fields that a summary names
 Refused = tuple[RunConfig, Problem]  # what Preflight found impossible, and why
 
 
@@ -23,13 +25,17 @@ class Verdict:
     bad_paths: list[str]  # those of them that the form shows, in its order
     reasons: list[str]  # against starting, one sentence each; empty when it can start
     repair: Repair | None = None  # of the first bad path, if one click repairs it
+    titles: tuple[str, ...] = ()  # of the bad paths
 
     @property
     def trouble(self) -> str:
-        """The first reason that is a field's, and how many more there are."""
-        count = len(self.errors)
-        more = f" And {count - 1} more." if count > 1 else ""
-        return self.reasons[0] + more if count else ""
+        """Which fields prevent starting. What is wrong is said beside each, and here of those not in the form."""
+        said = [f"{path}: {sentence}" for path, sentence in self.errors.items() if path not in self.bad_paths]
+        if self.titles:
+            more = len(self.titles) - NAMED
+            named = ", ".join(self.titles[:NAMED]) + (f" and {more} more" if more > 0 else "")
+            said.insert(0, f"{counted(len(self.titles), 'field')} must be changed: {named}.")
+        return " ".join(said)
 
 
 NO_VERDICT = Verdict(None, None, {}, [], [])
@@ -48,9 +54,10 @@ def judged(draft: Draft, refused: Refused | None) -> Verdict:
     reasons = [f"{title_of(path, fields[path])}: {errors[path]}" for path in bad_paths]
     reasons += [f"{path}: {sentence}" for path, sentence in errors.items() if path not in fields]
     reasons += [] if problem is None else [str(problem)]
+    titles = tuple(title_of(path, fields[path]) for path in bad_paths)
     known = repairs(draft, errors) | _fitting(draft, config, problem)
     repair = known.get(bad_paths[0]) if bad_paths else None
-    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair)
+    return Verdict(config, None if lacks else config, errors, bad_paths, reasons, repair, titles)
 
 
 def _fitting(draft: Draft, config: RunConfig | None, problem: Problem | None) -> dict[str, Repair]:

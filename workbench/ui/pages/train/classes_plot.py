@@ -4,18 +4,21 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPen
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.numerals import minus
 from workbench.ui.pages.train.geometry_plots import STAR
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
-from workbench.ui.widgets.labels import shortened
+from workbench.ui.widgets.labels import plain_tip, shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
+ABOVE, BELOW, ROW_PX = 4, 18, 14  # px above and below the cells, and of a row at least, so that no name is cut
+LEAST_PX = 200  # px
+SAID = 4  # scores of a class in its tooltip; of more, the first and the last
 MOST_CLASSES = 20  # rows of the heat map: the worst
 
 
@@ -29,6 +32,8 @@ class ClassesPlot(PaintedPlot):
         self._falling: set[str] = set()
         self._shown: int | None = None
         super().__init__("MAP@R of each class, %", parent)
+        self.picture.need_height(LEAST_PX)
+        self.picture.installEventFilter(self)
 
     def show_classes(
         self, epochs: Sequence[int], names: Sequence[str], table: np.ndarray, falling: set[str],
@@ -47,6 +52,7 @@ class ClassesPlot(PaintedPlot):
         self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
         worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
         self.retitle(f"MAP@R of each class, %{worst}")
+        self.picture.need_height(max(LEAST_PX, round(ABOVE + BELOW + ROW_PX * len(self._names))))
         self.refresh()
 
     def rows(self) -> Rows:
@@ -66,11 +72,37 @@ class ClassesPlot(PaintedPlot):
             f"{self.title}: first {self._names[0]} at {self._table[-1, 0]:.1f}. Falling while the mean rises: {falls}."
         )
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Show the whole name of the class under the pointer, and its scores."""
+        if watched is self.picture and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), plain_tip(self.words_at(QPointF(event.pos()))), self.picture)
+            return True
+        return super().eventFilter(watched, event)
+
+    def words_at(self, position: QPointF) -> str:
+        """The whole name of the class in the row at this position of the picture (px on screen), and its scores."""
+        box, place = self._box(self.picture.area), self.picture.at(position)
+        if not self._names or not box.top() <= place.y() < box.bottom():
+            return ""
+        down = int((place.y() - box.top()) / box.height() * len(self._names))
+        scores = [
+            f"{value:.1f} at epoch {epoch}"
+            for epoch, value in zip(self._epochs, self._table[:, down].tolist(), strict=True)
+            if math.isfinite(value)
+        ]
+        ends = [*scores[:1], "…", *scores[-1:]] if len(scores) > SAID else scores
+        return f"{self._names[down]}: MAP@R {', '.join(ends)} %"
+
+    @staticmethod
+    def _box(area: QRectF) -> QRectF:
+        """The cells."""
+        return area.adjusted(NAME_PX, ABOVE, -GAIN_PX, -BELOW)
+
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draw a cell for each class and epoch, and the gain."""
         if not self._names:
             return
-        box = area.adjusted(NAME_PX, 4, -GAIN_PX, -18)
+        box = self._box(area)
         width, height = box.width() / len(self._epochs), box.height() / len(self._names)
         low, high = float(np.nanmin(self._table)), float(np.nanmax(self._table))
         metrics, centre = painter.fontMetrics(), int(Qt.AlignmentFlag.AlignCenter)
@@ -90,10 +122,10 @@ class ClassesPlot(PaintedPlot):
                 if width >= CELL_TEXT and height >= 13:
                     painter.setPen(ink_on(colour))
                     painter.drawText(cell, centre, f"{value:.0f}")
-            gain = float(self._table[-1, down] - self._table[0, down])
-            painter.setPen(QColor(tokens.right if gain >= 0 else tokens.wrong))
+            gain = round(float(self._table[-1, down] - self._table[0, down]))
+            painter.setPen(QColor(tokens.right if gain > 0 else tokens.wrong if gain else tokens.muted))
             gained = QRectF(box.right(), top, GAIN_PX, height)
-            painter.drawText(gained, centre, minus(f"{gain:+z.0f}"))
+            painter.drawText(gained, centre, minus(f"{gain:+d}") if gain else "0")
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
         for across, epoch in enumerate(self._epochs):

@@ -1,5 +1,7 @@
 """The Geometry tab of the Train page: alarms in words, and how the embeddings changed over the epochs."""
 
+import math
+
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -14,6 +16,7 @@ from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Li
 from workbench.ui.pages.train.geometry_tiles import GeometryTiles
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
 from workbench.ui.widgets.painted_plot import PaintedPlot
@@ -42,7 +45,7 @@ class AlarmCard(QFrame):
     def show_alarm(self, alarm: Alarm) -> None:
         """Show another alarm, in the colour of its level."""
         self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
-        self.title.setProperty("role", "strong" if alarm.level == OK else ROLES[alarm.level])
+        self.title.setProperty("role", "strong" if alarm.level == OK else f"strong {ROLES[alarm.level]}")
         self.words.setText(alarm.words.replace(" %", "\u00a0%"))
         restyle(self.title)
 
@@ -73,14 +76,10 @@ class GeometryPanel(QStackedWidget):
         self.spectrum = LinesPlot("Spectrum", "singular value", "relative", log=True)
         self.spread = LinesPlot("Uniformity, alignment", "uniformity, ← better", "alignment ↓")
         self.ridge, self.classes = RidgePlot(), ClassesPlot()
-        for tall in (self.ridge, self.classes):
-            tall.picture.need_height(TALL_PX)
+        self.ridge.picture.need_height(TALL_PX)
         self.plots: tuple[PaintedPlot, ...] = (self.rank, self.spectrum, self.spread, self.ridge, self.classes)
-        cards = QGridLayout()
-        cards.setSpacing(8)
-        for at, card in enumerate(self.cards):
-            cards.addWidget(card, at // IN_ROW, at % IN_ROW)
-            cards.setColumnStretch(at % IN_ROW, 1)
+        self._card_rows = [in_row(spacing=8) for _ in range(2)]
+        self._lay_out_cards(len(self.cards))
         grid = QGridLayout()
         grid.setSpacing(8)
         for at, lines in enumerate((self.rank, self.spectrum, self.spread)):
@@ -93,7 +92,8 @@ class GeometryPanel(QStackedWidget):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 8, 0, 0)
         column.setSpacing(8)
-        column.addLayout(cards)
+        for row in self._card_rows:
+            column.addLayout(row)
         column.addLayout(grid, 1)
         area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -196,10 +196,17 @@ class GeometryPanel(QStackedWidget):
         if falling:
             words = f"{', '.join(falling[:4])}{' and more' if len(falling) > 4 else ''}: below their earlier MAP@R."
             alarms.append(Alarm("note", f"{len(falling)} of {len(names)} classes fall, the mean rises", words))
+        self._lay_out_cards(len(alarms))
         for card, alarm in zip(self.cards, alarms, strict=False):
             card.show_alarm(alarm)
         for number, card in enumerate(self.cards):
             card.setVisible(number < len(alarms))
+
+    def _lay_out_cards(self, count: int) -> None:
+        """Spread so many cards over as many rows as they need, evenly, so that none is alone in a row."""
+        in_first = math.ceil(count / math.ceil(count / IN_ROW))
+        for at, card in enumerate(self.cards[:count]):
+            self._card_rows[at // in_first].addWidget(card, 1)  # it leaves the row where it was
 
     def _class_names(self, watched: Watched) -> list[str]:
         return [self.session.class_name(number) for number in watched.labels.tolist()]

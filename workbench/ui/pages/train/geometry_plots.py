@@ -3,21 +3,23 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.numerals import minus, significant
+from workbench.numerals import minus, same_decimals, significant
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
-BESIDE, BEHIND = 100, 210  # px of the words beside a first point; opacity of the ground behind them, of 255
+MOST_TICKS, TICK_PX = 6, 38  # numbers of an axis, and one; px of a number below it
+BESIDE = 6  # px between a first point and the words beside it
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
@@ -109,15 +111,9 @@ class LinesPlot(PaintedPlot):
                     painter.drawEllipse(point, 2.5, 2.5)
             if line.first and points:
                 painter.setPen(QColor(tokens.plot_axis))
-                left = points[0].x() - box.left() > BESIDE  # where there is room
-                side = Qt.AlignmentFlag.AlignRight if left else Qt.AlignmentFlag.AlignLeft
-                start = points[0].x() - BESIDE if left else points[0].x() + 8
-                top = min(points[0].y() - 7, box.bottom() - 15)  # above the numbers of the axis
-                beside, how = QRectF(start, top, BESIDE - 8, 14), int(side | Qt.AlignmentFlag.AlignVCenter)
-                ground = QColor(tokens.plot_background)
-                ground.setAlpha(BEHIND)
-                painter.fillRect(painter.boundingRect(beside, how, line.first), ground)  # the line may pass there
-                painter.drawText(beside, how, line.first)
+                width = painter.fontMetrics().horizontalAdvance(line.first) + 2
+                place = beside_first(points, QSizeF(width, LINE + 1), box)
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), line.first)
         limits = [] if self._limit is None else [(self._limit[1], tokens.wrong)]
         entries = [*((line.title, line.colour) for line in known), *limits]
         metrics = painter.fontMetrics()
@@ -137,18 +133,18 @@ class LinesPlot(PaintedPlot):
         grid = QColor(tokens.plot_axis)
         grid.setAlpha(tokens.plot_grid_alpha)
         to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for value in ticks(*spans[1], whole=self._log):
+        heights = ticks(*spans[1], whole=self._log)
+        across = ticks(*spans[0], most=_room(box), whole=self._x_title == "epoch")
+        written = [power_of_ten(round(value)) for value in heights] if self._log else in_decimals(heights)
+        for value, words in zip(heights, written, strict=True):
             y = _at(value, spans[1], box.bottom(), box.top())
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
             painter.setPen(QColor(tokens.plot_axis))
-            words = power_of_ten(round(value)) if self._log else minus(f"{value:g}")
             painter.drawText(QRectF(area.left(), y - 8, LEFT - 6, 16), to_right, words)
-        for value in ticks(*spans[0]):
+        for value, words in zip(across, in_decimals(across), strict=True):
             x = _at(value, spans[0], box.left(), box.right())
-            painter.drawText(
-                QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}")
-            )
+            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QRectF(area.left() + 4, area.top(), 120, 14), int(Qt.AlignmentFlag.AlignLeft), self._y_title)
@@ -219,11 +215,10 @@ class RidgePlot(PaintedPlot):
                 at_left = QRectF(area.left(), base - 10, LEFT - 6, 14)
                 painter.drawText(at_left, int(Qt.AlignmentFlag.AlignRight), words)
         painter.setPen(QColor(tokens.plot_axis))
-        for value in ticks(low, 1):
+        across = ticks(low, 1, most=_room(box))
+        for value, words in zip(across, in_decimals(across), strict=True):
             x = _at(value, (low, 1), box.left(), box.right())
-            painter.drawText(
-                QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), minus(f"{value:g}")
-            )
+            painter.drawText(QRectF(x - 24, box.bottom() + 2, 48, 14), int(Qt.AlignmentFlag.AlignHCenter), words)
         below = QRectF(box.left(), box.bottom() + 15, box.width(), 15)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "cosine similarity")
         painter.drawText(QRectF(area.left(), area.top(), LEFT, 14), int(Qt.AlignmentFlag.AlignRight), "epoch")
@@ -241,18 +236,54 @@ def paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, st
         right -= width + BETWEEN
 
 
+def in_decimals(values: Sequence[float]) -> list[str]:
+    """The numbers of an axis, with equally many decimals."""
+    return same_decimals([minus(f"{value:g}") for value in values])
+
+
+def beside_first(points: Sequence[QPointF], size: QSizeF, box: QRectF) -> QRectF:
+    """Where words of this size stand beside the first point of a line, inside the box: where the line passes least.
+
+    Left of it is tried first, then right, above and below, the corners between them, and all of it further away.
+    """
+    first, wide, high = points[0], size.width(), size.height()
+    centre = min(max(first.x() - wide / 2, box.left()), box.right() - wide)  # above and below it moves into the box
+    corners: list[tuple[float, float]] = []
+    for gap in (BESIDE, 3 * BESIDE, 5 * BESIDE):
+        left, right = first.x() - gap - wide, first.x() + gap
+        above, middle, below = first.y() - gap - high, first.y() - high / 2, first.y() + gap
+        corners += [(left, middle), (right, middle), (centre, above), (centre, below)]
+        corners += [(left, above), (right, above), (left, below), (right, below)]
+    places = [QRectF(QPointF(*corner), size) for corner in corners]
+    inside = [place for place in places if box.contains(place)] or places[:1]
+    line = list(pairwise(points))
+    return min(inside, key=lambda place: sum(_crosses(place, QLineF(start, end)) for start, end in line))
+
+
+def _crosses(place: QRectF, part: QLineF) -> bool:
+    corners = (place.topLeft(), place.topRight(), place.bottomRight(), place.bottomLeft(), place.topLeft())
+    bounded = QLineF.IntersectionType.BoundedIntersection
+    inside = place.contains(part.p1()) or place.contains(part.p2())
+    return inside or any(part.intersects(QLineF(*side))[0] == bounded for side in pairwise(corners))
+
+
 def power_of_ten(exponent: int) -> str:
     """10 to this power, as an axis writes it: 0.01, 1 and 100 in full, 10⁻³ and 10⁴ beyond."""
     return f"{10.0**exponent:g}" if abs(exponent) < 3 else f"10{str(exponent).translate(RAISED)}"
 
 
-def ticks(low: float, high: float, most: int = 6, *, whole: bool = False) -> list[float]:
+def ticks(low: float, high: float, most: int = MOST_TICKS, *, whole: bool = False) -> list[float]:
     """Round numbers between two, at most so many and one; `whole` ones alone for the powers of a logarithmic axis."""
     span = max(high - low, 1e-9)
     size = 10.0 ** math.floor(math.log10(span / most))
     size *= next(part for part in (1, 2, 5, 10) if span / (part * size) <= most)
     size = max(size, 1.0) if whole else size
     return [round(number * size, 10) for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
+
+
+def _room(box: QRectF) -> int:
+    """How many numbers stand below an axis without touching each other."""
+    return max(1, min(MOST_TICKS, int(box.width() / TICK_PX) - 1))
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from workbench.ui.icons import icon
 from workbench.ui.page_stack import PAGES
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import ElidedLabel, IconLabel, label, restyle
-from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, state_word, where
+from workbench.ui.words import PAUSE, RESUME, STATES, STOP, epoch_at_work, is_ending_now, where, work_word
 from workbench.workspace.rows import Run
 
 PARTS = 1000  # of the progress bar
@@ -29,6 +29,7 @@ class RunHeader(QWidget):
     resume_pressed = Signal()
     edit_pressed = Signal()
     page_chosen = Signal(str)  # one of LEADS_ON
+    focus_left = Signal()  # the button that had the focus cannot be pressed any more
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,8 +78,9 @@ class RunHeader(QWidget):
 
     def show_run(self, run: Run, control: Control | None, can_resume: bool) -> None:
         """The run as it is; `control` is None if this window cannot steer it."""
-        word, picture, role = STATES.get(run.status, (state_word(run.status), "circle", "muted"))
-        if run.status == "waiting" and run.problem:
+        _, picture, role = STATES.get(run.status, ("", "circle", "muted"))
+        word = work_word(run, control)
+        if word == STATES["waiting"][0] and run.problem:
             word = "Waiting for you"
         self.name.setText(run.name)
         self.state_icon.show_icon(picture, role)
@@ -94,13 +96,20 @@ class RunHeader(QWidget):
         self._enable(run, control, can_resume)
 
     def _enable(self, run: Run, control: Control | None, can_resume: bool) -> None:
+        before = self.window().focusWidget()
+        self._enable_buttons(run, control, can_resume)
+        if before is not None and self.isAncestorOf(before) and before is not self.window().focusWidget():
+            self.focus_left.emit()  # Qt gave it to the next button, which may end the run
+
+    def _enable_buttons(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
         self.pause.setText(RESUME if paused else PAUSE)
         self.pause.setIcon(icon("play" if paused else "pause"))
         can_pause = control is not None and control.can_pause
-        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem)
-        stopping = control is not None and control.stop_asked
+        ends_now = control is not None and is_ending_now(control)
+        self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem and not ends_now)
+        stopping = ends_now or (control is not None and control.stop_asked)
         self.stop.setText("Stopping…" if stopping else STOP)
         self.stop.setEnabled(steered and run.status != "queued" and not stopping)
         self.end.setEnabled(steered)

@@ -29,7 +29,7 @@ FINDINGS_PX = 236  # at 100% text
 WITH_FINDINGS = 940  # px of the page from which the sentences are next to the plots
 WITH_CAPTION = 800  # px of the plots at 100% text from which "Smoothing" has room beside the tabs
 WITHOUT = 760  # px of the page at 100% text, below which the sentences are gone
-READ_AFTER = 300  # ms after the last news
+READ_AFTER = 300  # ms after the first news
 NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in a plot without any
 
 
@@ -103,6 +103,7 @@ class TrainPage(QStackedWidget):
         self.header.resume_pressed.connect(self._resume)
         self.header.edit_pressed.connect(self._edit_settings)
         self.header.page_chosen.connect(self.session.show_page)
+        self.header.focus_left.connect(self.setFocus)
         self.banner.go_on.connect(self._go_on)
         self.banner.stop_and_keep.connect(self._stop_and_keep)
         self.banner.discard.connect(self._end)
@@ -116,7 +117,7 @@ class TrainPage(QStackedWidget):
         self.session.scalars_arrived.connect(self.curves.add)
         self.session.scalars_arrived.connect(self.anatomy.add)
         self.session.scalars_arrived.connect(self.system.add)
-        self.session.scalars_arrived.connect(self._reading.start)
+        self.session.scalars_arrived.connect(self._read_soon)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
         self.session.runs_changed.connect(self._refresh)
@@ -129,6 +130,7 @@ class TrainPage(QStackedWidget):
         with_findings = self.width() >= max(WITH_FINDINGS, size.px(WITHOUT))
         room = self.width() - (self.findings.width() if with_findings else 0)  # on every tab alike
         self.options.smoother.caption.setVisible(room >= size.px(WITH_CAPTION))
+        self.options.setVisible(self.views.currentWidget() in (self.curves, self.anatomy, self.system))
         self.findings.setVisible(with_findings and self.views.currentWidget() is not self.system)
         of_geometry = self.views.currentWidget() is self.geometry_panel and self.geometry_panel.watched is not None
         self.tiles.setVisible(not of_geometry)
@@ -140,7 +142,12 @@ class TrainPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._reading.start()
+        self._read_soon()
+
+    def _read_soon(self) -> None:
+        """Read the curves in a moment; news that come meanwhile do not put it off, for they come without a break."""
+        if not self._reading.isActive():
+            self._reading.start()
 
     def _read_curves(self) -> None:
         """Show what the curves say now, or when the page is shown."""
@@ -173,7 +180,7 @@ class TrainPage(QStackedWidget):
         self.system.clear()
         self.options.forget()
         self._show_charts()
-        self._reading.start()
+        self._read_soon()
         self.setCurrentIndex(0 if run_id is None else 1)
         self._show_evaluations()
         self._refresh()
@@ -202,7 +209,7 @@ class TrainPage(QStackedWidget):
         for grid in (self.curves.grid, self.anatomy.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self.system.show_best(None if best is None else best.step)
-        self._reading.start()
+        self._read_soon()
 
     def _show_charts(self) -> None:
         self.method.show_steps(self.session.chart_steps())
@@ -236,7 +243,7 @@ class TrainPage(QStackedWidget):
         control = self.session.shown_control()
         if control is not None:
             control.stop()
-            self._refresh()
+            self.session.runs_changed.emit()  # header of the window and Activity say it, too
 
     def _go_on(self) -> None:
         control = self.session.shown_control()
@@ -248,7 +255,7 @@ class TrainPage(QStackedWidget):
         control = self.session.shown_control()
         if control is not None:
             control.interrupt()  # the rest of the epoch would only train on what went wrong
-            self._refresh()
+            self.session.runs_changed.emit()
 
     def _end(self) -> None:
         if self.session.run_id is not None:

@@ -168,6 +168,7 @@ class SystemPanel(Scrolled):
         chart = missing[0]
         plot = CurvePlot(chart.title, [Series(*series) for series in chart.curves])
         plot.canvas.start_at_zero()
+        plot.follow_room()  # otherwise each would ask for 480 px, and the last charts would be below the window
         plot.failed.connect(self.failed)
         for name, *_ in chart.curves:
             plot.replace(name, self.curves[name].steps, chart.factor * self.curves[name].values)

@@ -10,7 +10,7 @@ from workbench.numerals import minus, significant
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import SPARK, Spark
-from workbench.ui.words import NO_VALUE, device_of, duration, memory, percent, short_time
+from workbench.ui.words import NO_VALUE, THIN, device_of, duration, memory, percent, short_time
 from workbench.workspace.rows import Evaluation, Run
 
 SIDES, GAP = (12, 8), 4  # px of a tile left and right, and between its parts
@@ -98,7 +98,7 @@ class Tiles(QWidget):
         per_step = short_time(run.seconds / run.done) if run.seconds >= 1 and run.done else ""
         digits = f"{pace:,.0f}" if pace >= FAMILIAR else significant(pace)
         self.speed.show_number(digits if pace else "", "img/s", f"{per_step} per step" if per_step else "")
-        number, _, unit = memory(run.memory_bytes).partition("\u2009") if run.memory_bytes else ("", "", "")
+        number, _, unit = memory(run.memory_bytes).partition(THIN) if run.memory_bytes else ("", "", "")
         device = device_of(run)
         self.memory.show_number(number, unit, f"on {device}" if device else "")
 
