@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from workbench.config import KINDS, Choice, RunConfig
+from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
@@ -52,18 +53,20 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     Raises:
         Unreachable: the place did not answer.
         Problem: it refused them. The runs stay, and can be resumed.
+        Cancelled: by the launcher. The runs stay, and can be resumed.
     """
     with workspace.reading() as db:
         placed = [placements.required(db, run_id) for run_id in numbers]
     orders = [_order(workspace, placement, place) for placement in placed]
     try:
         jobs = launcher.submit(orders)
-    except Problem as problem:
-        lost = isinstance(problem, Unreachable)
-        begun = "Whether it was started is not known; Resume finds out" if lost else "It was not started"
+    except (Problem, Cancelled) as refused:
+        unknown = isinstance(refused, Unreachable | Cancelled)
+        begun = "Whether it was started is not known; Resume finds out" if unknown else "It was not started"
+        why = "Sending it was cancelled." if isinstance(refused, Cancelled) else refused
         with workspace.writing() as db:
             for placement in placed:
-                placements.end(db, placement.run_id, "failed", f"{begun}: {problem}")
+                placements.end(db, placement.run_id, "failed", f"{begun}: {why}")
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):

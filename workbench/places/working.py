@@ -1,5 +1,7 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
+from collections.abc import Callable
+
 from workbench.places import records, sending
 from workbench.places.contract import Ending
 from workbench.places.launching import launcher_of
@@ -9,20 +11,26 @@ from workbench.workspace import Workspace, placements
 from workbench.workspace.placements import Placement
 
 
-def end(workspace: Workspace, run_id: int, how: Ending) -> None:
-    """Ask a run's place to end it; its end is reported by following. Raises Unreachable or Problem."""
+def end(workspace: Workspace, run_id: int, how: Ending, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Ask a run's place to end it; its end is reported by following.
+
+    `cancelled` is called during a wait for the place, which then ends with Cancelled. Raises Unreachable or Problem.
+    """
     placement, place = _placed(workspace, run_id)
     if placement.job:
-        launcher_of(place).stop(placement.job, how)
+        launcher_of(place, cancelled).stop(placement.job, how)
 
 
-def resume(workspace: Workspace, run_id: int) -> None:
-    """Resume an ended run at its place, from its last checkpoint there. Raises Unreachable or Problem."""
+def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Resume an ended run at its place, from its last checkpoint there; `cancelled` as in `end`.
+
+    Raises Unreachable or Problem.
+    """
     run = workspace.run(run_id)
     if not run.resumable:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
     _, place = _placed(workspace, run_id)
-    sending.submit(workspace, [run_id], place, launcher_of(place))
+    sending.submit(workspace, [run_id], place, launcher_of(place, cancelled))
 
 
 def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:

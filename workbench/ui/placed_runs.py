@@ -6,10 +6,11 @@ What knows of places is loaded when it is needed first: most workspaces have no 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from workbench.control import Control
 from workbench.progress import Progress
+from workbench.ui.tasks import heard_by
 from workbench.ui.work import Work
 from workbench.workspace import Workspace, placements
 from workbench.workspace.rows import Run
@@ -26,6 +27,8 @@ class PlacedRuns(QObject):
         work: starts work on threads and shows what went wrong.
         workspace: whose runs they are.
     """
+
+    kept_on = Signal(int)  # a run: the user cancelled the request to end it
 
     def __init__(self, work: Work, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -63,32 +66,37 @@ class PlacedRuns(QObject):
     def end(self, run_id: int, how: "Ending") -> None:
         """Ask a run's place to end it."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
-            working.end(self._workspace, run_id, how)
+            working.end(self._workspace, run_id, how, cancelled)
 
-        self._ask(f"Asking run {run_id} to end", ask)
+        def revoke() -> None:
+            self._controls.pop(run_id, None)  # it says what was asked, which can be asked again
+            self.kept_on.emit(run_id)
+            self._work.notify(f"The request to end run {run_id} was cancelled. It may have reached the place before.")
+
+        self._ask(f"Asking run {run_id} to end", ask, revoke)
 
     def resume(self, run_id: int) -> None:
         """Resume an ended run at its place."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
-            working.resume(self._workspace, run_id)
+            working.resume(self._workspace, run_id, cancelled)
 
-        self._ask(f"Resuming run {run_id}", ask)
+        self._ask(f"Resuming run {run_id}", ask, self.follow)
 
     def fetch_checkpoints(self, run_id: int) -> None:
         """Bring the checkpoints of an ended run."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
             working.fetch_checkpoints(self._workspace, run_id)
 
-        self._ask(f"Fetching the checkpoints of run {run_id}", ask)
+        self._ask(f"Fetching the checkpoints of run {run_id}", ask, self.follow)
 
     def close(self) -> None:
         """Stop following; nothing waits for a place any longer."""
@@ -100,11 +108,14 @@ class PlacedRuns(QObject):
         for follower in self._followers.values():
             follower.release()
 
-    def _ask(self, title: str, work: Callable[[], None]) -> None:
-        def asked(progress: Progress) -> None:
-            work()
+    def _ask(self, title: str, work: Callable[[Callable[[], bool]], None], cancelled: Callable[[], None]) -> None:
+        """Do `work(whether the user cancelled)`, which waits for a place, on a thread."""
 
-        self._work.run_in_thread(title, asked, lambda _: self.follow())
+        def asked(progress: Progress) -> None:
+            progress("Waiting for the place", 0, 0)
+            work(heard_by(progress, "Waiting for the place"))
+
+        self._work.run_in_thread(title, asked, lambda _: self.follow(), cancelled=cancelled, lasting=True)
 
     def _places(self) -> list[str]:
         with self._workspace.reading() as db:

@@ -123,3 +123,18 @@ def test_a_cancelled_export_leaves_nothing(space, tmp_path):
 def test_names_lead_nowhere_else(name, kept):
     assert safe(name) == kept
     assert "/" not in selected_images.safe(name)
+
+
+@pytest.mark.parametrize("at", ["Reading the samples", "Writing the file"])
+def test_a_table_that_is_cancelled_leaves_the_one_before(space, tmp_path, at):
+    workspace, dataset, run = space
+    table = tmp_path / "a.csv"
+    table.write_text("before")
+
+    def progress(text, done, total):
+        if text == at:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        write_table(table, workspace, dataset, run.ids, run.evaluations[-1], progress)
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.glob("a.csv*")] == [("a.csv", "before")]

@@ -196,9 +196,9 @@ class SelectionsDialog(QDialog):
         ids = np.array(shown.samples, np.int64)
 
         def work(progress: Progress) -> None:
-            write_table(path, workspace, shown.dataset_id, ids, evaluation)
+            write_table(path, workspace, shown.dataset_id, ids, evaluation, progress)
 
-        self.session.run_in_thread("Export the selection", work, partial(self._table_written, path))
+        self.session.run_in_thread("Export the selection", work, partial(self._table_written, path), lasting=True)
 
     def export_folder(self, folder: Path) -> None:
         """Make a folder of links to the images of the shown selection."""
@@ -210,7 +210,7 @@ class SelectionsDialog(QDialog):
         def work(progress: Progress) -> Written:
             return write_links(folder, workspace, shown.dataset_id, ids, evaluation, progress)
 
-        self.session.run_in_thread("Export the selection", work, partial(self._folder_written, folder))
+        self.session.run_in_thread("Export the selection", work, partial(self._folder_written, folder), lasting=True)
 
     def _table_written(self, path: Path, _: None) -> None:
         self.session.notify(f"The selection was written to {path}.")
