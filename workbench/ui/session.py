@@ -58,6 +58,7 @@ class Session(Shown):
         watch: on the workspace, made where it was opened; else it is made here.
     """
 
+    leaving = Signal()  # the workspace is about to be closed: what was typed and is not stored yet is stored now
     workspace_changed = Signal()
     catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
@@ -122,6 +123,7 @@ class Session(Shown):
         """
         if self.queue.busy:
             raise Problem("A run is still training in this workspace.", todo="Stop or cancel it first.")
+        self.leaving.emit()
         before, follower, queue, placed = self.workspace, self.follower, self.queue, self.placed
         placed.close()
         ending = self._cancel_tasks()
@@ -344,6 +346,7 @@ class Session(Shown):
 
     def close(self) -> None:
         """End all work off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+        self.leaving.emit()
         self._closed = True
         self.placed.close()
         self._look_for_dead_runs.stop()
