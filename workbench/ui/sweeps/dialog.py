@@ -36,6 +36,7 @@ WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
 OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
+CHECKING = "Checking every trial…"
 NOT_STARTED = "The start was cancelled. Nothing was started."
 
 
@@ -279,11 +280,6 @@ class SweepDialog(QDialog):
         self._timer.stop()
         self._checking.cancel()
 
-    @property
-    def checking(self) -> bool:
-        """Whether entries are still to be checked."""
-        return self._timer.isActive() or self._checking.busy
-
     def _varied(self) -> list[str]:
         return [row.field.value() for row in self.rows]
 
@@ -296,7 +292,7 @@ class SweepDialog(QDialog):
         if (checked := self.draft.check_at_once(entered)) is not None:
             self._show(checked)
             return
-        self.summary.setText("Checking every trial…")
+        self.summary.setText(CHECKING)
         self._checking.ask("Check the sweep", partial(self.draft.check, entered), self._show, quiet=True)
 
     def _show(self, checked: Checked) -> None:
