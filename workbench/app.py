@@ -182,7 +182,7 @@ def repair(folder: Path) -> None:
     line.setMinimumDuration(0)
     line.show()
     over = QEventLoop()
-    task = Task("Repair", lambda progress: repaired(folder), said.append, lambda why: said.append(str(why)), None)
+    task = Task("Repair", partial(repaired, folder), said.append, lambda why: said.append(str(why)), None)
     task.over.connect(over.quit)
     task.start()
     over.exec()

@@ -96,14 +96,15 @@ def complaints(entry: Entry) -> list[str]:
     return faults
 
 
-def discover(package: str) -> None:
-    """Import every module of `package`, so that its entries register themselves.
+def discover(package: str, between: Callable[[], None] = lambda: None) -> None:
+    """Import every module of `package`, so that its entries register themselves; `between` is called before each.
 
     Raises:
         Problem: a library that one needs does not load, as torchvision beside a torch of another device.
         ImportError, OSError, RuntimeError: the same of a file of the package itself, which is a defect of it.
     """
     for module in iter_modules(import_module(package).__path__, f"{package}."):
+        between()
         try:
             import_module(module.name)
         except (ImportError, OSError, RuntimeError) as error:
@@ -124,15 +125,21 @@ def _is_of(package: str, error: ImportError | OSError | RuntimeError) -> bool:
     return any(raised_in.is_relative_to(folder) for folder in import_module(package).__path__)
 
 
-def discover_all() -> None:
-    """Import every package of entries, and the plug-ins. Loads torch: seconds, never on the window's thread."""
+def discover_all(between: Callable[[], None] = lambda: None) -> None:
+    """Import every package of entries, and the plug-ins. Loads torch: seconds, never on the window's thread.
+
+    `between` is called before each module and each plug-in; it may raise Cancelled.
+    """
     for package in PACKAGES:
-        discover(package)
-    load_plugins()
+        discover(package, between)
+    load_plugins(between)
 
 
-def load_plugins() -> None:
-    """Load plug-ins that are new or have changed, and forget those that are gone. `broken` reports those that fail."""
+def load_plugins(between: Callable[[], None] = lambda: None) -> None:
+    """Load plug-ins that are new or have changed, and forget those that are gone. `broken` reports those that fail.
+
+    `between` is called before each; it may raise Cancelled.
+    """
     with _LOADING:
         for package in PACKAGES:
             discover(package)  # first, so that a name of Workbench's own stays its own
@@ -142,6 +149,7 @@ def load_plugins() -> None:
                 _forget(origin)
         for origin, plugin in there.items():
             if origin not in _LOADED:
+                between()
                 _LOADED[origin] = plugin.stamp
                 _load(plugin)
 

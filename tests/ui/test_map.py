@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from small_run import blobs, store_run
 
 from tests.ui.pointing import choose as pick
+from tests.ui.seen import drawn
 from workbench import files
 from workbench.problem import Problem
 from workbench.ui.pages.map import MapPage
@@ -184,7 +185,9 @@ def test_method_distance_and_parameters_are_what_is_asked_for(qtbot, page, sessi
     assert (fields["params"], fields["seed"]) == ({"metric": "l2", "n_neighbors": 5, "min_dist": 0.1}, 3)
 
 
-def test_brackets_go_through_the_evaluations_and_the_best_is_followed_again(qtbot, page, session, run):
+def test_brackets_go_through_the_evaluations_and_the_best_is_followed_again(
+    qtbot, page, session, run, stored_evaluation
+):
     page.canvas.setFocus()
     qtbot.keyClick(page.canvas, Qt.Key.Key_BracketLeft)
     assert session.evaluation_id == run.evaluations[0]
@@ -192,7 +195,8 @@ def test_brackets_go_through_the_evaluations_and_the_best_is_followed_again(qtbo
     assert session.evaluation_id == run.evaluations[0]
     qtbot.keyClick(page.canvas, Qt.Key.Key_BracketRight)
     assert session.evaluation_id == run.evaluations[1]
-    assert session.follows_best
+    better = stored_evaluation(run.run_id, 3, score=1.0)
+    qtbot.waitUntil(lambda: session.evaluation_id == better)
 
 
 @pytest.mark.parametrize("labels", [[0], [0, 1], [0] * 7 + [1] * 7])
@@ -367,17 +371,17 @@ def click_row(qtbot, legend, row, double=False):
 
 def test_a_click_hides_a_class_and_another_shows_it(qtbot, corners):
     click_row(qtbot, corners.legend, 1)
-    assert corners.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+    assert drawn(corners.canvas).tolist() == (LABELS != 1).tolist()
     assert corners.legend.count.text() == "3 of 4 groups shown"
     click_row(qtbot, corners.legend, 1)
-    assert corners.canvas.cloud.visible_rows().all()
+    assert drawn(corners.canvas).all()
 
 
 def test_a_double_click_shows_a_class_alone_and_again_shows_all(qtbot, corners):
     click_row(qtbot, corners.legend, 2, double=True)
-    assert corners.canvas.cloud.visible_rows().tolist() == (LABELS == 2).tolist()
+    assert drawn(corners.canvas).tolist() == (LABELS == 2).tolist()
     click_row(qtbot, corners.legend, 2, double=True)
-    assert corners.canvas.cloud.visible_rows().all()
+    assert drawn(corners.canvas).all()
 
 
 def test_the_legend_works_from_the_keyboard_and_through_its_search(qtbot, corners):
@@ -388,9 +392,9 @@ def test_the_legend_works_from_the_keyboard_and_through_its_search(qtbot, corner
     assert legend.list.model().rowCount() == 1
     legend.list.setCurrentIndex(legend.list.model().index(0, 0))
     qtbot.keyClick(legend.list, Qt.Key.Key_Space)
-    assert corners.canvas.cloud.visible_rows().tolist() == (LABELS != 3).tolist()
+    assert drawn(corners.canvas).tolist() == (LABELS != 3).tolist()
     qtbot.keyClick(legend.list, Qt.Key.Key_Return)
-    assert corners.canvas.cloud.visible_rows().tolist() == (LABELS == 3).tolist()
+    assert drawn(corners.canvas).tolist() == (LABELS == 3).tolist()
 
 
 def test_hidden_classes_stay_hidden_in_the_next_epoch_but_not_in_another_colouring(qtbot, corners, session, run):
@@ -398,9 +402,9 @@ def test_hidden_classes_stay_hidden_in_the_next_epoch_but_not_in_another_colouri
     before = corners.model.map
     session.show_evaluation(run.evaluations[0])
     qtbot.waitUntil(lambda: corners.model.map is not before)
-    assert corners.canvas.cloud.visible_rows().tolist() == (LABELS != 0).tolist()
+    assert drawn(corners.canvas).tolist() == (LABELS != 0).tolist()
     choose(corners.colouring, "verdict")
-    assert corners.canvas.cloud.visible_rows().all()
+    assert drawn(corners.canvas).all()
 
 
 def test_proxies_can_be_hidden(qtbot, corners):

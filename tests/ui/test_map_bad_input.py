@@ -9,6 +9,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFileDialog
 
 from tests.processes import analysis_processes
+from tests.ui.seen import pictured
 from tests.ui.trained import trained_run
 from workbench.ui.defects import Defects
 from workbench.ui.pages.map.inspector import InspectorPanel
@@ -103,7 +104,7 @@ def test_every_place_that_misses_an_image_offers_the_way_and_one_mends_all(qtbot
     assert all(strip.isVisible() for strip in strips)
     inspector.locating.take(tmp_path / "new")
     qtbot.waitUntil(lambda: not any(strip.isVisible() for strip in strips))
-    qtbot.waitUntil(lambda: all(card.has_picture for card in retrieval.result.cards))
+    qtbot.waitUntil(lambda: all(pictured(card) for card in retrieval.result.cards))
     qtbot.waitUntil(lambda: not retrieval.result.picture.pixmap().isNull())
     qtbot.waitUntil(lambda: not inspector.picture.pixmap().isNull())
     first = retrieval.queries.table.model().index(0, 0)

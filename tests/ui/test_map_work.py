@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage, QUndoStack
 from small_run import blobs, store_run
 
+from tests.ui.seen import drawn
 from tests.ui.test_map import LABELS, around, choose, click_row, drag, open_page, places_of
 from workbench.ui.commands import Commands
 from workbench.ui.pages.map.colours.columns import Column
@@ -87,21 +88,21 @@ def test_undo_says_what_it_takes_back(page, session):
 def test_hiding_is_undone_in_the_colouring_that_it_was_done_in(qtbot, page):
     click_row(qtbot, page.legend, 1)
     choose(page.colouring, "verdict")
-    assert page.canvas.cloud.visible_rows().all()
+    assert drawn(page.canvas).all()
     page.undo_stack.undo()
     assert page.model.colouring == "class"
-    assert page.canvas.cloud.visible_rows().all()
+    assert drawn(page.canvas).all()
     page.undo_stack.redo()
-    assert page.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+    assert drawn(page.canvas).tolist() == (LABELS != 1).tolist()
 
 
 def test_a_double_click_in_the_legend_is_one_step(qtbot, page):
     click_row(qtbot, page.legend, 2, double=True)
-    assert page.canvas.cloud.visible_rows().tolist() == (LABELS == 2).tolist()
+    assert drawn(page.canvas).tolist() == (LABELS == 2).tolist()
     assert page.undo_stack.count() == 1
     assert page.undo_stack.undoText() == "showing class 02 alone"
     page.undo_stack.undo()
-    assert page.canvas.cloud.visible_rows().all()
+    assert drawn(page.canvas).all()
 
 
 def test_another_data_set_forgets_the_steps_and_another_run_of_the_same_does_not(page, session, workspace):
@@ -138,7 +139,7 @@ def test_isolate_maps_the_selected_alone_and_the_breadcrumb_leads_back(qtbot, pa
     session.select(page.run.ids[LABELS < 2])
     qtbot.keyClick(page.canvas, Qt.Key.Key_I)
     qtbot.waitUntil(lambda: "30 of 60 test images" in page.caption.text())
-    assert page.canvas.cloud.visible_rows().tolist() == (LABELS < 2).tolist()
+    assert drawn(page.canvas).tolist() == (LABELS < 2).tolist()
     assert page.legend.model.groups.names == ["class 00", "class 01"]
     assert page.legend.model.groups.counts.tolist() == [15, 15]
     assert len(page.canvas.marks.stars) == 2
@@ -391,7 +392,7 @@ def test_a_point_hovered_on_one_map_is_ringed_on_the_other(page, beside):
 
 def test_hidden_classes_and_the_scale_of_colours_are_the_first_maps(qtbot, page, beside):
     click_row(qtbot, page.legend, 1)
-    assert beside.canvas.cloud.visible_rows().tolist() == (LABELS != 1).tolist()
+    assert drawn(beside.canvas).tolist() == (LABELS != 1).tolist()
     choose(page.colouring, "radius")
     qtbot.waitUntil(
         lambda: all(map_.groups is not None and map_.groups.scale is not None for map_ in (page.canvas, beside.canvas)),

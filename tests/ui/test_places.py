@@ -58,7 +58,7 @@ def test_a_new_place_is_described_checked_and_stored(qtbot, session, played):
     qtbot.waitUntil(lambda: box.state.text() == "1 check failed")
     card = dialog.add_place("ssh")
     dialog.store()
-    assert card.form.row("host").error_text() != ""
+    assert card.form.row("host").error.text() != ""
     for name, text in (("name", "Lab 2"), ("host", "me@lab2")):
         card.form.row(name).widget.setText(text)
         card.form.row(name).widget.textEdited.emit(text)

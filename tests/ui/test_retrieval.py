@@ -18,6 +18,7 @@ from small_run import store_run
 
 from tests.ui.browsed import at_rest, judged, listed, marked, open_page
 from tests.ui.pointing import choose
+from tests.ui.seen import pictured
 from tests.waits import HANG
 from workbench.problem import Problem
 from workbench.running import trained_network
@@ -184,7 +185,7 @@ def test_show_in_map_selects_the_query(qtbot, page, session):
 
 
 def test_pictures_arrive_in_list_query_and_grid(qtbot, page):
-    qtbot.waitUntil(lambda: all(card.has_picture for card in page.result.cards))
+    qtbot.waitUntil(lambda: all(pictured(card) for card in page.result.cards))
     qtbot.waitUntil(lambda: not page.result.picture.pixmap().isNull())
     assert max(page.result.picture.pixmap().width(), page.result.picture.pixmap().height()) == 224
     first = page.queries.table.model().index(0, 0)

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.browsed import at_rest, open_trained
+from tests.ui.seen import pictured
 from workbench.ui.pages.retrieval.result import BIG, SMALL
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import head_width
@@ -38,7 +39,7 @@ def test_a_class_name_is_whole_in_the_list_where_the_text_is_large(qtbot, large,
 
 
 def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
-    qtbot.waitUntil(lambda: page.result.cards[0].has_picture)
+    qtbot.waitUntil(lambda: pictured(page.result.cards[0]))
     for cache in session.workspace.path.glob("cache/*.npy"):
         cache.unlink()
     shared_loader(session).forget()

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 import shiboken6
-from PySide6.QtCore import QObject
+from PySide6.QtCore import SIGNAL, QObject
 
 from tests.ui.started import started
 from tests.waits import HANG
@@ -479,6 +479,28 @@ def test_nothing_is_told_to_an_owner_that_is_gone(qtbot, analysis):
     qtbot.deliver()
     assert told == []
     assert process.cancelled == [1]
+
+
+def test_requests_that_have_ended_leave_their_owner_alone(qtbot, analysis):
+    client, process = analysis
+    owner, told = QObject(), []
+    owner.destroyed.connect(lambda: None)  # with the first one PySide makes one for itself
+    before = owner.receivers(SIGNAL("destroyed(QObject*)"))
+    for number in range(1, 7):
+        request = client.request("project", {}, None, told.append, told.append, owner=owner)
+        assert owner.receivers(SIGNAL("destroyed(QObject*)")) == before + 1
+        if number % 3 == 0:
+            request.cancel()
+        else:
+            process.answer(id=number, event="result" if number % 3 == 1 else "error")
+            qtbot.deliver()
+    assert len(told) == 4
+    client.request("project", {}, owner=owner)
+    assert owner.receivers(SIGNAL("destroyed(QObject*)")) == before + 1
+    client.close()
+    assert owner.receivers(SIGNAL("destroyed(QObject*)")) == before
+    owner.deleteLater()
+    qtbot.deliver()
 
 
 def test_a_dead_process_is_told_as_a_problem(qtbot, analysis):

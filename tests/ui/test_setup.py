@@ -174,14 +174,14 @@ def test_a_wrong_value_is_explained_and_start_is_off(page, path, text, sentence)
     assert not page.beside.save.isEnabled()
     page.undo.click()
     assert page.start.isEnabled()
-    assert row(page, path).error_text() == ""
+    assert row(page, path).error.text() == ""
 
 
 def test_wrong_values_of_different_parts_are_all_explained_at_once(page):
     typed(page, "training.lr", "x")
     typed(page, "loss.dropout", "-3")
-    assert row(page, "training.lr").error_text()
-    assert row(page, "loss.dropout").error_text()
+    assert row(page, "training.lr").error.text()
+    assert row(page, "loss.dropout").error.text()
     assert page.beside.trouble.text() == "2 fields must be changed: Dropout, Learning rate."
     page.beside.show_trouble.click()
     assert page.groups.focusWidget() is row(page, "loss.dropout").widget
@@ -460,8 +460,8 @@ def test_a_size_that_does_not_go_with_the_classes_is_refused_at_its_field_once_t
 def test_the_first_look_refuses_a_wrong_size_at_its_field(page, session, looked, qtbot):
     chosen = Choice(name="psce", params={"prototypes": "canonical"})
     session.config_offered.emit(RunConfig(loss=chosen))
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
-    assert "need 10 dimensions, not 100" in row(page, "embedding.dim").error_text()
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error.text() != "")
+    assert "need 10 dimensions, not 100" in row(page, "embedding.dim").error.text()
     assert page.config is None
     assert not page.start.isEnabled()
 
@@ -470,7 +470,7 @@ def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qt
     looked.problem = Problem("The size does not fit.", todo="Take 10.", field="embedding.dim")
     typed(page, "embedding.dim", "0")
     qtbot.waitUntil(lambda: page.card.problem.isVisible())
-    assert row(page, "embedding.dim").error_text() == "The size does not fit. Take 10."
+    assert row(page, "embedding.dim").error.text() == "The size does not fit. Take 10."
     size = "Embedding size"
     said = [page.card.problem.text(), page.beside.trouble.text()]
     assert said == [f"Preflight stopped. The reason is at the field {size}.", f"1 field must be changed: {size}."]
@@ -478,20 +478,20 @@ def test_what_preflight_finds_wrong_in_a_field_stands_beside_it(page, looked, qt
     looked.problem = None
     page.card.check.click()
     qtbot.waitUntil(lambda: page.start.isEnabled() and not page.card.problem.isVisible())
-    assert row(page, "embedding.dim").error_text() == ""
+    assert row(page, "embedding.dim").error.text() == ""
 
 
 def test_a_place_that_is_not_chosen_or_not_there_is_refused_at_once(page, session, tmp_path, monkeypatch):
     monkeypatch.setattr(type(session), "busy", True)  # no preflight comes to find it out
     choose(page, "dataset.name", "folder")
-    assert row(page, "dataset.folder").error_text() == "Choose the folder of Folder per class."
+    assert row(page, "dataset.folder").error.text() == "Choose the folder of Folder per class."
     assert not page.start.isEnabled()
     assert not page.sweep.isEnabled()
     assert page.beside.save.isEnabled(), "the data may lie on another machine"
     page.groups.edited.emit("dataset.folder", str(tmp_path / "none"))
-    assert row(page, "dataset.folder").error_text().startswith("There is no ")
+    assert row(page, "dataset.folder").error.text().startswith("There is no ")
     page.groups.edited.emit("dataset.folder", str(tmp_path))
-    assert row(page, "dataset.folder").error_text() == ""
+    assert row(page, "dataset.folder").error.text() == ""
     assert page.start.isEnabled()
 
 

@@ -110,13 +110,13 @@ def test_coming_back_counts_again_where_a_count_refused_the_size(page, looked, q
     choose(page, "loss.name", "psce")
     choose(page, "loss.prototypes", "canonical")
     typed(page, "embedding.dim", "4")
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error.text() != "")
     assert not page.runner.waiting_or_working
     looked.configs.clear()
     page.hide()
     page.show()
     qtbot.waitUntil(lambda: bool(looked.configs))
-    qtbot.waitUntil(lambda: row(page, "embedding.dim").error_text() != "")
+    qtbot.waitUntil(lambda: row(page, "embedding.dim").error.text() != "")
     assert not page.start.isEnabled()
 
 
@@ -151,8 +151,8 @@ def test_a_wrong_size_is_refused_at_its_field_while_a_run_works(page, looked, co
     typed(page, "embedding.dim", "4")
     choose(page, "loss.prototypes", "canonical")
     size = row(page, "embedding.dim")
-    qtbot.waitUntil(lambda: size.error_text() != "")
-    assert size.error_text() == "Canonical prototypes of 10 classes need 10 dimensions, not 4."
+    qtbot.waitUntil(lambda: size.error.text() != "")
+    assert size.error.text() == "Canonical prototypes of 10 classes need 10 dimensions, not 4."
     assert not page.start.isEnabled()
     assert looked.configs == [], "no step was tried"
     page.groups.ensureWidgetVisible(size)

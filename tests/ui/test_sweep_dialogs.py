@@ -16,7 +16,7 @@ from workbench.ui.commands import Commands
 from workbench.ui.pages.setup import SetupPage
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
-from workbench.ui.sweeps.dialog import SweepDialog
+from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
 from workbench.workspace import sweep_worker, sweeps
 
@@ -56,7 +56,8 @@ def dialog(qtbot, session, started):
 
 def settled(qtbot, dialog):
     """Wait for the check of what was typed; the summary, or the words of what is wrong."""
-    qtbot.waitUntil(lambda: not dialog.checking)
+    qtbot.settle(dialog)
+    qtbot.waitUntil(lambda: dialog.summary.text() != CHECKING)
     return dialog.summary.text() or dialog.problem.text() or dialog.rows[0].problem.text()
 
 

@@ -169,9 +169,13 @@ def _dotted(values: Values) -> Values:
     return {name if "." in name else f"loss.{name}": value for name, value in values.items()}
 
 
-def write(cache: Path) -> Catalog:
-    """Load the engine and describe it. Takes seconds: never call it on the window's thread."""
-    registry.discover_all()
+def write(cache: Path, between: Callable[[], None] = lambda: None) -> Catalog:
+    """Load the engine and describe it. Takes seconds: never call it on the window's thread.
+
+    `between` is called before each module and each plug-in; it may raise Cancelled.
+    """
+    registry.discover_all(between)
+    between()
     described = registry.catalog()
     stored = {"entries": described, "broken": registry.broken()}
     cache.mkdir(parents=True, exist_ok=True)
@@ -181,9 +185,9 @@ def write(cache: Path) -> Catalog:
     return described
 
 
-def write_now() -> Catalog:
-    """Write the catalog where every start looks for it."""
-    return write(cache_folder())
+def write_now(between: Callable[[], None] = lambda: None) -> Catalog:
+    """Write the catalog where every start looks for it; `between` as in `write`."""
+    return write(cache_folder(), between)
 
 
 def current() -> Catalog:

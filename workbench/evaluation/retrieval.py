@@ -143,12 +143,24 @@ def retrieval_metrics(
     Raises:
         Problem: as in `retrieve`.
     """
+    return metrics_heard(embeddings, labels, ks, distance, gallery, quiet)
+
+
+def metrics_heard(
+    embeddings: np.ndarray,
+    labels: np.ndarray,
+    ks: Sequence[int],
+    distance: Distance,
+    gallery: tuple[np.ndarray, np.ndarray] | None,
+    progress: Progress,
+) -> dict[str, float]:
+    """As `retrieval_metrics`; `progress` is called after each block of queries, and may raise Cancelled."""
     labels = np.asarray(labels)
     if gallery is None:
-        searched = Gallery(embeddings, None, distance)
-        return _metrics(_rank(searched, embeddings, labels, labels, np.arange(searched.count), 0), ks)
-    searched = Gallery(gallery[0], None, distance)
-    return _metrics(_rank(searched, embeddings, labels, np.asarray(gallery[1]), None, 0), ks)
+        searched, own, classes = Gallery(embeddings, None, distance), np.arange(len(embeddings)), labels
+    else:
+        searched, own, classes = Gallery(gallery[0], None, distance), None, np.asarray(gallery[1])
+    return _metrics(_rank(searched, embeddings, labels, classes, own, 0, progress=progress), ks)
 
 
 def _rank(

@@ -34,15 +34,14 @@ def write_projector(source: Source, out: Path, progress: Progress) -> list[Path]
     """`vectors.tsv` (n lines of d numbers, no header) and `metadata.tsv` (label, path, sample_id) in `out`."""
     ids, _, vectors = source.workspace.embeddings(source.evaluated.id)
     points, metadata = out / "vectors.tsv", out / "metadata.tsv"
-    with files.atomic_write(points) as file:
+    with files.atomic_write(metadata) as about, files.atomic_write(points) as file:  # a cancel leaves neither
+        about.write(b"label\tpath\tsample_id\n")
+        for sample, path, name in _samples(source, ids):
+            about.write(f"{_tsv_cell(name)}\t{_tsv_cell(path)}\t{sample}\n".encode())
         for start in range(0, len(vectors), BLOCK):
             progress("Writing the vectors", start, len(vectors))
             lines = ("\t".join(f"{value:.9g}" for value in row) for row in vectors[start : start + BLOCK].tolist())
             file.write(("\n".join(lines) + "\n").encode())
-    with files.atomic_write(metadata) as file:
-        file.write(b"label\tpath\tsample_id\n")
-        for sample, path, name in _samples(source, ids):
-            file.write(f"{_tsv_cell(name)}\t{_tsv_cell(path)}\t{sample}\n".encode())
     return [points, metadata]
 
 

@@ -11,7 +11,7 @@ from workbench import files
 from workbench.files import parts
 from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
-from workbench.progress import Progress
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 
 TABLE = "selection.csv"
@@ -30,14 +30,23 @@ class Written:
     missing: int  # neither file nor cache is there any more
 
 
-def write_table(path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None) -> None:
+def write_table(
+    path: Path, workspace: Workspace, dataset_id: int, ids: np.ndarray, evaluation_id: int | None,
+    progress: Progress = quiet,
+) -> None:  # fmt: skip
     """One row for each sample, in the order of the data set; scores of the evaluation where it has the sample.
+
+    Args:
+        progress: called at each stage; may raise Cancelled, which leaves no file behind.
 
     Raises:
         Problem: the place cannot be written, or the data set is gone.
     """
+    progress("Reading the samples", 0, 0)
+    text = _csv_of(workspace, dataset_id, ids, evaluation_id)
+    progress("Writing the file", 0, 0)
     with files.atomic_write(path) as file:
-        file.write(_csv_of(workspace, dataset_id, ids, evaluation_id).encode())
+        file.write(text.encode())
 
 
 def write_links(
@@ -61,6 +70,7 @@ def write_links(
         with parts.part_folder(folder) as part:
             result = _fill(part, workspace, dataset_id, ids, progress)
             (part / TABLE).write_bytes(_csv_of(workspace, dataset_id, ids, evaluation_id).encode())
+            progress("Writing images", len(ids), len(ids))
             if folder.exists():
                 folder.rmdir()
             part.rename(folder)

@@ -72,9 +72,10 @@ class Newest:
         failed: Callable[[Problem], None] | None = None,
         *,
         quiet: bool = False,
+        cancelled: Callable[[], None] | None = None,
     ) -> None:
         """Do `work` instead of the previous request; the arguments are those of `Threads.run_in_thread`."""
-        begin = partial(self._begin, title, work, then, failed or self._threads.notify, quiet)
+        begin = partial(self._begin, title, work, then, failed or self._threads.notify, quiet, cancelled)
         if self._one_at_a_time and self.busy:
             self._next = begin
         else:
@@ -88,10 +89,18 @@ class Newest:
         self._running = self._next = None
         self._number += 1
 
-    def _begin(self, title: str, work: Callable[[Progress], Any], then: Take | None, failed: Take, quiet: bool) -> None:
+    def _begin(
+        self, title: str, work: Callable[[Progress], Any], then: Take | None, failed: Take, quiet: bool,
+        cancelled: Callable[[], None] | None,
+    ) -> None:  # fmt: skip
         self._number += 1
         answered, refused = (partial(self._answered, self._number, take) for take in (then, failed))
-        self._running = self._threads.run_in_thread(title, work, answered, refused, quiet=quiet)
+        ended = partial(self._cancelled, self._number, cancelled)
+        self._running = self._threads.run_in_thread(title, work, answered, refused, quiet=quiet, cancelled=ended)
+
+    def _cancelled(self, number: int, tell: Callable[[], None] | None) -> None:
+        """The user cancelled the running request: one that waits for it begins."""
+        self._answered(number, None if tell is None else lambda _: tell(), None)
 
     def _answered(self, number: int, take: Take | None, answer: Any) -> None:
         if number != self._number:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from workbench.config import KINDS, Choice, RunConfig
+from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
@@ -53,6 +54,7 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     Raises:
         Unreachable: the place did not answer.
         Problem: it refused them. The runs stay, and can be resumed.
+        Cancelled: by the launcher. The runs stay, and can be resumed.
     """
     with workspace.reading() as db:
         placed = [placements.required(db, run_id) for run_id in numbers]
@@ -62,7 +64,8 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
     except BaseException as problem:  # Ctrl+C, too: no run may wait for what was never sent
         refused = isinstance(problem, Problem) and not isinstance(problem, Unreachable)
         begun = "It was not started" if refused else "Whether it was started is not known; Resume finds out"
-        said = str(problem) if isinstance(problem, Problem) else "you ended the program that sent it."
+        ended = "Sending it was cancelled." if isinstance(problem, Cancelled) else "you ended the program that sent it."
+        said = str(problem) if isinstance(problem, Problem) else ended
         with workspace.writing() as db:
             for placement in placed:
                 placements.end(db, placement.run_id, "failed", f"{begun}: {said}")

@@ -1,5 +1,7 @@
 """The user's requests for runs at places: to end, to resume, to fetch their checkpoints."""
 
+from collections.abc import Callable
+
 from workbench.places import records, sending
 from workbench.places.contract import Ending, Standing, Unreachable
 from workbench.places.launching import launcher_of
@@ -15,13 +17,16 @@ def standing(workspace: Workspace, run_id: int) -> Standing | None:
     return launcher_of(place).states([placement.job])[0] if placement.job else None
 
 
-def end(workspace: Workspace, run_id: int, how: Ending) -> None:
-    """Ask a run's place to end it; its end is reported by following. Raises Unreachable or Problem."""
+def end(workspace: Workspace, run_id: int, how: Ending, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Ask a run's place to end it; its end is reported by following.
+
+    `cancelled` is called during a wait for the place, which then ends with Cancelled. Raises Unreachable or Problem.
+    """
     placement, place = _placed(workspace, run_id)
     if not placement.job:
         raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There is nothing to end.")
     try:
-        launcher_of(place).stop(placement.job, how)
+        launcher_of(place, cancelled).stop(placement.job, how)
     except Unreachable as problem:
         raise Unreachable(
             f"The request to end run {run_id} was not answered: {problem}",
@@ -30,14 +35,17 @@ def end(workspace: Workspace, run_id: int, how: Ending) -> None:
         ) from None
 
 
-def resume(workspace: Workspace, run_id: int) -> None:
-    """Resume an ended run at its place, from its last checkpoint there. Raises Unreachable or Problem."""
+def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = lambda: False) -> None:
+    """Resume an ended run at its place, from its last checkpoint there; `cancelled` as in `end`.
+
+    Raises Unreachable or Problem.
+    """
     run = workspace.run(run_id)
     placement, place = _placed(workspace, run_id)
     never_sent = run.status == "queued" and not placement.job  # the program that sent it was killed meanwhile
     if not run.resumable and not never_sent:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
-    sending.submit(workspace, [run_id], place, launcher_of(place))
+    sending.submit(workspace, [run_id], place, launcher_of(place, cancelled))
 
 
 def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from workbench.config import Choice, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
 from workbench.workspace import experiments as stored
 from workbench.workspace.ranking import read_r
@@ -85,15 +86,19 @@ def unfinished(workspace: Workspace, config: RunConfig) -> tuple[int, list[int]]
     )
 
 
-def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
+def conclude(workspace: Workspace, experiment_id: int, progress: Progress = quiet) -> dict[str, Any] | None:
     """Store and return the result of an experiment whose runs are all done; None before that.
 
     {"runs": n, "separated": {metric: [one per run]}, "concatenated": [{metric: value} per seed]}; the last only with
     folds: the embeddings of all folds' best evaluations, each normalised, concatenated (Musgrave et al. 2020).
 
+    Args:
+        progress: called at each stage; may raise Cancelled, which leaves the experiment without a result.
+
     Raises:
         Problem: embeddings that are gone, or folds that do not search the same images.
     """
+    progress("Reading the runs", 0, 0)
     runs = stored.runs_of(workspace, experiment_id)
     if any("sweep" in other.result for other in stored.every(workspace) if other.id == experiment_id):
         return None  # its runs do not differ only in seed and fold
@@ -110,7 +115,8 @@ def conclude(workspace: Workspace, experiment_id: int) -> dict[str, Any] | None:
     for run, evaluation in zip(runs, best, strict=True):
         by_seed.setdefault(run.seed, []).append(evaluation)
     if any(len(folds) > 1 for folds in by_seed.values()):
-        result["concatenated"] = [concatenated(workspace, folds) for folds in by_seed.values()]
+        result["concatenated"] = [concatenated(workspace, folds, progress) for folds in by_seed.values()]
+    progress("Storing the result", 0, 0)
     stored.set_result(workspace, experiment_id, result)
     return result
 
@@ -138,14 +144,15 @@ def markdown(experiment: Experiment) -> str:
     return "\n".join(lines)
 
 
-def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[str, float]:
+def concatenated(workspace: Workspace, evaluations: list[Evaluation], progress: Progress = quiet) -> dict[str, float]:
     """Metrics REPORTED of the folds' concatenated embeddings, normalised for cosine. Problem: other images."""
-    from workbench.evaluation import retrieval_metrics
+    from workbench.evaluation.retrieval import metrics_heard
     from workbench.results.stored import searched
 
     parts, ids, labels = [], None, None
     distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"
-    for evaluation in evaluations:
+    for done, evaluation in enumerate(evaluations):
+        progress("Reading the embeddings", done, len(evaluations))
         sample_ids, labels, vectors = workspace.embeddings(evaluation.id)
         if ids is not None and not np.array_equal(ids, sample_ids):
             raise Problem("The folds did not search the same images, so their embeddings cannot be concatenated.")
@@ -156,7 +163,7 @@ def concatenated(workspace: Workspace, evaluations: list[Evaluation]) -> dict[st
     together, kept = np.concatenate(parts, axis=1), searched(labels, read_r(workspace, evaluations[0].id))
     gallery = None if kept.all() else (together[kept], labels[kept])
     asking = np.ones(len(labels), bool) if gallery is None else ~kept
-    metrics = retrieval_metrics(together[asking], labels[asking], distance=distance, gallery=gallery)
+    metrics = metrics_heard(together[asking], labels[asking], (1,), distance, gallery, progress)
     return {name: metrics[name] for name in REPORTED}
 
 

@@ -95,17 +95,18 @@ def preflight(
     runs = folds_and_seeds.children(config)
     first, *others = runs[0].config.device.split(",")
     config = runs[0].config.model_copy(update={"device": first})  # the steps are tried on one device
-    data = load_data(config, tell)
-    classes = len(training_classes(data))
-    counted(classes)
-    shared = shared_images(data, tell)
-    chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
-    several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
-    spread = f"The steps were tried on one device; the run shares each batch among {1 + len(others)}" if others else ""
-    tell("Trying a few steps", 0, 0)
     with contextlib.ExitStack() as after:
+        data = load_data(config, tell)
         after.callback(data.close)
         after.enter_context(checkpoint.settings_of_one_run())
+        classes = len(training_classes(data))
+        counted(classes)
+        shared = shared_images(data, tell)
+        chosen = "" if data.split.validation is not None else "The best epoch is chosen on the test half"
+        several = f"{len(runs)} runs, of which this is the first" if len(runs) > 1 else ""
+        count = 1 + len(others)
+        spread = f"The steps were tried on one device; the run shares each batch among {count}" if others else ""
+        tell("Trying a few steps", 0, 0)
         with device.refusing_what_does_not_fit():
             engine = Engine(config, data, Path(), Control(), lambda event: None)
         after.callback(engine.release)  # a window goes on, and the run has another process
@@ -174,7 +175,8 @@ def count_classes(config: RunConfig, progress: Progress) -> int:
     """
     from workbench.running.building import load_data, training_classes
 
-    return len(training_classes(load_data(folds_and_seeds.children(config)[0].config, progress)))
+    with contextlib.closing(load_data(folds_and_seeds.children(config)[0].config, progress)) as data:
+        return len(training_classes(data))
 
 
 def steps_per_epoch(config: RunConfig, progress: Progress) -> int:
@@ -186,7 +188,8 @@ def steps_per_epoch(config: RunConfig, progress: Progress) -> int:
     from workbench.running.building import build_sampler, load_data, training_labels
 
     config = folds_and_seeds.children(config)[0].config
-    return int(build_sampler(config, training_labels(load_data(config, progress))).steps_per_epoch)
+    with contextlib.closing(load_data(config, progress)) as data:
+        return int(build_sampler(config, training_labels(data)).steps_per_epoch)
 
 
 def _sentence(words: str) -> str:
@@ -208,5 +211,5 @@ def inspect_data(config: RunConfig, progress: Progress) -> "Inspection":
     from workbench.running.building import load_data
 
     config = folds_and_seeds.children(config)[0].config
-    data = load_data(config, progress)
-    return inspect(data.images, data.pixels, data.split, config.seed, progress)
+    with contextlib.closing(load_data(config, progress)) as data:
+        return inspect(data.images, data.pixels, data.split, config.seed, progress)

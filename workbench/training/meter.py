@@ -54,6 +54,7 @@ class Meter:
         self._lap: float | None = None  # when its last part ended; None if the step is not timed
         self._probed = 0.0  # seconds since they were last emitted
         self._peak = 0  # bytes that were emitted last
+        self._told_at = parts.step  # the step whose costs and learning rate were emitted last
         self._begun = self._loaded = self._read_at = perf_counter()  # training began; load and losses were read last
         self._load: MachineLoad | None = None  # from the first measurement on
         self.restart_clock()
@@ -104,8 +105,8 @@ class Meter:
 
     def end_epoch(self) -> None:
         """Emit what was not emitted yet, and the learning rate."""
-        if self._unread:
-            self.read()
+        self.read()
+        if self._told_at != self._parts.step:
             self._tell_rate()
 
     def evaluated(self) -> None:
@@ -115,6 +116,7 @@ class Meter:
             self._emit(self._progress())
 
     def _tell_rate(self) -> None:
+        self._told_at = self._parts.step
         self._emit(Scalar("batch/lr", self._parts.step, self._parts.optimiser.param_groups[0]["lr"]))
         if self._waits:
             self._emit(Scalar(FEED_WAIT, self._parts.step, self._waited / self._waits))

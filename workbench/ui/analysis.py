@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QMetaObject, QObject, Signal
 
 from workbench.jobs import AnalysisProcess
 from workbench.problem import Problem
@@ -66,6 +66,7 @@ class AnalysisClient(QObject):
     ) -> None:
         super().__init__(parent)
         self._open: dict[int, Callbacks] = {}
+        self._owned: dict[int, QMetaObject.Connection] = {}  # request -> to the end of its owner
         self._closed = False
         self._process = start(self._answered.emit)
         self._answered.connect(self._receive)
@@ -91,25 +92,35 @@ class AnalysisClient(QObject):
         number = self._process.request(op, **fields)
         self._open[number] = Callbacks(on_progress, on_result, on_error)
         if owner is not None:
-            owner.destroyed.connect(partial(self.cancel, number))
+            self._owned[number] = owner.destroyed.connect(partial(self.cancel, number))
         return Request(self, number)
 
     def cancel(self, number: int, _destroyed: object = None) -> None:
         """Discard a request; nothing happens when it was answered already."""
-        if self._open.pop(number, None) is not None:
+        if self._end(number) is not None:
             self._process.cancel(number)
+
+    def _end(self, number: int) -> Callbacks | None:
+        """Forget a request, and its owner; what receives its answers, None where it had ended before."""
+        connection = self._owned.pop(number, None)
+        if connection is not None:
+            QObject.disconnect(connection)  # nothing happens where the owner is gone
+        return self._open.pop(number, None)
 
     def end(self) -> None:
         """As `close`, without waiting for the end of the process."""
-        self._closed = True
-        self._open.clear()
+        self._forget_all()
         self._process.end()
 
     def close(self) -> None:
         """End the process; open requests are discarded, and it is not started again."""
-        self._closed = True
-        self._open.clear()
+        self._forget_all()
         self._process.close()
+
+    def _forget_all(self) -> None:
+        self._closed = True
+        for number in tuple(self._open):
+            self._end(number)
 
     def _receive(self, answer: Answer) -> None:
         asked = self._open.get(answer["id"])
@@ -119,7 +130,7 @@ class AnalysisClient(QObject):
             if asked.on_progress is not None:
                 asked.on_progress(answer)
             return
-        del self._open[answer["id"]]
+        self._end(answer["id"])
         if answer["event"] == "error":
             if asked.on_error is not None:
                 what = answer.get("what", "The analysis failed.")

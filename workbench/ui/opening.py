@@ -33,21 +33,24 @@ TAKEN_OVER = (
     "nothing more, and its runs end."
 )
 REPAIR = "Repair a workspace"
+NOT_REPAIRED = "The repair was cancelled, so the workspace is not opened. It can be repaired again."
 REPAIRED = (
     "The repair builds a new database from the old one and the runs' folders. The damaged file is kept beside it under "
     "another name, and no run's folder is changed."
 )
 
 
-def repaired(path: Path) -> str:
+def repaired(path: Path, progress: Progress) -> str:
     """Rebuild the database of a workspace; says what was done and what is lost. Not on the window's thread.
+
+    `progress` may raise Cancelled, after which a damaged database is as it was.
 
     Raises:
         Problem: it cannot be repaired; then nothing was changed.
     """
     from workbench.workspace.repair import repair  # late: the window is shown first
 
-    said, lost = repair(path)
+    said, lost = repair(path, progress)
     return " ".join([said, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in lost)])
 
 
@@ -101,28 +104,35 @@ class Opening(QObject):
             return
 
         def work(progress: Progress) -> tuple[str, Watch]:
-            progress("Reading the runs' folders", 0, 0)
-            return repaired(path), watched(path)
+            return repaired(path, progress), watched(path)
 
         def show(result: tuple[str, Watch]) -> None:
             said, watch = result
             self._show_workspace(watch, said)
 
+        done = list[str]()  # what the repair did, where the user's cancel came too late for it
+
         def drop(result: tuple[str, Watch]) -> None:
             said, watch = result
             _close(watch)
+            done.append(said)
             self._session.notify(said, EVERYWHERE)
 
-        self._begin("Repairing the workspace", work, show, self._say, drop)
+        def cancelled() -> None:
+            if not done:
+                self._session.notify(NOT_REPAIRED, EVERYWHERE)
+
+        self._begin("Repairing the workspace", work, show, self._say, drop, cancelled)
 
     def _begin(
         self, title: str, work: Callable[[Progress], Result], show: Callable[[Result], None],
         failed: Callable[[Problem], None], dropped: Callable[[Result], None],
+        cancelled: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
         """Open a workspace; another one that is still being opened is closed as soon as it is there."""
         if self._task is not None:
             self._task.cancel()
-        self._task = self._session.run_in_thread(title, work, show, failed, dropped=dropped)
+        self._task = self._session.run_in_thread(title, work, show, failed, dropped=dropped, cancelled=cancelled)
 
     def _not_opened(self, path: Path, problem: Problem) -> None:
         """Say why; ask whether to repair it, or to take it over where another machine has it."""

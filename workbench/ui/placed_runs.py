@@ -12,6 +12,7 @@ from workbench.control import Control
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.concern import EVERYWHERE
+from workbench.ui.tasks import heard_by
 from workbench.ui.work import Work
 from workbench.workspace import Workspace, placements
 from workbench.workspace.rows import Run
@@ -29,7 +30,7 @@ class PlacedRuns(QObject):
         workspace: whose runs they are.
     """
 
-    end_refused = Signal(int)  # the run, whose place was not reached or refused to end it
+    kept_on = Signal(int)  # a run: the request to end it was cancelled, refused, or did not reach its place
 
     def __init__(self, work: Work, workspace: Workspace, parent: QObject) -> None:
         super().__init__(parent)
@@ -67,37 +68,44 @@ class PlacedRuns(QObject):
     def end(self, run_id: int, how: "Ending") -> None:
         """Ask a run's place to end it."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
-            working.end(self._workspace, run_id, how)
+            working.end(self._workspace, run_id, how, cancelled)
 
         def failed(problem: Problem) -> None:
-            self._controls.pop(run_id, None)  # it is not about to end, and can be asked again
-            self.end_refused.emit(run_id)
+            keep_on()
             self._work.notify(problem, EVERYWHERE)
 
-        self._ask(f"Asking run {run_id} to end", ask, failed)
+        def revoke() -> None:
+            keep_on()
+            self._work.notify(f"The request to end run {run_id} was cancelled. It may have reached the place before.")
+
+        def keep_on() -> None:
+            self._controls.pop(run_id, None)  # it is not about to end, and can be asked again
+            self.kept_on.emit(run_id)
+
+        self._ask(f"Asking run {run_id} to end", ask, revoke, failed)
 
     def resume(self, run_id: int) -> None:
         """Resume an ended run at its place."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
-            working.resume(self._workspace, run_id)
+            working.resume(self._workspace, run_id, cancelled)
 
-        self._ask(f"Resuming run {run_id}", ask)
+        self._ask(f"Resuming run {run_id}", ask, self.follow)
 
     def fetch_checkpoints(self, run_id: int) -> None:
         """Bring the checkpoints of an ended run."""
 
-        def ask() -> None:
+        def ask(cancelled: Callable[[], bool]) -> None:
             from workbench.places import working
 
             working.fetch_checkpoints(self._workspace, run_id)
 
-        self._ask(f"Fetching the checkpoints of run {run_id}", ask)
+        self._ask(f"Fetching the checkpoints of run {run_id}", ask, self.follow)
 
     def close(self) -> None:
         """Stop following; nothing waits for a place any longer."""
@@ -109,11 +117,20 @@ class PlacedRuns(QObject):
         for follower in self._followers.values():
             follower.release()
 
-    def _ask(self, title: str, work: Callable[[], None], failed: Callable[[Problem], None] | None = None) -> None:
-        def asked(progress: Progress) -> None:
-            work()
+    def _ask(
+        self,
+        title: str,
+        work: Callable[[Callable[[], bool]], None],
+        cancelled: Callable[[], None],
+        failed: Callable[[Problem], None] | None = None,
+    ) -> None:
+        """Do `work(whether the user cancelled)`, which waits for a place, on a thread."""
 
-        self._work.run_in_thread(title, asked, lambda _: self.follow(), failed)
+        def asked(progress: Progress) -> None:
+            progress("Waiting for the place", 0, 0)
+            work(heard_by(progress, "Waiting for the place"))
+
+        self._work.run_in_thread(title, asked, lambda _: self.follow(), failed, cancelled=cancelled, lasting=True)
 
     def _places(self) -> list[str]:
         with self._workspace.reading() as db:

@@ -52,7 +52,9 @@ class ProcessWork:
             self._fail(problem)
 
     def cancel(self) -> None:
-        """Cancel the request; `cancelled` is called."""
+        """Cancel the request; `cancelled` is called. Nothing happens when it has ended."""
+        if self.over:  # its line in the Activity panel may be older than its end
+            return
         self._request.cancel()
         self._end()
         self.item.cancelled()

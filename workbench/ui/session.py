@@ -28,7 +28,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.run_jobs import MakeJob, chosen_devices, chosen_job, needs_several, wants_spare
 from workbench.ui.run_queue import RunQueue
 from workbench.ui.shown import Shown
-from workbench.ui.tasks import Task
+from workbench.ui.tasks import Task, heard_by
 from workbench.ui.theme import Theme
 from workbench.ui.work import GRACE
 from workbench.workspace import Workspace
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 PAGES = ("setup", "train", "map", "retrieval", "compare", "report")
+NO_RESULT = Problem(
+    "The result of the experiment was not computed: that was cancelled.",
+    kept="Its runs are kept.",
+    todo="With its config, workbench run --resume computes it.",
+)
 DEAD_EVERY = 30_000  # ms between two searches for runs whose process has ended
 
 
@@ -53,6 +58,7 @@ class Session(Shown):
         watch: on the workspace, made where it was opened; else it is made here.
     """
 
+    leaving = Signal()  # the workspace is about to be closed: what was typed and is not stored yet is stored now
     workspace_changed = Signal()
     catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
@@ -101,7 +107,7 @@ class Session(Shown):
         self.queue.ended.connect(self._queue_ended)
         self.queue.unstored.connect(partial(self.notify, concern=EVERYWHERE))
         self.placed = PlacedRuns(self, self.workspace, self)
-        self.placed.end_refused.connect(self._discarded.discard)
+        self.placed.kept_on.connect(self._discarded.discard)
         self._turning = PageTurn(self.queue, self.queue)
         self._turning.turned.connect(self.page_asked)
 
@@ -118,6 +124,7 @@ class Session(Shown):
         """
         if self.queue.busy:
             raise Problem("A run is still training in this workspace.", todo="Stop or cancel it first.")
+        self.leaving.emit()
         before, follower, queue, placed = self.workspace, self.follower, self.queue, self.placed
         placed.close()
         ending = self._cancel_tasks()
@@ -210,8 +217,8 @@ class Session(Shown):
         def work(progress: Progress) -> list[int]:
             progress("Making the runs", 0, 0)
             numbers = sending.prepare(workspace, config, place)
-            progress(f"Sending them to {place.name}", 0, 0)
-            sending.submit(workspace, numbers, place, launcher_of(place))
+            launcher = launcher_of(place, heard_by(progress, f"Sending them to {place.name}"))
+            sending.submit(workspace, numbers, place, launcher)
             return numbers
 
         def sent(numbers: list[int]) -> None:
@@ -226,7 +233,11 @@ class Session(Shown):
             else:
                 self.notify(problem, EVERYWHERE)
 
-        self.run_in_thread(f"Starting at {place.name}", work, sent, failed)
+        def cancelled() -> None:
+            kept = "Runs that were made are kept, and Resume sends them."
+            self.notify(Problem(f"Starting at {place.name} was cancelled.", kept=kept), EVERYWHERE)
+
+        self.run_in_thread(f"Starting at {place.name}", work, sent, failed, cancelled=cancelled, lasting=True)
 
     def read_places(self) -> None:
         """Read the user's places again; `places_changed` follows. A record that cannot be read is reported once."""
@@ -337,6 +348,7 @@ class Session(Shown):
 
     def close(self) -> None:
         """End all work off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+        self.leaving.emit()
         self._closed = True
         self.placed.close()
         self._look_for_dead_runs.stop()
@@ -371,8 +383,11 @@ class Session(Shown):
         run = self.run(run_id)
         if status == "done" and run is not None and run.experiment_id is not None:
             experiment = run.experiment_id
-            conclude = partial(folds_and_seeds.conclude, self.workspace, experiment)
-            self.run_in_thread("Result of the experiment", lambda progress: conclude(), self._concluded)
+            work = partial(folds_and_seeds.conclude, self.workspace, experiment)
+            no_result = partial(self.notify, NO_RESULT, EVERYWHERE)
+            self.run_in_thread(
+                "Result of the experiment", work, self._concluded, cancelled=no_result, lasting=True
+            )  # fmt: skip
 
     def _concluded(self, result: dict[str, Any] | None) -> None:
         if result is not None:

@@ -130,11 +130,6 @@ class Shown(Work):
         if self.evaluations():
             self._follow_choice()
 
-    @property
-    def follows_best(self) -> bool:
-        """Whether a better evaluation would be shown as soon as there is one: the user chose none."""
-        return self._chosen is None
-
     def show_earlier(self) -> None:
         """The evaluation before the shown one, if there is one."""
         self._step_evaluation(-1)

@@ -67,6 +67,10 @@ class StatusBar(QStatusBar):
         used, free = self._process.memory_info().rss, psutil.virtual_memory().available
         self.memory.setText(f"Memory: {memory(used)}, {memory(free)} free")
 
+    def show_no_device(self) -> None:
+        """Say that the device is not known, because the engine does not load."""
+        self.device.setText("Device: unknown")
+
     def show_device(self, name: str) -> None:
         """Show the device that runs train on by default; the load of a GPU is measured from now on."""
         self.device.setText(f"Device: {device_name(name)}")

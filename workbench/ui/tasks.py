@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from workbench.control import Control
+from workbench.control import Cancelled, Control
 from workbench.events import Emit, Ended, Event
 from workbench.jobs import Job
 from workbench.problem import Problem
@@ -15,10 +15,24 @@ from workbench.ui.activity import Activity, ActivityItem
 LOOK_EVERY = 20  # ms
 
 
+def heard_by(progress: Progress, text: str) -> Callable[[], bool]:
+    """Whether work is to end, as a question for what waits for another program; `text` is reported meanwhile."""
+
+    def cancelled() -> bool:
+        try:
+            progress(text, 0, 0)
+        except Cancelled:
+            return True
+        return False
+
+    return cancelled
+
+
 class Task(QObject):
     """One piece of work on its own thread. Ask it to end with `cancel`; then none of its callbacks is called.
 
-    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended.
+    A cancel by the user, in the Activity panel, calls `cancelled` once the work has ended. `lasting` work changes
+    something that stays: where it is done before it hears the user's cancel, it counts as done, and `then` is called.
     """
 
     ended = Signal(object)  # this task, on the window's thread, before any of its callbacks
@@ -35,13 +49,16 @@ class Task(QObject):
         parent: QObject | None = None,
         dropped: Callable[[Any], None] | None = None,
         cancelled: Callable[[], None] | None = None,
+        *,
+        lasting: bool = False,
     ) -> None:
         super().__init__(parent)
+        self._lasting, self._forgotten = lasting, False
         self._work: Callable[[Progress], Any] | None = work
         self._then, self._failed, self._dropped, self._cancelled = then, failed, dropped, cancelled
         self.result: Any = None
         self._problem: Problem | None = None
-        self._item: ActivityItem | None = activity.add(title, self._cancel_for_user) if activity is not None else None
+        self._item: ActivityItem | None = activity.add(title, self.ask_to_end) if activity is not None else None
         self._finished.connect(self._receive)
         self._job = Job(title, self._run, self._say, behind_window=True)
 
@@ -52,10 +69,11 @@ class Task(QObject):
 
     def cancel(self) -> None:
         """Ask the work to end at its next report of progress, and forget its result."""
-        self._cancelled = None
+        self._cancelled, self._forgotten = None, True
         self._job.control.cancel()
 
-    def _cancel_for_user(self) -> None:
+    def ask_to_end(self) -> None:
+        """As the user's Cancel: ask the work to end at its next report of progress; its callbacks say how it ended."""
         self._job.control.cancel()
 
     @property
@@ -96,7 +114,8 @@ class Task(QObject):
             self._look_for_end()
 
     def _tell(self, ended: Ended, result: Any) -> None:
-        cancelled = ended.status == "cancelled" or self.cancelled
+        too_late = self._lasting and not self._forgotten
+        cancelled = ended.status == "cancelled" or (self.cancelled and not too_late)
         if self._item is not None:
             if cancelled:
                 self._item.cancelled()

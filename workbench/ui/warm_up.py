@@ -45,4 +45,5 @@ class WarmUp(QObject):
 
     def _failed(self, problem: Problem) -> None:
         self._session.notify(problem, EVERYWHERE)
+        self._window.status.show_no_device()
         self._garbage.settle()

@@ -42,6 +42,7 @@ class Work(QObject):
         quiet: bool = False,
         dropped: Callable[[Result], None] | None = None,
         cancelled: Callable[[], None] | None = None,
+        lasting: bool = False,
     ) -> Task:
         """Do `work(progress)` on a thread; `then(result)` or `failed(problem)` follow on the window's thread.
 
@@ -51,15 +52,18 @@ class Work(QObject):
             then: called with the result; not when cancelled.
             failed: called with the Problem; by default it is shown in the message bar, as one about what is shown now.
             quiet: for work well under a second: no line in the Activity panel.
-            cancelled: called after the user cancelled it in the Activity panel; not when whoever asked for it did.
             dropped: called with a result that `then` does not get because of a cancel, to close what it holds open.
+            cancelled: called after the user cancelled it in the Activity panel; not when whoever asked for it did.
+            lasting: the work changes something that stays, such as a file: if it is done before it hears the user's
+                cancel, `then` or `failed` is called all the same, and it is not said to be cancelled.
 
         After `close` nothing is done any more: the task is cancelled before it begins.
         """
         activity = None if quiet else self.activity
         task = Task(
-            title, work, then, failed or partial(self.notify, concern=self.here()), activity, self, dropped, cancelled
-        )
+            title, work, then, failed or partial(self.notify, concern=self.here()), activity, self, dropped, cancelled,
+            lasting=lasting,
+        )  # fmt: skip
         if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
             return task

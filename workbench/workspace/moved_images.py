@@ -5,16 +5,19 @@ from pathlib import Path
 
 from workbench.datasets.images import on_disk
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace.dataset_copy import keep_dataset
 from workbench.workspace.workspace import Workspace
 
 TRIED = 500  # images that are tried in a folder before all are counted
+OFTEN = 100  # images between two reports: a folder of a network disk answers slowly
 
 
-def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[int, int]:
+def find_images(workspace: Workspace, dataset_id: int, folder: Path, progress: Progress = quiet) -> tuple[int, int]:
     """Read the images of a data set from below `folder` from now on; call it on a thread.
 
     They may be in it, in a folder of it, or in its parent folder; the one with most of the images is used.
+    `progress` may raise Cancelled, which leaves everything as it was.
 
     Returns:
         How many images were found, and how many the data set has.
@@ -26,8 +29,8 @@ def find_images(workspace: Workspace, dataset_id: int, folder: Path) -> tuple[in
     if not data.root or not paths:
         raise Problem(f"{data.name} has no image files.", kept="Nothing was changed.")
     sample = paths[:: max(1, len(paths) // TRIED)]
-    best = max(_candidates(folder), key=lambda root: _there(root, sample))
-    count = _there(best, paths)
+    best = max(_candidates(folder), key=lambda root: _there(root, sample, "Trying folders", progress))
+    count = _there(best, paths, "Looking for images", progress)
     if not count:
         raise Problem(
             f"None of the {len(paths):,} images of {data.name} is in {folder}.",
@@ -51,5 +54,10 @@ def _candidates(folder: Path) -> list[Path]:
     return [folder, *below, folder.parent]
 
 
-def _there(root: Path, paths: list[str]) -> int:
-    return sum(os.path.isfile(on_disk(root, path)) for path in paths)
+def _there(root: Path, paths: list[str], doing: str, progress: Progress) -> int:
+    count = 0
+    for done, path in enumerate(paths):
+        if done % OFTEN == 0:
+            progress(doing, done, len(paths))
+        count += os.path.isfile(on_disk(root, path))
+    return count

@@ -9,6 +9,7 @@ from pathlib import Path
 from workbench import files
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
+from workbench.progress import Progress, quiet
 from workbench.workspace import arrivals, journal, sealing, travelling
 from workbench.workspace.arriving_files import names_of
 from workbench.workspace.artefacts import add_artefact
@@ -23,6 +24,7 @@ from workbench.workspace.runs import add_note
 from workbench.workspace.times import moment, now
 from workbench.workspace.workspace import Workspace
 
+READING = "Reading the runs' folders"
 LARGEST_CONFIG = 1 << 20  # bytes
 UNTOLD = "Brought back by a repair; its journal does not say how it ended."
 
@@ -52,11 +54,12 @@ class Rebuilt:
         return parts
 
 
-def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
+def rebuild(workspace: Workspace, runs: Path | None = None, progress: Progress = quiet) -> Rebuilt:
     """Restore every run of `runs`, by default the workspace's folder, without a row or with an incomplete one.
 
     Each is a transaction of its own. What cannot be read is left out and named; no file is changed.
-    Tags, colours and new names live in the database alone (see salvage.py).
+    Tags, colours and new names live in the database alone (see salvage.py). `progress` is called before each run; it
+    may raise Cancelled, after which the runs before stay restored.
 
     Raises:
         Problem: the database cannot be written.
@@ -64,7 +67,8 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
     rebuilt, runs = Rebuilt(), runs or workspace.path / "runs"
     with workspace.reading() as db:
         names = without_row(db, runs)
-    for name in names:
+    for done, name in enumerate(names):
+        progress(READING, done, len(names))
         try:
             run_id, config, text = readable(runs / name)
         except UNREADABLE as error:
@@ -77,7 +81,8 @@ def rebuild(workspace: Workspace, runs: Path | None = None) -> Rebuilt:
             rebuilt.missing[run_id] = missing
     with workspace.reading() as db:
         behind = sorted(set(behind_journal(db, runs)) - set(rebuilt.back))
-    for run_id in behind:
+    for done, run_id in enumerate(behind):
+        progress(READING, done, len(behind))
         with workspace.writing() as db:
             before = _amount(db, run_id)
             missing = _fill(db, runs / str(run_id), run_id)

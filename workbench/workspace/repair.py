@@ -18,6 +18,7 @@ from sqlite_utils import Database
 from workbench import files
 from workbench.events import LIVE
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import arrivals, lease, placements, write_ahead
 from workbench.workspace.behind import behind_journal, lacking
 from workbench.workspace.connection import (
@@ -50,11 +51,13 @@ IF_DAMAGED = "If its first page is damaged, move it away and repair again: the r
 State = Literal["whole", "damaged", "missing"]
 
 
-def repair(folder: Path) -> tuple[str, list[str]]:
+def repair(folder: Path, progress: Progress = quiet) -> tuple[str, list[str]]:
     """Rebuild a damaged or missing database, and add what the run folders have and an intact one lacks.
 
     A new database is built beside the old one and replaces it when it is complete. The damaged one is kept under
     another name, with its WAL. An intact one is changed only if it lacks something; no run's folder is changed.
+    `progress` is called between runs and before the new database replaces the old one; it may raise Cancelled, after
+    which a damaged database is as it was.
 
     Returns:
         What was done, and sentences on what the workspace still lacks, as from `missing`.
@@ -68,10 +71,11 @@ def repair(folder: Path) -> tuple[str, list[str]]:
     if not database.exists() and not (folder / "runs").is_dir():
         raise Problem(f"{folder} is not a workspace: it holds no {DATABASE} and no runs.", todo="Choose another.")
     with lease.held(database) as leased:
-        return _repair(folder, leased)
+        return _repair(folder, leased, progress)
 
 
-def _repair(folder: Path, leased: Lease | None) -> tuple[str, list[str]]:
+def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str, list[str]]:
+    progress("Checking the database", 0, 0)
     database, runs = folder / DATABASE, folder / "runs"
     for ending in ("", *BESIDE):
         regular(database.with_name(f"{DATABASE}{ending}"))
@@ -82,7 +86,7 @@ def _repair(folder: Path, leased: Lease | None) -> tuple[str, list[str]]:
         condition = "damaged"
     if condition != "whole":
         try:
-            said = _made_again(folder, leased)
+            said = _made_again(folder, leased, progress)
         except OSError as error:
             raise files.explain(error, database) from None
     else:
@@ -92,7 +96,7 @@ def _repair(folder: Path, leased: Lease | None) -> tuple[str, list[str]]:
         said = f"The database of {folder} is whole: {'1 run' if count == 1 else f'{count} runs'}. Nothing was changed."
         if lacks:
             with Workspace(folder) as workspace:
-                rebuilt = rebuild(workspace)
+                rebuilt = rebuild(workspace, None, progress)
             if rebuilt.back or rebuilt.completed:
                 said = f"The database of {folder} is whole, but lacked what folders of runs hold. {rebuilt}"
             else:
@@ -168,20 +172,21 @@ def state(database: Path) -> State:
         raise problem from None
 
 
-def _made_again(folder: Path, leased: Lease | None) -> str:
+def _made_again(folder: Path, leased: Lease | None, progress: Progress) -> str:
     database, runs = folder / DATABASE, folder / "runs"
     _remove_remains(folder)
     with TemporaryDirectory(prefix=f".repair-{os.getpid()}-", dir=folder) as scratch:
         new = Path(scratch) / "new"
         from_wal = _read_back(database, new)
         with Workspace(new, create=not from_wal) as workspace:
-            rebuilt = rebuild(workspace, runs)
+            rebuilt = rebuild(workspace, runs, progress)
             if from_wal:
                 also = f"It was read back from {DATABASE}-wal."
             else:
                 also = salvage(workspace, database, set(folder_names(runs)))
         if state(new / DATABASE) != "whole":
             raise Damaged(new / DATABASE)
+        progress("Putting the new database in its place", 0, 0)
         if leased is not None:
             leased.check()  # this machine may have been suspended, and another may have taken over
         kept = _move_aside(database)

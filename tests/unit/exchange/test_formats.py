@@ -9,6 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from workbench.config import RunConfig
+from workbench.control import Cancelled
 from workbench.events import Scalar, Status
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
@@ -65,6 +66,30 @@ def test_the_best_evaluation_is_written_unless_an_epoch_is_named(workspace, stor
     assert all(cell[:1] != "=" for each in samples for cell in each)
     with pytest.raises(Problem, match=r"was not evaluated after epoch 9\. Evaluated epochs: 1, 2"):
         export_run(workspace, stored_run, ["npy"], tmp_path, epoch=9)
+
+
+@pytest.mark.parametrize("why", ["cancelled", "no samples"])
+def test_an_export_for_the_projector_that_ends_early_leaves_both_files(
+    workspace, stored_run, tmp_path, monkeypatch, why
+):
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("vectors.tsv", "metadata.tsv"):
+        (out / name).write_text("before")
+
+    def progress(text, done, total):
+        if text == "Writing the vectors" and why == "cancelled":
+            raise Cancelled
+
+    def samples(dataset_id):
+        raise Problem("The samples could not be read.")
+
+    if why == "no samples":
+        monkeypatch.setattr(workspace, "samples", samples)
+    with pytest.raises((Cancelled, Problem)):
+        export_run(workspace, stored_run, ["projector"], out, progress)
+    left = {path.name: path.read_text("utf-8") for path in out.iterdir()}
+    assert left == {"vectors.tsv": "before", "metadata.tsv": "before"}
 
 
 def test_the_projector_gets_one_line_for_each_vector(workspace, stored_run, tmp_path):

@@ -130,3 +130,18 @@ def test_a_name_of_many_bytes_is_cut_so_that_a_file_system_takes_it(tmp_path):
     assert set(name) == {"漢"}
     (tmp_path / f"0001 {name}").mkdir()
     (tmp_path / f"{2**63 - 1} {name}.png").touch()
+
+
+@pytest.mark.parametrize("at", ["Reading the samples", "Writing the file"])
+def test_a_table_that_is_cancelled_leaves_the_one_before(space, tmp_path, at):
+    workspace, dataset, run = space
+    table = tmp_path / "a.csv"
+    table.write_text("before")
+
+    def progress(text, done, total):
+        if text == at:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        write_table(table, workspace, dataset, run.ids, run.evaluations[-1], progress)
+    assert [(path.name, path.read_text("utf-8")) for path in tmp_path.glob("a.csv*")] == [("a.csv", "before")]

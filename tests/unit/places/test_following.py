@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
 from tests.waits import HANG
 from workbench.config import RunConfig
+from workbench.control import Cancelled
 from workbench.places import following as following_module
 from workbench.places import mirror, records, sending, working
 from workbench.places.contract import Ending, JobState, Standing
@@ -416,3 +418,34 @@ def test_paths_of_a_config_are_those_of_the_place(tmp_path):
         sending.translated(config, PLACE)
     known = PLACE.model_copy(update={"data": {str(tmp_path / "data"): "/big/data", str(tmp_path): "/other"}})
     assert sending.translated(config, known).dataset.params["folder"] == "/big/data/birds"
+
+
+def test_a_sending_that_was_cancelled_can_be_resumed(workspace, played, monkeypatch):
+    (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
+
+    def submit(orders):
+        raise Cancelled
+
+    with monkeypatch.context() as patch:
+        patch.setattr(played, "submit", submit)
+        with pytest.raises(Cancelled):
+            sending.submit(workspace, [run_id], PLACE, played)
+    run = workspace.run(run_id)
+    assert run.status == "failed"
+    assert run.problem == "Whether it was started is not known; Resume finds out: Sending it was cancelled."
+    assert run.resumable
+    sending.submit(workspace, [run_id], PLACE, played)
+    assert workspace.run(run_id).status == "queued"
+
+
+@pytest.mark.parametrize("ask", [partial(working.end, how=Ending.SAVED), working.resume])
+def test_a_request_to_a_place_hears_its_cancel_while_it_waits(workspace, played, monkeypatch, ask):
+    monkeypatch.setattr(working.records, "named", lambda name: PLACE)
+    monkeypatch.setattr(working, "launcher_of", lambda place, cancelled: asked.append(cancelled()) or played)
+    asked = []
+    (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
+    sending.submit(workspace, [run_id], PLACE, played)
+    with workspace.writing() as db:
+        placements.end(db, run_id, "interrupted", "")
+    ask(workspace, run_id, cancelled=lambda: True)
+    assert asked == [True]

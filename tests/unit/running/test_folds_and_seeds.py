@@ -8,7 +8,7 @@ import pytest
 
 from workbench import files
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
-from workbench.control import Control
+from workbench.control import Cancelled, Control
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.split import ClassesParams, MLRCParams, classes, mlrc
 from workbench.entries import catalog
@@ -129,6 +129,11 @@ def test_an_experiment_that_ended_in_a_fold_goes_on_to_the_same_result(tmp_path)
         for run_id in folds_and_seeds.prepare(config(), whole):
             assert results(whole) is None
             assert train(whole, run_id).status == "done"
+        (experiment,) = experiments.every(whole)
+        for at in ("Reading the runs", "Finding the neighbours", "Storing the result"):
+            with pytest.raises(Cancelled):
+                folds_and_seeds.conclude(whole, experiment.id, cancelled_at(at))
+            assert [stored.result for stored in experiments.every(whole)] == [{}]
         wanted = results(whole)
     with Workspace(tmp_path / "cut", create=True) as cut:
         first, second = folds_and_seeds.prepare(config(), cut)
@@ -161,8 +166,21 @@ def test_concatenated_embeddings_of_queries_search_the_gallery_alone(monkeypatch
     wanted = retrieve(vectors, labels, ids, is_query=asks, distance=distance)
     monkeypatch.setattr(folds_and_seeds, "read_r", lambda workspace, evaluation_id: wanted.r)
     workspace = SimpleNamespace(embeddings=lambda evaluation_id: (ids, labels, vectors))
-    found = folds_and_seeds.concatenated(workspace, [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)])
+    folds = [SimpleNamespace(id=1, distance=distance), SimpleNamespace(id=2)]
+    found = folds_and_seeds.concatenated(workspace, folds)
     assert found == pytest.approx({name: wanted.metrics[name] for name in folds_and_seeds.REPORTED}, abs=1e-6)
+
+    for at in ("Reading the embeddings", "Finding the neighbours"):
+        with pytest.raises(Cancelled):
+            folds_and_seeds.concatenated(workspace, folds, cancelled_at(at))
+
+
+def cancelled_at(at):
+    def progress(text, done, total):
+        if text == at:
+            raise Cancelled
+
+    return progress
 
 
 def test_the_best_epoch_is_chosen_on_the_classes_held_out(tmp_path):

@@ -1,12 +1,17 @@
 """What Preflight says of a run is whole sentences; what it shows of an augmentation is what training draws."""
 
+import contextlib
 import re
 
 import numpy as np
 import pytest
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Cancelled
+from workbench.problem import Problem
 from workbench.progress import quiet
+from workbench.running import building
+from workbench.running import preflight as preflights
 from workbench.running.augmented import augmented_pictures
 from workbench.running.building import load_data
 from workbench.running.preflight import preflight
@@ -64,3 +69,37 @@ def test_frozen_layers_with_statistics_that_change_are_told(backbone, backbone_l
     told = [words for subject, words in found.notes if subject == "the frozen layers"]
     assert len(told) == said
     assert all("20 batch-norm layers" in words for words in told)
+
+
+def end(*_args, **_named):
+    raise Cancelled
+
+
+def told(text, done, total):
+    """Cancelled as soon as the data are looked at, which is after they were loaded."""
+    if text.startswith(("Looking for copies", "Reading sizes")):
+        raise Cancelled
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda config: preflights.preflight(config, counted=end),
+        lambda config: preflights.preflight(config, told),
+        lambda config: preflights.preflight(config, cancelled=lambda: True),
+        lambda config: preflights.preflight(config.model_copy(update={"device": "cuda:99"})),
+        lambda config: preflights.inspect_data(config, told),
+        lambda config: preflights.count_classes(config, quiet),
+        lambda config: preflights.steps_per_epoch(config, quiet),
+    ],
+    ids=["counting", "copies", "at once", "no engine", "look", "classes", "steps"],
+)
+def test_the_data_that_were_loaded_are_closed_however_it_ends(ask, tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "cache_folder", lambda: tmp_path)
+    loaded, closed = [], []
+    load = building.load_data
+    monkeypatch.setattr(building, "load_data", lambda *asked: loaded.append(load(*asked)) or loaded[-1])
+    monkeypatch.setattr(building.Data, "close", lambda data: closed.append(id(data)))
+    with contextlib.suppress(Cancelled, Problem):
+        ask(RunConfig(device="cpu", backbone=Choice(name="conv4", params={"width": 4})))
+    assert closed == [id(data) for data in loaded]

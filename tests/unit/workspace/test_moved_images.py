@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from workbench.config import RunConfig
+from workbench.control import Cancelled
 from workbench.datasets.image_set import ImageSet
 from workbench.datasets.pixels import decoded
 from workbench.events import Ended
@@ -67,3 +68,18 @@ def test_some_of_them_are_counted(moved, tmp_path):
     workspace, _, dataset = moved
     (tmp_path / "new" / "photos" / "ant" / "1.png").unlink()
     assert find_images(workspace, dataset, tmp_path / "new" / "photos") == (2, 3)
+
+
+def test_a_search_that_is_cancelled_while_it_counts_changes_nothing(moved, tmp_path):
+    workspace, _, dataset = moved
+    before, said = workspace.dataset(dataset).root, []
+
+    def progress(text, done, total):
+        said.append(text)
+        if text == "Looking for images":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        find_images(workspace, dataset, tmp_path / "new", progress)
+    assert set(said) == {"Trying folders", "Looking for images"}
+    assert workspace.dataset(dataset).root == before

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.cli import main
 from workbench.config import RunConfig
+from workbench.control import Cancelled
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
 from workbench.workspace import Workspace, connection, journal, rebuild, saved_views, selections, times
@@ -313,4 +314,22 @@ def test_a_run_whose_files_have_an_impossible_time_comes_back(folder, monkeypatc
 def test_a_folder_named_like_remains_of_a_repair_does_not_stop_one(folder, number):
     (folder / f".repair-{number}-x").mkdir()
     (folder / DATABASE).write_bytes(b"no database" * 500)
+    assert "3 runs came back" in repair(folder)[0]
+
+
+@pytest.mark.parametrize(
+    "at", ["Checking the database", "Reading the runs' folders", "Putting the new database in its place"]
+)
+def test_a_repair_that_is_cancelled_leaves_the_damaged_database_as_it_was(folder, at):
+    spoil(folder / DATABASE)
+    before = database_files(folder)
+
+    def progress(text, done, total):
+        if text == at:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        repair(folder, progress)
+    assert database_files(folder) == before
+    assert list(folder.glob(".repair-*")) == []
     assert "3 runs came back" in repair(folder)[0]

@@ -15,7 +15,7 @@ from workbench.ui.places.card import FINDINGS_WIDTH, PlaceCard
 from workbench.ui.places.draft import ADD_WORDS, PlaceDraft
 from workbench.ui.places.install_dialog import InstallDialog
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label
@@ -42,7 +42,6 @@ class PlacesDialog(QDialog):
         self.cards: list[PlaceCard] = []
         self._checks: list[Task] = []
         self._removed: list[str] = []
-        self._over = False
         self._build()
         for place in session.places:
             self._check(self._add_card(PlaceDraft(place.kind, place)))
@@ -119,7 +118,6 @@ class PlacesDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Close; checks that are under way are forgotten."""
-        self._over = True
         for task in self._checks:
             task.cancel()
         super().done(result)
@@ -162,7 +160,7 @@ class PlacesDialog(QDialog):
         chosen = place
 
         def work(progress: Progress) -> list[Finding]:
-            return launcher_of(chosen, lambda: self._over).check()
+            return launcher_of(chosen, heard_by(progress, "Waiting for the place")).check()
 
         def found(findings: list[Finding]) -> None:
             if card in self.cards:

@@ -12,7 +12,7 @@ from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.session import Session
-from workbench.ui.tasks import Task
+from workbench.ui.tasks import Task, heard_by
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.editors import PathEditor
@@ -40,7 +40,6 @@ class InstallDialog(QDialog):
         self._session, self._place = session, place
         self._plan: installing.Plan | None = None
         self._task: Task | None = None
-        self._over = False
         self.wheel = PathEditor("file", ())
         self.wheel.setAccessibleName(WHEEL)
         self.steps = QPlainTextEdit(readOnly=True)
@@ -63,7 +62,6 @@ class InstallDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Close; an installation that is under way is cancelled. What its steps have done stays there."""
-        self._over = True
         if self._task is not None:
             self._task.cancel()
         super().done(result)
@@ -100,7 +98,14 @@ class InstallDialog(QDialog):
         self._show_problem("")
 
         def work(progress: Progress) -> None:
-            installing.carry_out(plan, host_of(self._place, lambda: self._over), lambda line: progress(line, 0, 0))
+            lines = [""]
+
+            def say(line: str) -> None:
+                lines.append(line)
+                progress(line, 0, 0)
+
+            host = host_of(self._place, lambda: heard_by(progress, lines[-1])())
+            installing.carry_out(plan, host, say)
 
         self._task = self._session.run_in_thread(
             f"Installing Workbench at {self._place.name}",
@@ -108,6 +113,7 @@ class InstallDialog(QDialog):
             self._installed,
             self._failed,
             cancelled=self._cancelled,
+            lasting=True,
         )
 
     def _installed(self, _: None) -> None:

@@ -22,6 +22,7 @@ from workbench.ui.sweeps.draft import Checked, Entered, SweepDraft
 from workbench.ui.sweeps.fixed_line import FixedLine
 from workbench.ui.sweeps.panel import show_sweeps
 from workbench.ui.sweeps.parameter_row import ParameterRow
+from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
@@ -35,6 +36,8 @@ WIDTH, HEIGHT = 680, 560  # px at 100% text
 SETTLES_AFTER = 250  # ms without an edit
 OWN = ""  # key of the entry for no paper's sweep
 START = "Start the sweep"
+CHECKING = "Checking every trial…"
+NOT_STARTED = "The start was cancelled. Nothing was started."
 
 
 class SweepDialog(QDialog):
@@ -57,6 +60,8 @@ class SweepDialog(QDialog):
         self.draft = SweepDraft(config, session.catalog, preflight)
         self.plan: Plan | None = None  # what would start; None while something is wrong or being checked
         self._checking = Newest(session)
+        self._starting: Task | None = None
+        self._over = False
         self.rows: list[ParameterRow] = []
         self._timer = QTimer(self, singleShot=True, interval=SETTLES_AFTER)
         self._build()
@@ -166,32 +171,50 @@ class SweepDialog(QDialog):
         workspace, place = self._session.workspace, self.where.chosen_of(self._session.places)
 
         def work(progress: Progress) -> int:
+            progress("Checking the data", 0, 0)
             if place is not None:
                 sending.translated(plan.config, place)  # data that the place has elsewhere are asked for before
+            progress("Storing the trials", 0, 0)  # from here on it is stored with its worker, or not at all
             number = starting.store(workspace, plan)
             starting.work_apart(workspace, number, place="" if place is None else place.name)
             return number
 
-        self._session.run_in_thread(START, work, self._started, self._not_started)
+        self._starting = self._session.run_in_thread(
+            START, work, self._started, self._not_started, cancelled=partial(self._not_started, None), lasting=True
+        )
 
     def reject(self) -> None:
-        """Close without starting anything."""
+        """Close without starting anything; a start that is under way is cancelled as in the Activity panel."""
+        self._over = True
+        if self._starting is not None:
+            self._starting.ask_to_end()
         self._forget()
         super().reject()
 
     def _started(self, number: int) -> None:
+        self._starting = None
         self._session.notify(f"Sweep {number} is started. It continues when this window is closed.")
-        show_sweeps(self._session, self.parentWidget(), number)
-        self.accept()
+        if not self._over:  # it was closed too late to cancel the start
+            show_sweeps(self._session, self.parentWidget(), number)
+            self.accept()
 
-    def _not_started(self, problem: Problem) -> None:
+    def _not_started(self, problem: Problem | None) -> None:
+        """Say why no sweep was started, None after a cancel, and offer to start it again."""
+        self._starting = None
+        if self._over:
+            if problem is not None:
+                self._session.notify(problem)
+            return
         place = self.where.chosen_of(self._session.places)
-        if isinstance(problem, sending.UnknownData) and place is not None:
+        if problem is None:
+            self.problem.setText(NOT_STARTED)
+            self.problem.show()
+        elif isinstance(problem, sending.UnknownData) and place is not None:
             self._session.data_asked.emit(problem.path, place)
         else:
             self.problem.setText(str(problem))
             self.problem.show()
-        self.start.setEnabled(True)
+        self.start.setEnabled(self.plan is not None)
 
     def _add_pressed(self) -> None:
         self.add_row().values.setFocus()
@@ -257,11 +280,6 @@ class SweepDialog(QDialog):
         self._timer.stop()
         self._checking.cancel()
 
-    @property
-    def checking(self) -> bool:
-        """Whether entries are still to be checked."""
-        return self._timer.isActive() or self._checking.busy
-
     def _varied(self) -> list[str]:
         return [row.field.value() for row in self.rows]
 
@@ -274,7 +292,7 @@ class SweepDialog(QDialog):
         if (checked := self.draft.check_at_once(entered)) is not None:
             self._show(checked)
             return
-        self.summary.setText("Checking every trial…")
+        self.summary.setText(CHECKING)
         self._checking.ask("Check the sweep", partial(self.draft.check, entered), self._show, quiet=True)
 
     def _show(self, checked: Checked) -> None:

@@ -124,7 +124,6 @@ class FieldRow(QWidget):
     def __init__(self, name: str, field: Field, recents: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name, self.field = name, field
-        self._error_text = ""
         self._fix_action: Callable[[], None] | None = None
         self._build(recents)
         self.editor.set_value(field.get("default"))
@@ -219,19 +218,14 @@ class FieldRow(QWidget):
         self._fix_action = fix[1] if fix else None
         self.fix.setText(fix[0] if fix else "")
         self.fix.setVisible(fix is not None)
-        if sentence == self._error_text:
+        if sentence == self.error.text():
             return
-        self._error_text = sentence
         self.error.setText(sentence)
         self._trouble.setVisible(bool(sentence))
         self.error.setProperty("role", role)
         restyle(self.error)
         self.widget.setProperty("state", role if sentence and role == "error" else "")
         restyle(self.widget)
-
-    def error_text(self) -> str:
-        """The sentence under the field; empty if there is none."""
-        return self._error_text
 
     def _spoken_name(self) -> str:
         unit = self.field.get("unit", "")

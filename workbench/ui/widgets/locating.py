@@ -41,9 +41,9 @@ class LocateStrip(QWidget):
         workspace = self._session.workspace
 
         def work(progress: Progress) -> tuple[int, int]:
-            return find_images(workspace, dataset, folder)
+            return find_images(workspace, dataset, folder, progress)
 
-        self._session.run_in_thread("Locate images", work, partial(self._found, dataset))
+        self._session.run_in_thread("Locate images", work, partial(self._found, dataset), lasting=True)
 
     def _look(self) -> None:
         """Shown for data sets of image files only; others are in one file, or have no images."""

@@ -1,6 +1,7 @@
 """The Neighbours tab: how many neighbours of each query are the same in two groups, the largest changes first."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ MOVERS = 500  # queries in the list: those whose neighbours changed most
 THUMBNAIL, AHEAD = 36, 20  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 TITLES = ("Query", "Class", "Same %", "Hit, baseline", "Hit, other", "Pairs n")
 PLACE = "movers"
+CANCELLED = "Comparing the neighbours was cancelled. Another number of neighbours compares them again."
 
 
 class NeighbourPanel(QWidget):
@@ -88,7 +90,7 @@ class NeighbourPanel(QWidget):
         def work(progress: Progress) -> NeighbourOverlap:
             return neighbour_overlap(workspace, paired, k, progress)
 
-        self._reading.ask("Compare neighbours", work, self._show, self._fail)
+        self._reading.ask("Compare neighbours", work, self._show, self._fail, cancelled=partial(self.say, CANCELLED))
 
     def _show(self, overlap: NeighbourOverlap) -> None:
         self.overlap = overlap

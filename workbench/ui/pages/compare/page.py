@@ -26,6 +26,7 @@ from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import PictureLoader
 
 MANY = 100  # from this many groups on, the window handles events between drawing the parts of the page
+CANCELLED = "The comparison of these two groups was cancelled. Choose another group or baseline to compare."
 SETTLE = 150  # ms after the last tick until the runs are read
 
 
@@ -231,6 +232,7 @@ class ComparePage(QStackedWidget):
         self._pairing.ask(
             "Compare two groups", lambda progress: question.answer(workspace, progress),
             self._show_comparison, lambda problem: self.tabs.say(str(problem)),
+            cancelled=lambda: self.tabs.say(CANCELLED),
         )  # fmt: skip
 
     def _show_comparison(self, pair: PairAnswer) -> None:

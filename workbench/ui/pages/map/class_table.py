@@ -217,10 +217,12 @@ class ClassTableOpener(QObject):
             return
 
         def work(progress: Progress) -> None:
+            content = table.csv()
+            progress("Writing the file", 0, 0)
             with files.atomic_write(path) as file:
-                file.write(table.csv())
+                file.write(content)
 
-        self._session.run_in_thread("Save the classes", work, partial(self._saved, path))
+        self._session.run_in_thread("Save the classes", work, partial(self._saved, path), lasting=True)
 
     def _saved(self, path: Path, _: None) -> None:
         self._session.notify(f"The classes were written to {path}.")

@@ -63,9 +63,11 @@ class MapExport(QObject):
                 sheet.canvas.deleteLater()
 
         def work(progress: Progress) -> None:
-            map_files.write(path, content or map_files.table(*maps))
+            whole = content or map_files.table(*maps)
+            progress("Writing the file", 0, 0)
+            map_files.write(path, whole)
 
-        self._session.run_in_thread("Export the map", work, partial(self._written, path))
+        self._session.run_in_thread("Export the map", work, partial(self._written, path), lasting=True)
 
     def _sheets(self, maps: list[tuple[str, MapData]]) -> list[map_files.Sheet]:
         """The maps as they are printed, all as high as the first; on screen the second is lower, below its choosers."""
@@ -92,7 +94,7 @@ class MapExport(QObject):
             write_projector(Source(workspace, workspace.run(evaluation.run_id), evaluation), folder, progress)
 
         written = partial(self._projected, folder)
-        self._session.run_in_thread("Export embeddings for the Projector", work, written)
+        self._session.run_in_thread("Export embeddings for the Projector", work, written, lasting=True)
 
     def _ask(self, ending: str) -> None:
         name, _ = QFileDialog.getSaveFileName(self._page, "Export the map", f"map.{ending}", map_files.FORMATS[ending])

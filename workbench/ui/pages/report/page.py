@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QWidget
 
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.reports.templates import templates
 from workbench.ui.concern import Concern
+from workbench.ui.in_order import InOrder
 from workbench.ui.pages.report.choices import FormatChoices, NumberChoices, SectionChoices
 from workbench.ui.pages.report.model import ReportModel, Stored, offered_numbers, read_stored
 from workbench.ui.pages.report.preview import Preview
@@ -45,6 +45,7 @@ class ReportPage(QStackedWidget):
         self.model = ReportModel()
         self._offer: ReportOffer | None = None  # that came before the workspace was read
         self._reading, self._measuring = Newest(session), Newest(session)
+        self._writes = InOrder(session, "Report page")
         self._build()
         self._drawing = PreviewDrawing(session, self.preview, self._wanted, self)
         self._keep = QTimer(self, interval=SETTLE, singleShot=True)
@@ -118,6 +119,7 @@ class ReportPage(QStackedWidget):
         self.session.evaluation_changed.connect(self._drawing.wish)
         self.session.status_changed.connect(self._drawing.wish)
         self.session.runs_changed.connect(self._count_runs)
+        self.session.leaving.connect(self._store_now)
         self.session.workspace_changed.connect(self._forget)
         self.session.report_offered.connect(self._take_offer)
 
@@ -238,11 +240,14 @@ class ReportPage(QStackedWidget):
         metric, at = self.numbers.wanted()
         template, runs = self.templates.current().key, list(self.model.chosen)
         chosen = {"template": template, "runs": runs, "metric": metric, "at": at}
+        self._writes.write(partial(store_choice, self.session.workspace, chosen))
 
-        def work(progress: Progress, workspace: Workspace = self.session.workspace) -> None:
-            store_choice(workspace, chosen)
-
-        self.session.run_in_thread("Report page", work, quiet=True)
+    def _store_now(self) -> None:
+        """Store what waits for the end of edits: the workspace is about to be left."""
+        for timer, store in ((self._keep, self.templates.keep), (self._remember, self._store_choice)):
+            if timer.isActive():
+                timer.stop()
+                store()
 
     def _take_offer(self, offer: ReportOffer) -> None:
         """Report the runs that another page offers."""

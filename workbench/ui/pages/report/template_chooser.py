@@ -15,13 +15,12 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.problem import Problem
-from workbench.progress import Progress
 from workbench.reports.templates import Template, templates
+from workbench.ui.in_order import InOrder
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
-from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_arrangement
 
 FIRST = "one-run"
@@ -41,6 +40,7 @@ class TemplateChooser(QWidget):
     ) -> None:
         super().__init__(parent)
         self._session, self._arranged = session, arranged
+        self._writes = InOrder(session, "Report template")
         self._templates = templates()
         self.box = QComboBox()
         self.box.setAccessibleName("Template of the report")
@@ -164,10 +164,7 @@ class TemplateChooser(QWidget):
             return
         arrangement = None if template is None else template.arrangement()
 
-        def work(progress: Progress, workspace: Workspace = self._session.workspace) -> None:
-            store_arrangement(workspace, key, arrangement)
-
-        self._session.run_in_thread("Report template", work, quiet=True)
+        self._writes.write(partial(store_arrangement, self._session.workspace, key, arrangement))
 
     # Asking
 

@@ -36,8 +36,10 @@ def written(
         progress("Reading the paths", 0, 0)
         samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id or 0)
         paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+        text = as_csv(listed, paths, causes)
+        progress("Writing the file", 0, 0)
         with files.atomic_write(path) as file:
-            file.write(as_csv(listed, paths, causes).encode())
+            file.write(text.encode())
         return f"The list was written to {path}.{without}"
 
     return work

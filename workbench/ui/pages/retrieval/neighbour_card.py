@@ -58,11 +58,6 @@ class NeighbourCard(QAbstractButton):
             self.update()
 
     @property
-    def has_picture(self) -> bool:
-        """Whether the picture has been loaded."""
-        return self._pixmap is not None
-
-    @property
     def said(self) -> str:
         """The words below the picture: tick or cross, and the similarity."""
         return (

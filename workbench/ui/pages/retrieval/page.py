@@ -292,7 +292,7 @@ class RetrievalPage(QStackedWidget):
             return
         explained = self.browsing.filters.explained
         work = written(path, listed, self.session.workspace, shown.evaluation.id, explained)
-        self.session.run_in_thread("Export the listed queries", work, self.session.notify)
+        self.session.run_in_thread("Export the listed queries", work, self.session.notify, lasting=True)
 
     # Search with an image of one's own
 

@@ -110,6 +110,7 @@ class SetupPage(QWidget):
         self.runner.doing.connect(self.card.show_working)
         self.runner.done.connect(self._take_preflight)
         self.runner.failed.connect(self._preflight_failed)
+        self.runner.cancelled.connect(self._preflight_cancelled)
         self.runner.counted.connect(self._keep_classes)
         self.runner.held.connect(self._preflight_held)
         self.session.catalog_changed.connect(self._begin)
@@ -339,6 +340,9 @@ class SetupPage(QWidget):
             self._refresh()
         titles = dict(zip(self.verdict.bad_paths, self.verdict.titles, strict=True))
         self.card.show_problem(problem, titles.get(problem.field, ""))
+
+    def _preflight_cancelled(self) -> None:
+        self.card.show_idle("Preflight was cancelled. Nothing is known of this run.", offer_check=True)
 
     def _preflight_held(self) -> None:
         self.card.show_idle("A run is training. Preflight would slow it down.", offer_check=True)

@@ -5,7 +5,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QWidget
 
-from workbench import plugins
+from workbench import plugins, registry
+from workbench.control import Cancelled
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.progress import Progress
@@ -39,13 +40,24 @@ class PluginNotice:
             self.add(Path(chosen))
 
     def add(self, folder: Path) -> None:
-        """Trust the folder and load it, on a thread."""
+        """Trust the folder and load it, on a thread; after a cancel it is not trusted, unless it was before."""
 
         def work(progress: Progress) -> Catalog:
+            progress("Loading the engine", 0, 0)
+            new = folder.resolve() not in plugins.folders()
             plugins.add(folder)
-            return catalogs.write_now()
+            try:
+                return catalogs.write_now(lambda: progress("Loading plug-ins", 0, 0))
+            except Cancelled:
+                if new:
+                    plugins.remove(folder)
+                    registry.load_plugins()  # which forgets those of the folder
+                raise
 
-        self._session.run_in_thread("Loading plug-ins", work, self._take)
+        self._session.run_in_thread("Loading plug-ins", work, self._take, cancelled=self._cancelled, lasting=True)
+
+    def _cancelled(self) -> None:
+        self._session.notify("Adding the plug-in folder was cancelled. Nothing was added.")
 
     def _take(self, known: Catalog) -> None:
         self._session.set_catalog(known)

@@ -27,6 +27,7 @@ class PreflightRunner(QObject):
     doing = Signal(str)  # what is being done
     done = Signal(object)  # Preflight
     failed = Signal(object)  # Problem
+    cancelled = Signal()  # by the user, in the Activity panel
     counted = Signal(object, int)  # RunConfig, its training classes: as soon as they are known
     held = Signal()  # a run is working: the check waits until it is asked for; classes that decide are counted
     _heard = Signal(int, str)  # number of the check, text; emitted on its thread
@@ -144,7 +145,12 @@ class PreflightRunner(QObject):
                 self._task = None
                 self.failed.emit(problem)
 
-        self._task = self._session.run_in_thread(title, work, take, fail)
+        def cancelled() -> None:
+            if number == self._number:
+                self._task = None
+                self.cancelled.emit()
+
+        self._task = self._session.run_in_thread(title, work, take, fail, cancelled=cancelled)
 
     def _count(self, number: int, classes: int) -> None:
         if number == self._number and self._config is not None:

@@ -146,12 +146,6 @@ class Cloud(pg.GraphicsObject):
         """Number of points with finite coordinates that are not hidden."""
         return len(self.index.order) if self._shown is None else int(np.count_nonzero(self._shown))
 
-    def visible_rows(self) -> np.ndarray:
-        """Bool [n]: points that are drawn."""
-        mask = np.zeros(self.index.count, bool)
-        mask[self.index.order if self._shown is None else self.index.order[self._shown]] = True
-        return mask
-
     def rows_in(self, box: Box) -> np.ndarray:
         """Rows [k] of the drawn points in a box of the map, in their order from bottom to top."""
         slots = self._slots_in(box)

@@ -1,5 +1,6 @@
 """The named selections of the shown data set, and their changes as steps that can be undone."""
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +11,11 @@ from PySide6.QtGui import QUndoCommand, QUndoStack
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.session import Session
+from workbench.ui.tasks import Task
+from workbench.ui.work import GRACE
 from workbench.workspace.selections import Selection, all_selections, checked, put
+
+log = logging.getLogger(__name__)
 
 Replace = Callable[["Keeping", Selection | None, Selection | None], None]
 
@@ -45,13 +50,13 @@ class SelectionStore(QObject):
         self.dataset_id: int | None = None
         self.selections: list[Selection] = []
         self._waiting: deque[tuple[Keeping, Selection | None, Selection | None]] = deque()
-        self._working = False
-        session.workspace_changed.connect(self._waiting.clear)
+        self._task: Task | None = None  # that writes
+        session.leaving.connect(self.write_all)
 
     @property
     def idle(self) -> bool:
         """Whether every change is written."""
-        return not self._working and not self._waiting
+        return self._task is None and not self._waiting
 
     def show_dataset(self, dataset_id: int | None) -> None:
         """List those of a data set, read again; none for None."""
@@ -85,17 +90,34 @@ class SelectionStore(QObject):
         self._next()
 
     def _next(self) -> None:
-        if self._working or not self._waiting:
+        if self._task is not None or not self._waiting:
             return
         step, before, after = self._waiting.popleft()
         workspace = self._session.workspace
-        self._working = True
 
         def work(progress: Progress) -> None:
             put(workspace, before, after)
 
-        task = self._session.run_in_thread("Named selections", work, failed=partial(self._refused, step), quiet=True)
-        task.ended.connect(self._written)
+        failed = partial(self._refused, step)
+        self._task = self._session.run_in_thread("Named selections", work, failed=failed, quiet=True)
+        self._task.ended.connect(self._written)
+
+    def write_all(self) -> None:
+        """Write every change that waits, after the one that is being written: the workspace is about to be left."""
+        waiting, running, workspace = list(self._waiting), self._task, self._session.workspace
+        self._waiting.clear()
+
+        def work(progress: Progress) -> None:
+            if running is not None:
+                running.join(GRACE)
+            for _, before, after in waiting:
+                try:
+                    put(workspace, before, after)
+                except Problem as problem:
+                    log.warning("a named selection: %s", problem)
+
+        if waiting:
+            self._session.run_in_thread("Named selections", work, quiet=True)
 
     def _refused(self, step: Keeping, problem: Problem) -> None:
         step.refused = True
@@ -103,7 +125,7 @@ class SelectionStore(QObject):
         self._session.notify(problem)
 
     def _written(self) -> None:
-        self._working = False
+        self._task = None
         self._read()
         self._next()
 

@@ -39,6 +39,7 @@ class SelectionsDialog(QDialog):
         self.setWindowTitle("Named selections")
         self.session, self.store = session, store
         self._wanted = ""  # name of the selection that is to be shown once it is listed
+        self._shown_id: int | None = None
         self._build()
         self._connect()
         self._fill()
@@ -80,6 +81,7 @@ class SelectionsDialog(QDialog):
     def _connect(self) -> None:
         self.store.changed.connect(self._fill)
         self.session.selection_changed.connect(self._show_count)
+        self.session.leaving.connect(self._keep_typed)
         self.list.selectionModel().currentChanged.connect(self._show_details)
         self.list.doubleClicked.connect(self._select)
         self.save.clicked.connect(self.save_selection)
@@ -119,14 +121,14 @@ class SelectionsDialog(QDialog):
             self.name.setFocus()
 
     def _fill(self) -> None:
-        current = self._wanted or ("" if self.current is None else self.current.name)
         selections = self.store.selections
         names = [selection.name for selection in selections]
+        shown = [row for row, selection in enumerate(selections) if selection.id == self._shown_id]
         if self._wanted in names:
-            self._wanted = ""
+            shown, self._wanted = [names.index(self._wanted)], ""
         self.names.setStringList([f"{selection.name}  ({len(selection.samples):,})" for selection in selections])
         if names:
-            self.list.setCurrentIndex(self.names.index(names.index(current) if current in names else 0))
+            self.list.setCurrentIndex(self.names.index(shown[0] if shown else 0))
         self.list.setVisible(bool(names))
         self.hint.setVisible(not names)
         self._show_details()
@@ -135,8 +137,11 @@ class SelectionsDialog(QDialog):
     def _show_details(self, _now: QModelIndex | None = None, _before: QModelIndex | None = None) -> None:
         shown = self.current
         self.details.setEnabled(shown is not None)
-        self.name.setText("" if shown is None else shown.name)
-        self.note.setText("" if shown is None else shown.note)
+        same = shown is not None and shown.id is not None and shown.id == self._shown_id
+        self._shown_id = None if shown is None else shown.id
+        for line, text in ((self.name, "" if shown is None else shown.name), (self.note, shown.note if shown else "")):
+            if not (same and line.isModified()):  # what is being typed stays, although the list was read again
+                line.setText(text)
         self.facts.setText(
             "" if shown is None else f"{counted(len(shown.samples), 'image')}, saved {shown.created[:10]}"
         )
@@ -152,14 +157,27 @@ class SelectionsDialog(QDialog):
         if shown is None or name == shown.name:
             return
         self._wanted = name
+        self.name.setModified(False)
         if not self.store.replace(shown, replace(shown, name=name), f"renaming “{shown.name}”"):
             self._wanted = ""
             self.name.setText(shown.name)
 
     def _write_note(self) -> None:
         shown = self.current
+        self.note.setModified(False)
         if shown is not None and self.note.text() != shown.note:
             self.store.replace(shown, replace(shown, note=self.note.text()), f"the note on “{shown.name}”")
+
+    def _keep_typed(self) -> None:
+        """Store a name and a note that are still being typed: the workspace is about to be left."""
+        shown, name = self.current, " ".join(self.name.text().split())
+        if shown is None or not (self.name.isModified() or self.note.isModified()):
+            return
+        noted = replace(shown, note=self.note.text())
+        words = f"the note on “{shown.name}”"
+        if not self.store.replace(shown, replace(noted, name=name or shown.name), words):
+            self.store.replace(shown, noted, words)
+        self.store.write_all()
 
     def _delete(self) -> None:
         shown = self.current
@@ -196,9 +214,9 @@ class SelectionsDialog(QDialog):
         ids = np.array(shown.samples, np.int64)
 
         def work(progress: Progress) -> None:
-            write_table(path, workspace, shown.dataset_id, ids, evaluation)
+            write_table(path, workspace, shown.dataset_id, ids, evaluation, progress)
 
-        self.session.run_in_thread("Export the selection", work, partial(self._table_written, path))
+        self.session.run_in_thread("Export the selection", work, partial(self._table_written, path), lasting=True)
 
     def export_folder(self, folder: Path) -> None:
         """Make a folder of links to the images of the shown selection."""
@@ -210,7 +228,7 @@ class SelectionsDialog(QDialog):
         def work(progress: Progress) -> Written:
             return write_links(folder, workspace, shown.dataset_id, ids, evaluation, progress)
 
-        self.session.run_in_thread("Export the selection", work, partial(self._folder_written, folder))
+        self.session.run_in_thread("Export the selection", work, partial(self._folder_written, folder), lasting=True)
 
     def _table_written(self, path: Path, _: None) -> None:
         self.session.notify(f"The selection was written to {path}.")

@@ -1,0 +1,149 @@
+"""Stands in for a person who closes the real window while a task works. test_closed_while_working.py starts it.
+
+Arguments: the workspace, which has one trained run, the kind of task, and a folder for files.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from types import SimpleNamespace
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication
+
+from workbench import app
+from workbench.config import RunConfig
+from workbench.places import launching
+from workbench.places.hosts import LocalHost
+from workbench.places.place import SshPlace
+from workbench.sweeps import starting
+from workbench.ui import main_window
+
+PATIENCE = 150.0  # seconds for one step
+DEPLOYMENT = 2  # the tab of the Retrieval page
+Step = tuple[Callable[[], bool], Callable[[], object]]
+
+
+class Person(QObject):
+    """Starts one task as soon as the window allows it, and closes the window while it works."""
+
+    def __init__(self, window: main_window.MainWindow, kind: str, out: Path) -> None:
+        super().__init__(window)
+        self._window, self._session, self._out, self._since = window, window.session, out, monotonic()
+        self._steps: list[Step] = [
+            (lambda: bool(self._session.runs()), lambda: self._session.show_run(1)),
+            (lambda: self._session.evaluation_id is not None, lambda: None),
+            *getattr(self, f"_{kind}")(),
+            (self._works, self._close),
+        ]
+        self._timer = QTimer(self, interval=5)
+        self._timer.timeout.connect(self._look)
+        self._timer.start()
+
+    def _look(self) -> None:
+        ready, act = self._steps[0]
+        if ready():
+            self._steps.pop(0)
+            self._since = monotonic()
+            if not self._steps:
+                self._timer.stop()
+            act()
+        elif monotonic() - self._since > PATIENCE:
+            self._timer.stop()
+            sys.stderr.write(f"{len(self._steps)} steps were left\n")
+            QApplication.exit(4)
+
+    def _works(self) -> bool:
+        return self._session.activity.newest_working is not None
+
+    def _close(self) -> None:
+        sys.stdout.write(f"closed during: {self._session.activity.newest_working.title}\n")
+        self._window.close()
+
+    def _page(self, name: str):
+        return self._window.pages.page(name)
+
+    # The kinds of task: what is waited for, and what is done then
+
+    def _exported(self) -> list[Step]:
+        def ask() -> None:
+            self.dialog = self._window.run_actions.exchange.ask_export()
+            self.dialog.folder.set_value(str(self._out))
+
+        def start() -> None:
+            for box in self.dialog.boxes.values():
+                box.setChecked(box.isEnabled())
+            self.dialog.start.click()
+
+        return [(lambda: True, ask), (lambda: self.dialog.start.isEnabled(), start)]
+
+    def _imported(self) -> list[Step]:
+        def ask() -> None:
+            self.dialog = self._window.run_actions.exchange.ask_import()
+            for key, name in (("embeddings", "vectors.npy"), ("labels", "labels.npy")):
+                self.dialog.places[key].set_value(str(self._out.parent / name))
+                self.dialog.places[key].edited.emit()
+
+        return [(lambda: True, ask), (lambda: self.dialog.start.isEnabled(), lambda: self.dialog.start.click())]
+
+    def _reported(self) -> list[Step]:
+        def start() -> None:
+            self._page("report").folder.setText(str(self._out))
+            self._page("report").export_button.click()
+
+        show = lambda: self._session.show_page("report")  # noqa: E731
+        return [(lambda: True, show), (lambda: self._page("report").export_button.isEnabled(), start)]
+
+    def _mapped(self) -> list[Step]:
+        return [(lambda: True, lambda: self._session.show_page("map"))]
+
+    def _checked(self) -> list[Step]:
+        return []  # the Set up page begins by itself
+
+    def _swept(self) -> list[Step]:
+        starting.work_apart = lambda workspace, number, place="": True  # a worker outlives its window
+
+        def ask() -> None:
+            self._page("setup").runner.drop()
+            self._page("setup").ask_sweep()
+            self.dialog = self._page("setup").sweep_dialog
+            self.dialog.rows[0].field.set_value("training.lr")
+            self.dialog.rows[0].values.setText("0.1, 0.2, 0.3")
+
+        setup = lambda: self._page("setup").sweep.isEnabled()  # noqa: E731
+        return [(setup, ask), (lambda: self.dialog.start.isEnabled(), lambda: self.dialog.start.click())]
+
+    def _sent(self) -> list[Step]:
+        def launcher_of(place: SshPlace, cancelled: Callable[[], bool]) -> SimpleNamespace:
+            return SimpleNamespace(
+                submit=lambda orders: LocalHost(cancelled=cancelled).call(["sleep", "170"], seconds=170)
+            )
+
+        launching.launcher_of = launcher_of
+        config = RunConfig(name="away")
+        return [(lambda: True, lambda: self._session.start_at(config, SshPlace(name="box", host="box")))]
+
+    def _measured(self) -> list[Step]:
+        def show() -> None:
+            self._session.show_page("retrieval")
+            self._page("retrieval").views.setCurrentIndex(DEPLOYMENT)
+
+        def panel():
+            return self._page("retrieval").views.make(DEPLOYMENT)
+
+        return [(lambda: True, show), (lambda: panel().isVisible(), lambda: panel().measure())]
+
+
+class Driven(main_window.MainWindow):
+    """The window with a person before it."""
+
+    def showEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
+        super().showEvent(event)
+        if not hasattr(self, "person"):
+            self.person = Person(self, sys.argv[2], Path(sys.argv[3]))
+
+
+if __name__ == "__main__":
+    main_window.MainWindow = Driven
+    sys.exit(app.main(["--workspace", sys.argv[1]]))

@@ -1,0 +1,139 @@
+"""What was typed just before the window closes, or before another workspace or run is shown, is stored."""
+
+import threading
+
+import pytest
+from PySide6.QtGui import QUndoStack
+
+from tests.ui.trained import trained_run
+from tests.waits import HANG
+from workbench.ui.in_order import InOrder
+from workbench.ui.pages.map.selecting.selection_store import SelectionStore
+from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
+from workbench.ui.pages.report.page import ReportPage
+from workbench.ui.session import Session
+from workbench.workspace import Workspace
+from workbench.workspace.report_templates import arrangements, choice
+from workbench.workspace.selections import Selection, all_selections, put
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def session(qapp, workspace):
+    """A session that the test closes, or that is closed afterwards."""
+    made = Session(workspace)
+    yield made
+    if not made.closed:
+        made.close()
+
+
+def close(session, tmp_path):
+    session.close()
+
+
+def open_another(session, tmp_path):
+    session.open_workspace(Workspace(tmp_path / "another", create=True))
+    session.close()
+
+
+LEAVE = [close, open_another]
+
+
+@pytest.mark.parametrize("leave", LEAVE)
+def test_notes_and_choices_of_a_report(qtbot, session, workspace, tmp_path, leave):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    page = ReportPage(session)
+    qtbot.addWidget(page)
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: page.ready)
+    page.templates.choose("comparison")
+    page.choices.notes.setPlainText("What I saw")
+    leave(session, tmp_path)
+    with Workspace(workspace.path) as again:
+        assert arrangements(again)["comparison"]["text"] == "What I saw"
+        assert choice(again)["template"] == "comparison"
+
+
+def test_notes_of_a_report_when_another_run_is_shown(qtbot, session, workspace, tmp_path):
+    first, second = (trained_run(workspace, tmp_path / f"cache-{number}") for number in range(2))
+    page = ReportPage(session)
+    qtbot.addWidget(page)
+    session.show_run(first)
+    qtbot.waitUntil(lambda: page.ready)
+    page.choices.notes.setPlainText("What I saw")
+    session.show_run(second)
+    assert page.choices.notes.toPlainText() == "What I saw"
+    qtbot.waitUntil(lambda: "one-run" in arrangements(workspace))
+
+
+@pytest.fixture
+def store(session, workspace, tmp_path):
+    """The named selections of a data set that has one, "odd"."""
+    dataset = workspace.run(trained_run(workspace, tmp_path / "cache")).dataset_id
+    put(workspace, None, Selection(dataset, "odd", (1, 2)))
+    made = SelectionStore(session, QUndoStack(session), session)
+    made.show_dataset(dataset)
+    return made
+
+
+@pytest.fixture
+def dialog(qtbot, session, store):
+    made = SelectionsDialog(session, store)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.name.text() == "odd")
+    return made
+
+
+def kept(workspace, store):
+    with Workspace(workspace.path) as again:
+        return [(one.name, one.note) for one in all_selections(again, store.dataset_id)]
+
+
+@pytest.mark.parametrize("leave", LEAVE)
+def test_the_name_and_note_of_a_selection(qtbot, session, workspace, store, dialog, tmp_path, leave):
+    dialog.name.selectAll()
+    qtbot.keyClicks(dialog.name, "even")
+    qtbot.keyClicks(dialog.note, "Why?")
+    leave(session, tmp_path)
+    assert kept(workspace, store) == [("even", "Why?")]
+
+
+@pytest.mark.parametrize("leave", LEAVE)
+def test_changes_of_selections_that_wait_for_another(qtbot, session, workspace, store, tmp_path, leave, monkeypatch):
+    qtbot.waitUntil(lambda: bool(store.selections))
+    go_on, writing = threading.Event(), workspace.writing
+
+    def slow():
+        assert go_on.wait(HANG)
+        return writing()
+
+    monkeypatch.setattr(workspace, "writing", slow)
+    for number in range(3):
+        store.replace(None, Selection(store.dataset_id, f"new {number}", (number,)), "saving")
+    threading.Timer(0.2, go_on.set).start()
+    leave(session, tmp_path)
+    assert sorted(name for name, _ in kept(workspace, store)) == ["new 0", "new 1", "new 2", "odd"]
+
+
+def test_what_is_typed_stays_when_the_list_is_read_again(qtbot, session, store, dialog):
+    qtbot.keyClicks(dialog.note, "Wh")
+    store.replace(None, Selection(store.dataset_id, "another", (3,)), "saving")
+    qtbot.waitUntil(lambda: len(store.selections) == 2)
+    qtbot.keyClicks(dialog.note, "y?")
+    assert (dialog.name.text(), dialog.note.text()) == ("odd", "Why?")
+    store.replace(store.selections[1], None, "deleting")
+    qtbot.waitUntil(lambda: dialog.name.text() == "another")
+    assert dialog.note.text() == "", "a note stays with its selection"
+
+
+def test_of_two_writes_the_later_one_stays(qtbot, session):
+    go_on, written = threading.Event(), []
+    writes = InOrder(session, "Write")
+    writes.write(lambda: (go_on.wait(HANG), written.append("first")))
+    for number in range(20):
+        writes.write(lambda number=number: written.append(number))
+    go_on.set()
+    qtbot.waitUntil(lambda: len(written) == 21)
+    assert written == ["first", *range(20)]
