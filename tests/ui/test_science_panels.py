@@ -6,12 +6,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMainWindow
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
 from workbench.jobs import processes
 from workbench.results.triage import LABEL
+from workbench.ui.commands import Commands
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
@@ -19,6 +22,7 @@ from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.page import TrainPage
+from workbench.ui.undo import Reversible, UndoCommands
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
 
@@ -178,6 +182,26 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     panel.filter.setCurrentIndex(1)
     panel.filter.activated.emit(1)
     assert first.sample_id not in {one.sample_id for one in panel.model.listed}
+
+
+def test_undo_takes_back_an_answer_before_what_was_done_to_runs(qtbot, session, workspace, run):
+    window, runs, undone = QMainWindow(), QUndoStack(), []
+    page = RetrievalPage(session)
+    window.setCentralWidget(page)
+    runs.push(Reversible("tick of 2 runs", again=list, back=lambda: undone.append(True)))
+    UndoCommands(Commands(session.preferences, window), window, runs).follow(page)
+    shown(qtbot, window)
+    page.views.setCurrentIndex(1)
+    panel = page.views.make(1)
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    dataset = panel.model.triage.dataset_id
+    qtbot.keyClick(panel.table, Qt.Key.Key_K)
+    assert len(all_decisions(workspace, dataset)) == 1
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not all_decisions(workspace, dataset)
+    assert not undone
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert undone
 
 
 def test_the_keys_answer_on_the_page_too_where_k_and_j_walk_through_the_queries(qtbot, session, workspace, run):

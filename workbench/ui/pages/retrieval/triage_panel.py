@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt
-from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.jobs.newest import Newest
@@ -85,7 +85,6 @@ class TriagePanel(QStackedWidget):
             ("Unsure about the label", "U", partial(self.answer, UNSURE)),
             ("Next suspect", "Down", partial(self._step, 1)),
             ("Previous suspect", "Up", partial(self._step, -1)),
-            ("Undo the last answer", "Ctrl+Z", self.take_back),
         ):
             action = QAction(words, self)
             action.setShortcut(QKeySequence(keys))
@@ -107,6 +106,15 @@ class TriagePanel(QStackedWidget):
         self._loader.ready.connect(self._pictures_came)
         self.session.evaluation_changed.connect(self._show_evaluation)
         self.session.theme.changed.connect(self.columns.fit)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+Z takes back an answer while there is one; else it is the window's, which undoes ticks of runs."""
+        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.history:
+            if event.type() == QEvent.Type.KeyPress:
+                self.take_back()
+            event.accept()
+            return True
+        return super().event(event)
 
     # What is shown
 
