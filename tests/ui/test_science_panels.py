@@ -184,6 +184,23 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     assert first.sample_id not in {one.sample_id for one in panel.model.listed}
 
 
+def test_both_class_names_of_a_suspect_can_be_read_in_the_list(qtbot, session, workspace):
+    names = ("barrel", "bonsai", "windsor_chair", "inline_skate")
+    tables = [blobs(LABELS, spread, 1, width=16) for spread in (1.5, 0.4)]
+    tables[-1][30] = tables[-1][2] + 0.05  # of class 2, among images of class 0
+    session.show_run(store_run(workspace, LABELS, embeddings=tables, class_names=names).run_id)
+    panel = shown(qtbot, TriagePanel(session))
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    panel.answer("relabel")
+    qtbot.deliver()
+    words = [panel.rows.index(row, 0).data() for row in range(panel.rows.rowCount())]
+    longest = next(text for text in words if "windsor_chair" in text)
+    room = panel.table.columnWidth(0) - panel.table.iconSize().width() - 12  # px, less the margins
+    assert all(panel.table.fontMetrics().horizontalAdvance(line) <= room for line in longest.splitlines())
+    height = panel.table.fontMetrics().size(0, longest).height()
+    assert height <= panel.table.rowHeight(words.index(longest))
+
+
 def test_undo_takes_back_an_answer_before_what_was_done_to_runs(qtbot, session, workspace, run):
     window, runs, undone = QMainWindow(), QUndoStack(), []
     page = RetrievalPage(session)
