@@ -1,5 +1,6 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
+import json
 import sys
 from itertools import combinations
 
@@ -16,7 +17,7 @@ from workbench.jobs import processes
 from workbench.results.triage import LABEL
 from workbench.ui.commands import Commands
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.deploy_panel import ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
@@ -131,6 +132,44 @@ def test_after_a_failed_measurement_another_can_be_begun(qtbot, session, run, tm
         qtbot.waitUntil(lambda: panel.work.over)
         assert panel.currentWidget() is panel.ask
         assert (tmp_path / "log").read_text().split() == ["started"] * times
+
+
+def patient(result, released):
+    """The source of a server that answers every request with what a file holds, once a second file is there."""
+    return f"""
+import json, pathlib, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    while not pathlib.Path({str(released)!r}).exists():
+        time.sleep(0.02)
+    answer = json.loads(pathlib.Path({str(result)!r}).read_text())
+    print(json.dumps({{"id": asked["id"], "event": "result", **answer}}), flush=True)
+"""
+
+
+def test_a_measurement_goes_on_while_another_evaluation_is_shown(
+    qtbot, session, workspace, run, tmp_path, monkeypatch
+):
+    other, shown_first = run.evaluations
+    session.show_evaluation(other)
+    (tmp_path / "result").write_text(json.dumps(deployment(workspace, other, ["int8"], 0.01)))
+    session.show_evaluation(shown_first)
+    (tmp_path / "patient.py").write_text(patient(tmp_path / "result", tmp_path / "released"))
+    command = [sys.executable, str(tmp_path / "patient.py")]
+    monkeypatch.setattr(processes, "python", lambda module: command)
+    panel, said = shown(qtbot, DeployPanel(session)), []
+    session.said.connect(lambda what, concern: said.append(str(what)))
+    panel.measure()
+    session.show_evaluation(other)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.measure()
+    assert said == [f"{ONE_AT_A_TIME} Wait for it, or cancel it in Activity."]
+    session.show_evaluation(shown_first)
+    assert panel.currentWidget() is panel.measuring
+    assert not panel.work.over
+    (tmp_path / "released").touch()
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert panel.work.over
 
 
 def other_workspace(session, folder, labels):
