@@ -94,6 +94,56 @@ def test_sections_name_their_page_and_the_button_how_much_it_writes(page, qtbot)
     assert page.choices.sections()[1] == "summary"
 
 
+def test_a_section_with_a_long_name_shows_its_page(page, qtbot):
+    qtbot.waitUntil(lambda: any("queries · p " in page.choices.list.item(row).text() for row in range(10)))
+    words = next(text for row in range(10) if "queries · p " in (text := page.choices.list.item(row).text()))
+    elided = page.choices.list.fontMetrics().elidedText(words, page.choices.list.textElideMode(), 150)
+    assert elided != words
+    assert elided[-3:] == words[-3:]
+
+
+def test_the_key_of_the_export_works_while_a_text_is_typed(page, qtbot, tmp_path):
+    page.export_action.setShortcut("Ctrl+A")  # a key that text fields claim everywhere, as Ctrl+E on Linux
+    page.formats.boxes["pdf"].click()
+    for number, field in enumerate((page.choices.title, page.choices.notes, page.folder)):
+        page.folder.setText(str(tmp_path / f"out{number}"))
+        field.setFocus()
+        qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil((tmp_path / f"out{number}" / "report.html").exists)
+        qtbot.waitUntil(page.export_button.isEnabled)
+
+
+def test_files_of_a_relative_folder_are_named_in_full(page, qtbot, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page.formats.boxes["pdf"].click()
+    page.folder.setText("out")
+    page.export()
+    qtbot.waitUntil(lambda: bool(page.model.written))
+    assert page.model.written == [tmp_path / "out" / "report.html"]
+
+
+def test_a_title_stays_with_the_run_that_it_was_given_to(page, session, workspace, qtbot, tmp_path):
+    first = session.run_id
+    other = trained_run(workspace, tmp_path / "cache", name="other")
+    page.choices.title.setText("Mine")
+    session.show_run(other)
+    assert page.choices.title.text() == ""
+    page.choices.title.setText("Yours")
+    page.templates.choose("comparison")
+    assert page.choices.title.text() == ""
+    page.templates.choose("one-run")
+    assert page.choices.title.text() == "Yours"
+    session.show_run(first)
+    assert page.choices.title.text() == "Mine"
+
+
+def test_a_seed_in_the_name_of_a_run_is_not_named_again(page, session, workspace, qtbot, tmp_path):
+    trained_run(workspace, tmp_path / "cache", name="other, seed 0")
+    dialog = RunDialog(workspace.runs(), [], session.catalog, page)
+    words = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    assert [text.partition(":")[0].split("   ")[1] for text in words] == ["other, seed 0", "blobs, seed 0"]
+
+
 def test_formats_and_paper_are_remembered(page, session, qtbot):
     page.formats.boxes["csv"].click()
     page.formats.paper_box.setCurrentIndex(page.formats.paper_box.findData("letter"))
