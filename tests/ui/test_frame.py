@@ -301,6 +301,17 @@ def test_fuzzy_score_wants_the_letters_in_order_and_prefers_starts():
     assert score("lr", "Reset") is None
     assert score("map", "View: Map") > score("map", "Run: Move to the trash, please")
     assert score("", "anything") is not None
+    assert score("rep", "View: Report") > score("rep", "Retrieval: Paste an image to search with")
+    assert score("export rep", "Report: Export report") > score("export rep", "Run: Export or repair")
+
+
+def test_a_palette_without_a_match_says_so(qtbot, window):
+    palette = window.show_palette()
+    assert palette.nothing.isHidden()
+    qtbot.keyClicks(palette.line, "zzqx")
+    assert palette.model.rowCount() == 0
+    assert palette.nothing.isVisible()
+    palette.close()
 
 
 def test_a_changed_shortcut_is_remembered_and_reset(qtbot, session, open_window, tmp_path):
