@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QMessageBox
 
@@ -45,6 +45,21 @@ def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
     preview.resize(600, 400)
     preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 4)
     assert preview.page_word.text() == "Page 1 of 4"
+
+
+@pytest.mark.parametrize("width", [240, 700])
+def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.resize(width, 400)
+    with qtbot.waitExposed(preview):
+        preview.show()
+    preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 14)
+    qtbot.deliver()
+    for tool in (preview.page_word, preview.zoom_box, preview.larger, preview.on):
+        assert tool.width() >= tool.sizeHint().width()
+        assert preview.rect().contains(tool.geometry().translated(tool.parentWidget().mapTo(preview, QPoint())))
+    assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
 def test_the_preview_follows_the_ticks(page, qtbot):
