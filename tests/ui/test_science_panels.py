@@ -147,9 +147,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_measurement_goes_on_while_another_evaluation_is_shown(
-    qtbot, session, workspace, run, tmp_path, monkeypatch
-):
+def test_a_measurement_goes_on_while_another_evaluation_is_shown(qtbot, session, workspace, run, tmp_path, monkeypatch):
     other, shown_first = run.evaluations
     session.show_evaluation(other)
     (tmp_path / "result").write_text(json.dumps(deployment(workspace, other, ["int8"], 0.01)))
