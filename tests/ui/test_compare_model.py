@@ -42,17 +42,27 @@ def test_without_a_tick_a_sentence_says_how_to_tick(model, workspace):
 
 
 def test_metric_and_epoch_give_way_to_those_that_the_runs_have(model, workspace):
-    model.metric, model.at = "recall@1", 0
+    model.choose_numbers("recall@1", 0)
     look(model, workspace, 1, 2, 3)
     assert (model.metric, model.at) == ("recall@1", 0)
     assert [words for words, _ in model.at_choices] == [
         "best epoch of each run", "last epoch of each run", "epoch 0, of all runs", "epoch 1, of all runs",
     ]  # fmt: skip
-    model.metric = "gone"
+    model.choose_numbers("gone", 0)
     look(model, workspace, 1, 2, 3, 4)
     assert (model.metric, model.at) == ("MAP@R", "best")
     assert "The runs have no epoch in common" in " ".join(model.warnings)
     assert model.summary == "3 groups, 4 runs on digits"
+
+
+def test_the_chosen_epoch_comes_back_when_the_runs_have_it_again(model, workspace):
+    look(model, workspace, 1, 2, 3)
+    model.choose_numbers("MAP@R", 1)
+    look(model, workspace, 1, 2, 3, 4)
+    assert model.at == "best", "run 4 has no epoch 1"
+    model.choose_numbers("recall@1", "best")  # the other box is as it was
+    look(model, workspace, 1, 2, 3)
+    assert (model.metric, model.at) == ("recall@1", 1)
 
 
 def test_the_pair_stays_while_both_groups_are_ticked(model, workspace):
@@ -100,7 +110,7 @@ def test_chosen_columns_stay_behind_the_metric(model, workspace):
     look(model, workspace, 1, 2, 3)
     assert model.shown_metrics == ["MAP@R", "recall@1"]
     model.show_metrics(["MAP@R"])
-    model.metric = "recall@1"
+    model.choose_numbers("recall@1", "best")
     look(model, workspace, 1, 2, 3)
     assert model.shown_metrics == ["recall@1", "MAP@R"]
     assert [[cell.metric for cell in row.cells] for row in model.rows] == [["recall@1", "MAP@R"]] * 2

@@ -14,6 +14,7 @@ from workbench.config import Choice, EmbeddingParams, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.pages.compare.neighbour_overlap import in_sentences
 from workbench.ui.pages.compare.page import ComparePage
+from workbench.ui.pages.compare.parallel import legible
 from workbench.ui.pages.compare.settings_panel import NO_OTHER
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise")
@@ -48,6 +49,12 @@ def settings(qtbot, workspace, page):
     page.tabs.setCurrentWidget(page.tabs.settings)
     qtbot.waitUntil(lambda: len(page.tabs.settings.parallel.lines.runs) == 6)
     return page.tabs.settings
+
+
+def test_words_of_an_axis_do_not_cover_each_other():
+    assert legible([], 12) == []
+    assert legible([100], 12) == [True]
+    assert legible([100, 95, 40, 30, 20, 10], 12) == [True, False, True, False, False, True]
 
 
 def test_while_runs_are_read_for_the_first_time_a_line_says_so(qtbot, page, workspace, monkeypatch):

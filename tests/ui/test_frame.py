@@ -29,6 +29,7 @@ from workbench.ui.concern import EVERYWHERE, of_page
 from workbench.ui.defects import Defects
 from workbench.ui.docks.inspector import NARROW
 from workbench.ui.main_window import MainWindow
+from workbench.ui.models.run_list import FILTERS
 from workbench.ui.page_stack import PAGES
 from workbench.ui.preferences import Preferences
 from workbench.ui.session import Session
@@ -314,6 +315,17 @@ def test_fuzzy_score_wants_the_letters_in_order_and_prefers_starts():
     assert score("lr", "Reset") is None
     assert score("map", "View: Map") > score("map", "Run: Move to the trash, please")
     assert score("", "anything") is not None
+    assert score("rep", "View: Report") > score("rep", "Retrieval: Paste an image to search with")
+    assert score("export rep", "Report: Export report") > score("export rep", "Run: Export or repair")
+
+
+def test_a_palette_without_a_match_says_so(qtbot, window):
+    palette = window.show_palette()
+    assert palette.nothing.isHidden()
+    qtbot.keyClicks(palette.line, "zzqx")
+    assert palette.model.rowCount() == 0
+    assert palette.nothing.isVisible()
+    palette.close()
 
 
 def test_a_changed_shortcut_is_remembered_and_reset(qtbot, session, open_window, tmp_path):
@@ -561,6 +573,43 @@ def test_a_run_in_the_trash_comes_back_by_undo(qtbot, window, session, config):
     assert session.run_id == run_id
     session.notify("Another message.")
     assert not window.message.undo.isVisible()
+
+
+@pytest.mark.parametrize("again", ["restore", "delete"])
+def test_the_message_of_a_trashed_run_goes_when_the_run_is_there_no_more(qtbot, window, session, config, again):
+    run_id = session.workspace.create_run(config)
+    session.workspace.set_status(run_id, "done")
+    session.show_run(run_id)
+    qtbot.waitUntil(window.run_actions.trash.isEnabled)
+    window.run_actions.trash.trigger()
+    qtbot.waitUntil(lambda: [run.id for run in session.trashed_runs()] == [run_id])
+    qtbot.deliver()
+    assert window.message.isVisible()
+    getattr(session.workspace, again)(run_id)
+    qtbot.waitUntil(lambda: not session.trashed_runs())
+    qtbot.waitUntil(lambda: not window.message.isVisible())
+
+
+def test_where_no_run_fits_the_search_or_the_filter_the_list_says_so(qtbot, window, session, config):
+    session.workspace.create_run(config)
+    dock = window.runs
+    qtbot.waitUntil(lambda: dock.model.rowCount() == 1)
+
+    def hints():
+        return [shown.text() for shown in dock.findChildren(QLabel) if shown.isVisible()]
+
+    qtbot.keyClicks(dock.search, "nosuch")
+    assert "No run fits" in hints()
+    dock.search.clear()
+    assert "No run fits" not in hints()
+    failed = next(action for action in dock.arrange.menu().actions() if action.text() == FILTERS["ended"][0])
+    failed.trigger()
+    assert "No run fits" in hints()
+    qtbot.keyClicks(dock.search, "count")
+    button = next(shown for shown in dock.findChildren(QAbstractButton) if shown.text() == "Show all runs")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert dock.model.rowCount() == 1
+    assert not dock.search.text()
 
 
 def test_an_empty_trash_says_so_and_leads_back(qtbot, window):

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QMessageBox
 
@@ -45,6 +45,21 @@ def test_pages_that_were_not_laid_out_yet_have_their_numbers(qtbot):
     preview.resize(600, 400)
     preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 4)
     assert preview.page_word.text() == "Page 1 of 4"
+
+
+@pytest.mark.parametrize("width", [240, 700])
+def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
+    preview = Preview()
+    qtbot.addWidget(preview)
+    preview.resize(width, 400)
+    with qtbot.waitExposed(preview):
+        preview.show()
+    preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 14)
+    qtbot.deliver()
+    for tool in (preview.page_word, preview.zoom_box, preview.larger, preview.on):
+        assert tool.width() >= tool.sizeHint().width()
+        assert preview.rect().contains(tool.geometry().translated(tool.parentWidget().mapTo(preview, QPoint())))
+    assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 
 
 def test_the_preview_follows_the_ticks(page, qtbot):
@@ -92,6 +107,56 @@ def test_sections_name_their_page_and_the_button_how_much_it_writes(page, qtbot)
     qtbot.waitUntil(lambda: " · p 1" in page.choices.list.item(1).text())
     assert page.choices.list.item(1).text() == "Summary · p 1"
     assert page.choices.sections()[1] == "summary"
+
+
+def test_a_section_with_a_long_name_shows_its_page(page, qtbot):
+    qtbot.waitUntil(lambda: any("queries · p " in page.choices.list.item(row).text() for row in range(10)))
+    words = next(text for row in range(10) if "queries · p " in (text := page.choices.list.item(row).text()))
+    elided = page.choices.list.fontMetrics().elidedText(words, page.choices.list.textElideMode(), 150)
+    assert elided != words
+    assert elided[-3:] == words[-3:]
+
+
+def test_the_key_of_the_export_works_while_a_text_is_typed(page, qtbot, tmp_path):
+    page.export_action.setShortcut("Ctrl+A")  # a key that text fields claim everywhere, as Ctrl+E on Linux
+    page.formats.boxes["pdf"].click()
+    for number, field in enumerate((page.choices.title, page.choices.notes, page.folder)):
+        page.folder.setText(str(tmp_path / f"out{number}"))
+        field.setFocus()
+        qtbot.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil((tmp_path / f"out{number}" / "report.html").exists)
+        qtbot.waitUntil(page.export_button.isEnabled)
+
+
+def test_files_of_a_relative_folder_are_named_in_full(page, qtbot, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page.formats.boxes["pdf"].click()
+    page.folder.setText("out")
+    page.export()
+    qtbot.waitUntil(lambda: bool(page.model.written))
+    assert page.model.written == [tmp_path / "out" / "report.html"]
+
+
+def test_a_title_stays_with_the_run_that_it_was_given_to(page, session, workspace, qtbot, tmp_path):
+    first = session.run_id
+    other = trained_run(workspace, tmp_path / "cache", name="other")
+    page.choices.title.setText("Mine")
+    session.show_run(other)
+    assert page.choices.title.text() == ""
+    page.choices.title.setText("Yours")
+    page.templates.choose("comparison")
+    assert page.choices.title.text() == ""
+    page.templates.choose("one-run")
+    assert page.choices.title.text() == "Yours"
+    session.show_run(first)
+    assert page.choices.title.text() == "Mine"
+
+
+def test_a_seed_in_the_name_of_a_run_is_not_named_again(page, session, workspace, qtbot, tmp_path):
+    trained_run(workspace, tmp_path / "cache", name="other, seed 0")
+    dialog = RunDialog(workspace.runs(), [], session.catalog, page)
+    words = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    assert [text.partition(":")[0].split("   ")[1] for text in words] == ["other, seed 0", "blobs, seed 0"]
 
 
 def test_formats_and_paper_are_remembered(page, session, qtbot):

@@ -1,5 +1,6 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
+import json
 import sys
 from collections import Counter
 from itertools import combinations
@@ -7,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QPainter, QPixmap, QUndoStack
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMainWindow
 
 from tests.ui.small_run import blobs, store_run
 from workbench.deploying.request import deployment
@@ -17,8 +19,9 @@ from workbench.jobs import processes
 from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
 from workbench.ui import theme
+from workbench.ui.commands import Commands
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
+from workbench.ui.pages.retrieval.deploy_panel import ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
 from workbench.ui.pages.retrieval.deploy_rows import rows_of
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
@@ -26,6 +29,7 @@ from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first, in_decimals, ticks
 from workbench.ui.pages.train.page import TrainPage
+from workbench.ui.undo import Reversible, UndoCommands
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
 
@@ -148,6 +152,42 @@ def test_after_a_failed_measurement_another_can_be_begun(qtbot, session, run, tm
         assert (tmp_path / "log").read_text().split() == ["started"] * times
 
 
+def patient(result, released):
+    """The source of a server that answers every request with what a file holds, once a second file is there."""
+    return f"""
+import json, pathlib, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    while not pathlib.Path({str(released)!r}).exists():
+        time.sleep(0.02)
+    answer = json.loads(pathlib.Path({str(result)!r}).read_text())
+    print(json.dumps({{"id": asked["id"], "event": "result", **answer}}), flush=True)
+"""
+
+
+def test_a_measurement_goes_on_while_another_evaluation_is_shown(qtbot, session, workspace, run, tmp_path, monkeypatch):
+    other, shown_first = run.evaluations
+    session.show_evaluation(other)
+    (tmp_path / "result").write_text(json.dumps(deployment(workspace, other, ["int8"], 0.01)))
+    session.show_evaluation(shown_first)
+    (tmp_path / "patient.py").write_text(patient(tmp_path / "result", tmp_path / "released"))
+    command = [sys.executable, str(tmp_path / "patient.py")]
+    monkeypatch.setattr(processes, "python", lambda module: command)
+    panel, said = shown(qtbot, DeployPanel(session)), []
+    session.said.connect(lambda what, concern: said.append(str(what)))
+    panel.measure()
+    session.show_evaluation(other)
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    panel.measure()
+    assert said == [f"{ONE_AT_A_TIME} Wait for it, or cancel it in Activity."]
+    session.show_evaluation(shown_first)
+    assert panel.currentWidget() is panel.measuring
+    assert not panel.work.over
+    (tmp_path / "released").touch()
+    qtbot.waitUntil(lambda: panel.measured is not None)
+    assert panel.work.over
+
+
 def other_workspace(session, folder, labels):
     """Show the run of another workspace whose evaluation has the number of the shown one."""
     before = session.evaluation_id
@@ -197,6 +237,43 @@ def test_keys_answer_and_undo(qtbot, session, workspace, run):
     panel.filter.setCurrentIndex(1)
     panel.filter.activated.emit(1)
     assert first.sample_id not in {one.sample_id for one in panel.model.listed}
+
+
+def test_both_class_names_of_a_suspect_can_be_read_in_the_list(qtbot, session, workspace):
+    names = ("barrel", "bonsai", "wheelchair", "inline_skate")
+    tables = [blobs(LABELS, spread, 1, width=16) for spread in (1.5, 0.4)]
+    tables[-1][30] = tables[-1][2] + 0.05  # of class 2, among images of class 0
+    session.show_run(store_run(workspace, LABELS, embeddings=tables, class_names=names).run_id)
+    panel = shown(qtbot, TriagePanel(session))
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    panel.answer("relabel")
+    qtbot.deliver()
+    words = [panel.rows.index(row, 0).data() for row in range(panel.rows.rowCount())]
+    longest = next(text for text in words if "wheelchair" in text)
+    room = panel.table.columnWidth(0) - panel.table.iconSize().width() - 12  # px, less the margins
+    assert all(panel.table.fontMetrics().horizontalAdvance(line) <= room for line in longest.splitlines())
+    height = panel.table.fontMetrics().size(0, longest).height()
+    assert height <= panel.table.rowHeight(words.index(longest))
+
+
+def test_undo_takes_back_an_answer_before_what_was_done_to_runs(qtbot, session, workspace, run):
+    window, runs, undone = QMainWindow(), QUndoStack(), []
+    page = RetrievalPage(session)
+    window.setCentralWidget(page)
+    runs.push(Reversible("tick of 2 runs", again=list, back=lambda: undone.append(True)))
+    UndoCommands(Commands(session.preferences, window), window, runs).follow(page)
+    shown(qtbot, window)
+    page.views.setCurrentIndex(1)
+    panel = page.views.make(1)
+    qtbot.waitUntil(lambda: panel.model.triage is not None)
+    dataset = panel.model.triage.dataset_id
+    qtbot.keyClick(panel.table, Qt.Key.Key_K)
+    assert len(all_decisions(workspace, dataset)) == 1
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert not all_decisions(workspace, dataset)
+    assert not undone
+    qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert undone
 
 
 def test_the_keys_answer_on_the_page_too_where_k_and_j_walk_through_the_queries(qtbot, session, workspace, run):

@@ -143,14 +143,13 @@ def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measur
     if at != BEST:
         return []
     pairs = [(run, measured[run.id].at(at)) for group in groups for run in group.runs]
-    chosen = [
-        str(run.id)
-        for run, evaluation in pairs
-        if evaluation is not None and "validation/MAP@R" not in evaluation.metrics
-    ]
+    chosen = sorted(
+        run.id for run, evaluation in pairs if evaluation is not None and "validation/MAP@R" not in evaluation.metrics
+    )
     if not chosen:
         return []
-    return [f"Optimistic: the best epoch was chosen on the half that is reported ({_runs(chosen)})."]
+    named = _runs([str(number) for number in chosen])
+    return [f"Optimistic: the best epoch was chosen on the half that is reported ({named})."]
 
 
 def _chosen_by_a_sweep(workspace: Workspace, runs: Sequence[int]) -> list[str]:

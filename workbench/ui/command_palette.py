@@ -20,6 +20,7 @@ from workbench.ui import theme
 from workbench.ui.commands import Commands, score
 from workbench.ui.finding import Finding
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.labels import label
 
 Index = QModelIndex | QPersistentModelIndex
 WIDTH, HEIGHT = 480, 360  # px
@@ -94,6 +95,7 @@ class CommandPalette(QDialog):
         self.line = QLineEdit(placeholderText="Command, run, class or field")
         self.line.setAccessibleName("Command, run, class or field")
         self.model = FindingList(commands, others, self)
+        self.nothing = label("No command, run, class or field has these letters in this order.", "muted", wrap=True)
         self.list = QTableView()
         self.list.setModel(self.model)
         self.list.setAccessibleName("Matches")
@@ -117,7 +119,7 @@ class CommandPalette(QDialog):
         self.list.setTabKeyNavigation(False)
         frame = QFrame(self)
         frame.setObjectName("palette")
-        in_column(self.line, self.list, on=frame, margins=8)
+        in_column(self.line, self.nothing, self.list, on=frame, margins=8)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(frame)
@@ -142,6 +144,7 @@ class CommandPalette(QDialog):
 
     def _find(self, typed: str) -> None:
         self.model.find(typed)
+        self.nothing.setVisible(self.model.rowCount() == 0)
         self._choose(0)
 
     def _choose(self, row: int) -> None:

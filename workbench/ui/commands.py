@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QWidget
 from workbench.ui.icons import icon
 from workbench.ui.preferences import Preferences
 
+STARTS = " /:"  # a word begins after one of these
+
 
 class Commands(QObject):
     """The commands of the window and of its pages. Keys such as "view.map" name them in the preferences."""
@@ -114,7 +116,8 @@ class Commands(QObject):
 def score(typed: str, title: str) -> int | None:
     """How well `typed` fits: its letters must come in order. Higher is better; None when it does not fit.
 
-    Letters at the start of a word and letters side by side count more; among equals the shorter title wins.
+    Letters at the start of a word and letters side by side count more, and most the words as they are typed at the
+    start of a word; among equals the shorter title wins.
     """
     wanted, text = typed.casefold().replace(" ", ""), title.casefold()
     at, points, before = -1, 0, -2
@@ -122,6 +125,7 @@ def score(typed: str, title: str) -> int | None:
         at = text.find(letter, at + 1)
         if at < 0:
             return None
-        points += 1 + 4 * (at == 0 or text[at - 1] in " /:") + 3 * (at == before + 1)
+        points += 1 + 4 * (at == 0 or text[at - 1] in STARTS) + 3 * (at == before + 1)
         before = at
-    return 100 * points - len(text)
+    begun = any(f"{mark}{typed.casefold().strip()}" in f" {text}" for mark in STARTS)
+    return 100 * (points + 4 * len(wanted) * begun) - len(text)

@@ -1,7 +1,5 @@
 """The window: menus, rail, pages, docks, status bar. Their state is in the session."""
 
-from functools import partial
-
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QMainWindow, QMessageBox, QWidget
@@ -30,6 +28,7 @@ from workbench.ui.session import Session
 from workbench.ui.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.status_bar import StatusBar
 from workbench.ui.tab_order import order_regions
+from workbench.ui.trash_message import TrashMessage
 from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
 from workbench.ui.widgets.boxes import in_column
@@ -61,6 +60,7 @@ class MainWindow(QMainWindow):
         self.opening = Opening(session, self)
         self.arrangement = WindowLayout(self, session.preferences, self.runs, self.inspector, self.activity)
         self._run_activity = RunActivity(session, self)
+        self._trash_message = TrashMessage(session, self.message, self.run_actions.bring_back, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
         self._after_paint.timeout.connect(self.painted)
         self._after_paint.timeout.connect(self._order_stops)
@@ -133,7 +133,6 @@ class MainWindow(QMainWindow):
         session.said.connect(self._notice)
         session.settled.connect(self.message.settle)
         session.run_changed.connect(self._turn_messages)
-        session.run_trashed.connect(self._tell_trashed)
         session.data_chosen.connect(self._put_cards_away)
         session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
@@ -266,9 +265,6 @@ class MainWindow(QMainWindow):
     def _notice(self, what: Problem | str, concern: Concern) -> None:
         self.message.show_message(what, concern=concern)
         self.session.activity.log(str(what))
-
-    def _tell_trashed(self, run_id: int, name: str) -> None:
-        self.message.show_message(f"“{name}” is in the trash.", undo=partial(self.run_actions.bring_back, run_id))
 
     def show_defect(self, problem: Problem, trace: str) -> None:
         """Show an uncaught exception in the message bar and the log."""

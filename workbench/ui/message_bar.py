@@ -96,8 +96,8 @@ class MessageBar(QFrame):
             self._where = page, run
             self._show_newest()
 
-    def settle(self, answered: Concern | Problem) -> None:
-        """Forget the message about this, or with this Problem: it is answered."""
+    def settle(self, answered: Concern | Problem | str) -> None:
+        """Forget the message about this, or with this Problem or notice: it is answered."""
         self._forget([message for message in self._open if answered in (message.concern, message.what)])
 
     def clear(self) -> None:

@@ -205,6 +205,13 @@ def test_equal_parts_are_not_said(workspace):
     assert said == "Optimistic: the best epoch was chosen on the half that is reported (runs 1, 2, 3, 4, 5 and 1 more)."
 
 
+def test_runs_are_named_by_their_rising_numbers(workspace):
+    for value in (0.5, 0.6):
+        seeds(workspace, [value])
+        seeds(workspace, [value], training=TrainingParams(lr=0.1))
+    assert any("(runs 1, 2, 3, 4)" in said for said in look(workspace).guards), look(workspace).guards
+
+
 def test_a_best_epoch_that_held_out_classes_chose_is_not_said(workspace):
     for seed in range(3):
         store(workspace, {1: np.ones(6)}, seed=seed, metrics={"validation/MAP@R": 0.5})

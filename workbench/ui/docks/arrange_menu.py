@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QActionGroup
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget, QWidgetAction
 
 from workbench.ui.icons import icon
@@ -31,6 +31,7 @@ class ArrangeButton(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.arrangement = self._remembered()
         menu = QMenu(self)
+        self._parts: dict[tuple[str, str], QAction] = {}
         for part, choices in (("order", ORDERS), ("grouping", GROUPINGS), ("filter", FILTERS)):
             _add_title(menu, TITLES[part])
             group = QActionGroup(menu)
@@ -39,6 +40,7 @@ class ArrangeButton(QToolButton):
                 action.setCheckable(True)
                 action.setChecked(getattr(self.arrangement, part) == name)
                 group.addAction(action)
+                self._parts[part, name] = action
         _add_title(menu, "Columns")
         self._columns = {}
         for name, (title, _) in COLUMNS.items():
@@ -46,6 +48,10 @@ class ArrangeButton(QToolButton):
             action.setCheckable(True)
         self._show_columns()
         self.setMenu(menu)
+
+    def show_all(self) -> None:
+        """Filter no run."""
+        self._parts["filter", "all"].trigger()
 
     def _remembered(self) -> Arrangement:
         first, text = Arrangement(), self._preferences.text

@@ -54,6 +54,7 @@ class RunsDock(Dock):
         self._no_trash = EmptyHint(
             "The trash is empty", "Runs that you move to the trash appear here.", "Back to the runs"
         )
+        self._no_match = EmptyHint("No run fits", "The search or the filter leaves out every run.", "Show all runs")
         self._stack = QStackedWidget()
         self._build()
         self.search.textChanged.connect(self._search)
@@ -74,6 +75,7 @@ class RunsDock(Dock):
         actions.rename_asked.connect(self._edit_name)
         self.list.verticalScrollBar().rangeChanged.connect(self._align_head)
         self._no_trash.pressed.connect(partial(actions.show_trash.setChecked, False))
+        self._no_match.pressed.connect(self._show_all)
         actions.show_trash.toggled.connect(self.refresh)
         self.trash_size.changed.connect(self._name_trash)
         session.runs_changed.connect(self.refresh)
@@ -116,6 +118,7 @@ class RunsDock(Dock):
         self._stack.addWidget(self.list)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._no_trash)
+        self._stack.addWidget(self._no_match)
         self.body.addLayout(top)
         self.body.addLayout(head)
         self.body.addWidget(self._stack, 1)
@@ -125,6 +128,7 @@ class RunsDock(Dock):
     def _arrange(self, arrangement: Arrangement) -> None:
         """Sort, group and filter the list, and show the chosen columns."""
         self.model.arrange(arrangement)
+        self._show_rows()
         self._show_ticks()
         self.rows.columns = arrangement.columns
         for column in self._columns:
@@ -231,9 +235,21 @@ class RunsDock(Dock):
         self.title.setText("Trash: best, % ↑" if trash else "Best, % ↑")
         self._name_trash()
         self.trash.setChecked(trash)
-        held = self._session.trashed_runs() if trash else self._session.runs()  # a filter may show none of them
-        self._stack.setCurrentIndex(0 if held or self.search.text() else 2 if trash else 1)
+        self._show_rows()
         self._mark(self._session.run_id)
+
+    def _show_rows(self) -> None:
+        """Show the list, or why it has no row."""
+        trash = self._actions.show_trash.isChecked()
+        there = self._session.trashed_runs() if trash else self._session.runs()
+        empty = self._no_match if there else self._no_trash if trash else self._empty
+        self._stack.setCurrentWidget(self.list if self.model.rowCount() else empty)
+
+    def _show_all(self) -> None:
+        """Clear the search and the filter."""
+        self.search.clear()
+        self.arrange.show_all()
+        self.list.setFocus()
 
     def _name_trash(self) -> None:
         """Say how many runs are in the trash, and their size once it is known."""
@@ -269,6 +285,7 @@ class RunsDock(Dock):
 
     def _search(self, text: str) -> None:
         self.model.search(text)
+        self._show_rows()
         self._show_ticks()
         self._mark(self._session.run_id)
 

@@ -160,7 +160,11 @@ def _columns(metrics: Sequence[str], several: bool) -> list[Column]:
             unit = ", in percentage points" if "%" in metric_title(metric) else ""
             tip = f"Difference from the baseline{unit}, over seeds; coloured where its 95% interval excludes 0"
             columns.append(Column(Kind.DIFFERENCE, "Δ", tip, index))
-    return [*columns, Column(Kind.SECONDS, "Time s", "Mean of the runs"), Column(Kind.MEMORY, "MB", "Peak memory")]
+    return [
+        *columns,
+        Column(Kind.SECONDS, "Time s", "Mean of the runs"),
+        Column(Kind.MEMORY, "MB", "Peak memory: the most that one of the runs took"),
+    ]
 
 
 def _tip(row: BaselineRow, column: Column) -> str:

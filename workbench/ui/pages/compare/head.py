@@ -104,7 +104,7 @@ class Head(QWidget):
             action.setEnabled(name != model.metric)
 
     def _choose_numbers(self) -> None:
-        self._model.metric, self._model.at = self.metric_box.currentData(), self.at_box.currentData()
+        self._model.choose_numbers(self.metric_box.currentData(), self.at_box.currentData())
         self.numbers_chosen.emit()
 
     def _choose_baseline(self) -> None:

@@ -88,8 +88,9 @@ class CompareModel:
     def __init__(self) -> None:
         self.known: Catalog = {}  # the entries, with their names
         self._all_ticked = False  # whether every run of the list is ticked
-        self.metric = MAP_AT_R
-        self.at: At = BEST
+        self.metric = MAP_AT_R  # as shown
+        self.at: At = BEST  # as shown
+        self._wanted: tuple[str, At] = (MAP_AT_R, BEST)  # as chosen: shown again when the ticked runs have it
         self.overview: Overview | None = None  # of the ticked runs, once it is read
         self.pair: PairAnswer | None = None  # of the two chosen groups, once they are compared
         self.shown_metrics: list[str] = []  # columns of the table, the chosen metric first
@@ -110,7 +111,12 @@ class CompareModel:
         if not chosen:
             self.overview = self.pair = None
             return None
-        return Question(chosen, self.metric, self.at)
+        return Question(chosen, *self._wanted)
+
+    def choose_numbers(self, metric: str, at: At) -> None:
+        """Choose the metric and the evaluation; a box left as shown keeps what was chosen before."""
+        before, place = self._wanted
+        self._wanted = (before if metric == self.metric else metric, place if at == self.at else at)
 
     def take_overview(self, read: Overview) -> None:
         """Take what was read, with its metric and evaluation; the chosen groups stay if they are in it."""

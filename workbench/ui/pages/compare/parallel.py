@@ -206,9 +206,12 @@ class ParallelPlot(PaintedPlot):
         title = metrics.elidedText(words_of, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(head, int(Qt.AlignmentFlag.AlignCenter), title)
         painter.setPen(QColor(tokens.text))
-        for value, words in axis.ticks:
+        free = legible([self._height(area, value) for value, _ in axis.ticks], metrics.height())
+        for (value, words), has_room in zip(axis.ticks, free, strict=True):
             y = self._height(area, value)
             painter.drawLine(QPointF(x - 3, y), QPointF(x + 3, y))
+            if not has_room:
+                continue
             text = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(min(room - 12, 2 * SIDE_PX)))
             box = QRectF(metrics.boundingRect(text)).adjusted(-2, 0, 4, 0)
             box.moveCenter(QPointF(x + 7 + box.width() / 2, y))
@@ -223,6 +226,20 @@ class ParallelPlot(PaintedPlot):
         """The width in px for the text of one axis."""
         count = max(2, len(self.lines.axes))
         return min((area.width() - 2 * SIDE_PX) / (count - 1), 2.0 * SIDE_PX + 40)
+
+
+def legible(heights: Sequence[float], line: float) -> list[bool]:
+    """Which words of an axis are written: both ends, then those at least `line` px from all that are.
+
+    Args:
+        heights: of the ticks in px, in their order along the axis.
+        line: px that one line of words takes.
+    """
+    written: list[int] = []
+    for at in dict.fromkeys((0, len(heights) - 1, *range(len(heights)))):
+        if 0 <= at < len(heights) and all(abs(heights[at] - heights[other]) >= line for other in written):
+            written.append(at)
+    return [at in written for at in range(len(heights))]
 
 
 def _short(title: str) -> str:

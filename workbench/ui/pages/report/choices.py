@@ -58,6 +58,7 @@ class SectionChoices(QWidget):
         self.list.setAccessibleName("Sections of the report; tick to include, drag or Alt+Up and Alt+Down to order")
         self.list.setToolTip("Tick to include; drag, or Alt+Up and Alt+Down, to order")
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the page stands at the end
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.up, self.down = icon_button("arrow-up", "Move up"), icon_button("arrow-down", "Move down")
         self.again = icon_button("arrow-counter-clockwise", "Reset to the template's sections, order and text")

@@ -12,6 +12,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.report_templates import arrangements, choice
 from workbench.workspace.rows import Run
 
+COMPARISON = 0  # no run has this number
 AT_FIRST = 24  # runs of a comparison before any are chosen
 
 
@@ -61,6 +62,13 @@ class ReportModel:
         kept = [number for number in self.chosen if number in there]
         alike = [run.id for run in self.known if run.dataset == self.shown.dataset][:AT_FIRST]
         return kept or sorted({self.shown.id, *alike})
+
+    @property
+    def subject(self) -> int | None:
+        """What a title is about: the number of the reported run; COMPARISON for several, None without a run."""
+        if self.shown is None:
+            return None
+        return COMPARISON if self.many else self.shown.id
 
     @property
     def runs_text(self) -> str:

@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QWidget
 
 from workbench.jobs.newest import Newest
@@ -44,6 +44,8 @@ class ReportPage(QStackedWidget):
         self.session = session
         self.model = ReportModel()
         self._offer: ReportOffer | None = None  # that came before the workspace was read
+        self._titles: dict[int | None, str] = {}  # that a user gave, by what is reported
+        self._titled: int | None = None  # what the shown title belongs to
         self._reading, self._measuring = Newest(session), Newest(session)
         self._writes = InOrder(session, "Report page")
         self._build()
@@ -113,6 +115,8 @@ class ReportPage(QStackedWidget):
         self.formats.paper_changed.connect(self._drawing.wish)
         self.folder.textChanged.connect(self._check)
         self.browse.clicked.connect(self._browse)
+        for field in (self.choices.title, self.choices.notes, self.folder):
+            field.installEventFilter(self)
         self.export_button.clicked.connect(self.export)
         self.export_action.triggered.connect(self.export)
         self.session.run_changed.connect(self._show_run)
@@ -127,6 +131,15 @@ class ReportPage(QStackedWidget):
         super().showEvent(event)
         self._drawing.catch_up()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the key of the export to the page: on Linux, Ctrl+E in a text field goes to the end of the line."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
+            pressed = QKeySequence(event.keyCombination())
+            if pressed == self.export_action.shortcut():
+                event.ignore()
+                return True
+        return super().eventFilter(watched, event)
+
     def _fit_text(self) -> None:
         for side in self._sides:
             side.setFixedWidth(self.session.theme.side(SIDE))
@@ -137,7 +150,7 @@ class ReportPage(QStackedWidget):
         shown = (self.session.workspace, self.session.run_id)
         if wanted is None or not formats or not out:
             return
-        fields = {**wanted, "out": str(Path(out).expanduser()), "formats": formats}
+        fields = {**wanted, "out": str(Path(out).expanduser().absolute()), "formats": formats}
         self.export_button.setEnabled(False)
         ProcessWork(
             self.session, self.session.drawing, "Export report", "write", fields,
@@ -265,6 +278,8 @@ class ReportPage(QStackedWidget):
         for timer in (self._keep, self._remember):
             timer.stop()
         self._offer = None
+        self.choices.title.clear()
+        self._titles.clear()
         self._read()
 
     def _choose_runs(self) -> None:
@@ -284,6 +299,7 @@ class ReportPage(QStackedWidget):
         """Show which runs are reported, and offer their metrics and epochs."""
         self.model.many = self.templates.current().many
         self._count_runs()
+        self._retitle()
         for widget in (self.runs_word, self.runs_button, self.numbers):
             widget.setVisible(self.model.many)
         self.choices.title.setPlaceholderText(self.model.usual_title)
@@ -294,6 +310,13 @@ class ReportPage(QStackedWidget):
         runs = [run for run in self.session.runs() if run.id in wanted]
         work = lambda progress: offered_numbers(workspace, runs)  # noqa: E731
         self._measuring.ask("Metrics of the runs", work, self._offer_numbers, quiet=True)
+
+    def _retitle(self) -> None:
+        """Show the title that the user gave to this run or to comparisons, not that of another report."""
+        subject = self.model.subject
+        if subject != self._titled:
+            self._titles[self._titled], self._titled = self.choices.title.text(), subject
+            self.choices.title.setText(self._titles.get(subject, ""))
 
     def _offer_numbers(self, names: tuple[list[str], list[int]]) -> None:
         before = self.numbers.wanted()

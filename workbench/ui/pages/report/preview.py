@@ -5,7 +5,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QKeySequence, QPixmap, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
@@ -41,8 +41,14 @@ class Preview(QWidget):
         self._column.setSpacing(MARGIN)
         self._column.addStretch(1)
         self.area.setWidget(inside)
-        tools = in_row(self.back, self.page_word, self.on, 1, self.smaller, self.zoom_box, self.larger, spacing=4)
-        in_column(tools, self.status, (self.area, 1), on=self, spacing=8)
+        self._turning, self._zooming = QWidget(), QWidget()
+        in_row(self.back, self.page_word, self.on, on=self._turning, spacing=4)
+        in_row(self.smaller, self.zoom_box, self.larger, on=self._zooming, spacing=4)
+        self._tools = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._tools.setSpacing(4)
+        self._tools.addWidget(self._turning, 1, Qt.AlignmentFlag.AlignLeft)
+        self._tools.addWidget(self._zooming, 0, Qt.AlignmentFlag.AlignRight)
+        in_column(self._tools, self.status, (self.area, 1), on=self, spacing=8)
         self._pages: list[tuple[QLabel, QPixmap]] = []
         self._next = QTimer(self, singleShot=True, interval=0)
         self._connect()
@@ -116,7 +122,14 @@ class Preview(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_tools()
         self._next.start()
+
+    def _fit_tools(self) -> None:
+        """Put the zoom below the page number where the row has no room for both."""
+        both = self._turning.sizeHint().width() + self._tools.spacing() + self._zooming.sizeHint().width()
+        below = QBoxLayout.Direction.TopToBottom
+        self._tools.setDirection(below if both > self.width() else QBoxLayout.Direction.LeftToRight)
 
     def _choose(self, zoom: float) -> None:
         self.zoom_box.setCurrentIndex(self.zoom_box.findData(zoom))
@@ -136,6 +149,7 @@ class Preview(QWidget):
         self.page_word.setText(f"Page {self.page} of {self.count}" if self.count else "No pages")
         self.back.setEnabled(self.page > 1)
         self.on.setEnabled(self.page < self.count)
+        self._fit_tools()
 
     def _fit(self) -> None:
         """Scale the pages to the zoom, one for each turn of the event loop: all at once would stop the window."""

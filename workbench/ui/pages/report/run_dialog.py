@@ -34,7 +34,9 @@ class RunDialog(QDialog):
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         for run in runs:
             data, _, loss = names_of(known, run)
-            words = f"{run.id}   {run.name}, seed {run.seed}: {loss}, {data}, {state_word(run.status)}"
+            seed = f", seed {run.seed}"
+            name = run.name.removesuffix(seed)  # a run of several seeds is named with its own
+            words = f"{run.id}   {name}{seed}: {loss}, {data}, {state_word(run.status)}"
             item = QListWidgetItem(words, self.list)
             item.setData(ID_ROLE, run.id)
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)

@@ -31,6 +31,8 @@ from workbench.workspace.deployments import newest_deployment
 SERVER = "workbench.deploying.server"
 SIDE_PX = 300  # at 100% text
 ASK, MEASURING, SHOWN = range(3)
+Evaluation = tuple[Workspace, int | None]
+ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
 WHY = (
     "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
     "bytes per image, time per query, and the similarity threshold from which two images count as the same."
@@ -45,7 +47,8 @@ class DeployPanel(QStackedWidget):
         self.session = session
         self.measured: dict[str, Any] | None = None
         self.work: ProcessWork | None = None
-        self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
+        self._shown: Evaluation | None = None  # that is asked for, or shown
+        self._worked_on: Evaluation | None = None  # that the newest work measures
         self._build()
         self._connect()
 
@@ -115,16 +118,25 @@ class DeployPanel(QStackedWidget):
         shown = (workspace, evaluation_id)
         if not self.isVisible() or shown == self._shown:
             return
-        if self.work is not None and not self.work.over:
-            self.work.cancel()
+        if self._working and self._worked_on is not None and self._worked_on[0] is not workspace:
+            self._cancel()
         self._shown = shown
         self.show_measured(None)
-        if evaluation_id is not None:
+        if self._measures(shown):
+            self.setCurrentIndex(MEASURING)
+        elif evaluation_id is not None:
             self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, shown))
 
-    def _take(self, shown: tuple[Workspace, int | None], measured: dict[str, Any] | None) -> None:
-        if shown == self._shown and (self.work is None or self.work.over):
+    def _take(self, shown: Evaluation, measured: dict[str, Any] | None) -> None:
+        if shown == self._shown and not self._measures(shown):
             self.show_measured(measured)
+
+    @property
+    def _working(self) -> bool:
+        return self.work is not None and not self.work.over
+
+    def _measures(self, evaluation: Evaluation) -> bool:
+        return self._working and evaluation == self._worked_on
 
     def show_measured(self, measured: dict[str, Any] | None) -> None:
         """Show a measurement, as deploying.request.deployment gives it; None asks whether to measure."""
@@ -179,26 +191,38 @@ class DeployPanel(QStackedWidget):
             plot.mark("" if row is None else row.name)
 
     def measure(self) -> None:
-        """Measure the shown evaluation in a process of its own."""
+        """Measure the shown evaluation in a process of its own; it goes on while another one is shown."""
         if self._shown is None or self._shown[1] is None:
             return
+        run_id = self.session.run_id
+        if self._working:
+            todo = "Wait for it, or cancel it in Activity."
+            self.session.notify(Problem(ONE_AT_A_TIME, todo=todo), of_page("retrieval", run_id))
+            return
+        of = self._worked_on = self._shown
         self.setCurrentIndex(MEASURING)
         fields = {"evaluation": self._shown[1], "stores": [], "rate": self.threshold.rate.value() / 100}
         self.work = ProcessWork(
             self.session, process_of(self.session, SERVER), "Deployment", "deploy", fields,
-            self.show_measured, self._failed, self._not_measured, ends_process=True,
+            partial(self._measured, of), partial(self._failed, of, run_id), partial(self._not_measured, of),
+            ends_process=True,
         )  # fmt: skip
 
     def _cancel(self) -> None:
         if self.work is not None and not self.work.over:
             self.work.cancel()
 
-    def _failed(self, problem: Problem) -> None:
-        self.session.notify(problem, of_page("retrieval", self.session.run_id))
-        self._not_measured()
+    def _measured(self, of: Evaluation, answer: dict[str, Any]) -> None:
+        if of == self._shown:  # that of another is stored, and read when it is shown
+            self.show_measured(answer)
 
-    def _not_measured(self) -> None:
-        self.setCurrentIndex(ASK if self.measured is None else SHOWN)
+    def _failed(self, of: Evaluation, run_id: int | None, problem: Problem) -> None:
+        self.session.notify(problem, of_page("retrieval", run_id))
+        self._not_measured(of)
+
+    def _not_measured(self, of: Evaluation) -> None:
+        if of == self._shown:
+            self.setCurrentIndex(ASK if self.measured is None else SHOWN)
 
     def _ask_export(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Folder for the index")

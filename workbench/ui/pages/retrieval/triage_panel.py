@@ -4,8 +4,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt
-from PySide6.QtGui import QAction, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QHeaderView, QStackedWidget, QTableView, QWidget
 
 from workbench.jobs.newest import Newest
@@ -30,6 +30,7 @@ from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Dec
 
 THUMBNAIL = 34
 LISTED = "triage-list"  # the list's name in requests to the loader
+SHORT_NAMES = 6  # characters of both names that have room in one line of the list
 AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
 TITLES = ("Suspect", "Suspicion", "Answer")
 
@@ -58,13 +59,15 @@ class TriagePanel(QStackedWidget):
         self.least.setRange(0.3, 1)
         self.least.setSingleStep(0.05)
         self.least.setValue(LEAST)
-        self.least.setToolTip("Lowest suspicion that is listed; at 0.5 another class has as many votes as its own")
+        self.least.setToolTip(
+            "Lowest suspicion of a wrong label that is listed; at 0.5 another class has as many votes as its own. "
+            "Images between two classes and near-copies are listed below these, whatever it is."
+        )
         self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
         self.table = QTableView()
         self.table.setModel(self.rows)
         select_rows(self.table, "Suspects, surest first")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
-        self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -85,7 +88,6 @@ class TriagePanel(QStackedWidget):
             ("Unsure about the label", "U", partial(self.answer, UNSURE)),
             ("Next suspect", "Down", partial(self._step, 1)),
             ("Previous suspect", "Up", partial(self._step, -1)),
-            ("Undo the last answer", "Ctrl+Z", self.take_back),
         ):
             action = QAction(words, self)
             action.setShortcut(QKeySequence(keys))
@@ -106,7 +108,21 @@ class TriagePanel(QStackedWidget):
         self.table.selectionModel().currentRowChanged.connect(self._look_at)
         self._loader.ready.connect(self._pictures_came)
         self.session.evaluation_changed.connect(self._show_evaluation)
-        self.session.theme.changed.connect(self.columns.fit)
+        self.session.theme.changed.connect(self._fit_text)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.columns.fit()
+        self.table.verticalHeader().setDefaultSectionSize(max(THUMBNAIL, 2 * self.table.fontMetrics().height()) + 6)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+Z takes back an answer while there is one; else it is the window's, which undoes ticks of runs."""
+        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.history:
+            if event.type() == QEvent.Type.KeyPress:
+                self.take_back()
+            event.accept()
+            return True
+        return super().event(event)
 
     # What is shown
 
@@ -176,7 +192,8 @@ class TriagePanel(QStackedWidget):
     def _cells(self, suspect: Suspect) -> tuple[Any, ...]:
         decision = self.model.decision(suspect)
         own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
-        return f"{own} → {new}?", suspect.suspicion, "" if decision is None else ANSWERED[decision.decision]
+        gap = "\n" if len(own) + len(new) > SHORT_NAMES else " "
+        return f"{own} →{gap}{new}?", suspect.suspicion, "" if decision is None else ANSWERED[decision.decision]
 
     # What the user does
 
