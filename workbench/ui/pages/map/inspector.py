@@ -12,7 +12,7 @@ from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.pages.map.map_data import class_names_of
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.sample_rows import SampleRows
 from workbench.ui.session import Session
 from workbench.ui.tab_order import follow
 from workbench.ui.widgets.buttons import button

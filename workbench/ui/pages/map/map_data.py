@@ -16,8 +16,8 @@ from workbench.projection.vectors import prepared
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.method import METHODS
 from workbench.ui.pages.map.point_classes import ClassMeans, PointClasses, classes_of, means_of
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.turning import Space, View
+from workbench.ui.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch

@@ -16,9 +16,9 @@ from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod, Request
 from workbench.ui.pages.map.point_classes import scores_of
 from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.turning import View
+from workbench.ui.sample_rows import SampleRows
 
 AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box
 MOST_TRAILS = 300  # most selected points that get a trail: the first ones

@@ -17,9 +17,9 @@ from workbench.ui.pages.map.hover_card import HoverCard
 from workbench.ui.pages.map.map_data import MapData, epoch_name
 from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.pages.map.turning import View
+from workbench.ui.sample_rows import SampleRows
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import ElidedLabel, label

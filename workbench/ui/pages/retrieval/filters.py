@@ -6,9 +6,9 @@ import numpy as np
 
 from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.pages.retrieval.similarities import Range, Similarities
+from workbench.ui.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options
