@@ -5,6 +5,7 @@ from unicodedata import bidirectional, category
 TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))  # classes of Unicode's rule 9
 MARKS = frozenset("\u200e\u200f\u061c")  # without a shape, and of a direction
 BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
+WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
 
 
 def visible(text: str) -> str:
@@ -13,7 +14,7 @@ def visible(text: str) -> str:
     A right-to-left override is shown as the six letters \\u202e, so that two names stay two. Letters of every script,
     spaces and line breaks stay as they are.
     """
-    if text.isprintable():  # none of them is
+    if text.isprintable() or text.translate(WITHOUT_BREAKS).isprintable():  # none of them is
         return text
     return "".join(letter.encode("unicode_escape").decode() if _steers(letter) else letter for letter in text)
 

@@ -29,7 +29,7 @@ from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.drawing.thumbnails import SIDE
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.model import Look
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.sample_rows import SampleRows
 
 WIDTH, HEIGHT = 1200, 800
 

@@ -11,8 +11,8 @@ mapped, sampled ten times a second. "others" is the sum of the processes that th
 "work" are milliseconds, explained in driven_window.py.
 
 --neighbours exact: the import searches exactly, as it always does outside this script: a million times a million takes
-hours on two cores. "classes": each sample searches its own class and the seven nearest, so that ranks beyond them are
-not those of all samples. The window reads the same rows of the same form after either.
+hours on two cores. "classes": each sample searches its own class and the seven nearest (more of small ones), so that
+ranks beyond them are not those of all samples. The window reads the same rows of the same form after either.
 """
 
 import argparse
@@ -59,11 +59,12 @@ def near_in_classes(embeddings, labels, sample_ids, k=100, ks=(1, 2, 4, 8), dist
     order = np.argsort(labels, kind="stable")
     members = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
     centres = np.stack([unit[rows].mean(0) for rows in members])
+    classes = max(NEAR_CLASSES, 1 + k // min(map(len, members)))  # so many have k neighbours
     count = len(labels)
     ap, first_hit, r = np.empty(count, np.float32), np.empty(count, np.int32), np.empty(count, np.int32)
     neighbours, similarities = np.empty((count, k), np.int64), np.empty((count, k), np.float32)
     for number, rows in enumerate(members):
-        near = np.argpartition(-(centres @ centres[number]), NEAR_CLASSES)[:NEAR_CLASSES]
+        near = np.argpartition(-(centres @ centres[number]), classes)[:classes]
         among = np.concatenate([members[other] for other in near])
         scores = unit[rows] @ unit[among].T
         scores[rows[:, None] == among] = -np.inf

@@ -7,7 +7,8 @@ from PySide6.QtTest import QTest
 from small_run import store_run
 
 from tests.ui.browsed import at_rest, listed, open_page
-from workbench.ui.pages.retrieval.class_scores import ClassListing, class_scores
+from workbench.ui.pages.retrieval import class_bars
+from workbench.ui.pages.retrieval.class_scores import MEASURES, ClassListing, ClassScores, class_scores
 from workbench.workspace.rows import Queries
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -75,12 +76,12 @@ def page(qtbot, session, workspace):
 
 def shown_names(page):
     model = page.classes.model
-    return [model.index(row).data() for row in range(model.rowCount())]
+    return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
 def test_a_click_lists_the_queries_of_the_class_and_another_lists_all(page, qtbot):
     everything, bars = len(listed(page)), page.classes
-    at = bars.list.visualRect(bars.model.index(1)).center()
+    at = bars.list.visualRect(bars.model.index(1, 0)).center()
     QTest.mouseClick(bars.list.viewport(), Qt.MouseButton.LeftButton, pos=at)
     label = bars.listing.label(1)
     assert page.browsing.filters.label == label
@@ -102,9 +103,49 @@ def test_the_bars_are_used_by_keys_and_follow_the_class_chosen_elsewhere(page, q
     assert page.browsing.filters.label == bars.listing.label(0)
     bars.search.setText(shown_names(page)[4])
     assert len(shown_names(page)) == 1
-    spoken = bars.model.index(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    spoken = bars.model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert "MAP@R" in spoken
     assert "6 queries" in spoken
+
+
+def test_a_list_of_many_classes_is_laid_out_without_asking_for_each(page, qtbot, monkeypatch):
+    asked, count = [], 2000
+
+    class Asked(class_bars.ClassRows):
+        def rowCount(self, *parent):  # noqa: N802 - Qt's name
+            asked.append(1)
+            return super().rowCount(*parent)
+
+    monkeypatch.setattr(class_bars, "ClassRows", Asked)
+    bars = class_bars.ClassBars(page.browsing)
+    qtbot.addWidget(bars)
+    with qtbot.waitExposed(bars):
+        bars.show()
+    values = {measure: np.linspace(0, 1, count) for measure in MEASURES}
+    bars.listing.show(ClassScores(np.arange(count), tuple(map(str, range(count))), np.full(count, 2), values))
+    bars.relist()
+    bars.list.scrollToBottom()
+    bars.grab()
+    assert bars.model.rowCount() == count
+    assert 0 < len(asked) < count
+
+
+def test_names_are_folded_only_where_they_are_searched(monkeypatch):
+    listing = ClassListing()
+    scores = class_scores(QUERIES, tuple(map(Unfolded, NAMES)))
+    listing.show(scores)
+    assert len(listing) == 4
+    with pytest.raises(AssertionError):
+        listing.choose(search="class")
+
+
+class Unfolded(str):
+    """A name that is not searched."""
+
+    __slots__ = ()
+
+    def casefold(self):
+        raise AssertionError
 
 
 def test_the_bars_can_be_hidden_and_stay_so(page, qtbot, session, workspace):

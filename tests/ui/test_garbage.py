@@ -1,8 +1,10 @@
 """Cycles are freed on the window's thread, never on a thread that happens to allocate."""
 
 import gc
+import sys
 import threading
 import weakref
+from types import ModuleType
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -89,6 +91,23 @@ def test_looks_at_all_objects_take_a_small_share_of_the_time(garbage, monkeypatc
             garbage.look()
     assert 2 <= looked.count(2) <= 3
     assert looked.count(1) == 200 - looked.count(2)
+
+
+def test_a_library_that_a_thread_loads_is_not_looked_through_each_time(garbage, monkeypatch):
+    looked: list[int] = []
+    garbage.settle()
+    library = allocate(1000)
+    for number in range(100):
+        monkeypatch.setitem(sys.modules, f"loaded_later.part_{number}", ModuleType(f"part_{number}"))
+    before = gc.get_freeze_count()
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.ui.garbage.gc.get_count", lambda: (1000, 1000, 1000))
+        patch.setattr("workbench.ui.garbage.gc.collect", looked.append)
+        garbage.look()
+        assert gc.get_freeze_count() >= before + len(library)
+        assert 2 not in looked
+        garbage.look()
+    assert looked[-1] == 2, "what is made afterwards is looked through"
 
 
 def test_python_looks_by_itself_again_when_the_window_is_gone(garbage):

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QStringListModel
 from PySide6.QtGui import QFont, QFontMetrics, Qt, QTextDocumentFragment
 
 from workbench.ui.pages.compare.tables import WordTable
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.colours.legend import Legend
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
-from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip, shortened
+from workbench.ui.widgets.labels import ElidedLabel, label, names_near, plain_tip, shortened
 from workbench.workspace.rows import Neighbour
 
 WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -122,3 +123,17 @@ def test_a_name_with_line_breaks_stays_in_one_line(made):
     name.setText("one\ntwo\r\n\tthree")
     assert name.written() == ["one two three"]
     assert name.sizeHint().height() == height
+
+
+def test_a_name_that_fits_asks_for_no_other():
+    asked = []
+
+    class Asked(QStringListModel):
+        def data(self, index, role=Qt.ItemDataRole.DisplayRole):
+            asked.append(index.row())
+            return super().data(index, role)
+
+    rows = Asked(["ant", "bee"])
+    assert shortened("ant", names_near(rows.index(0, 0)), QFontMetrics(QFont()), 1000) == "ant"
+    assert asked == []
+    assert list(names_near(rows.index(0, 0))) == ["ant", "bee"]

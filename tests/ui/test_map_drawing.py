@@ -16,7 +16,7 @@ from workbench.ui import theme
 from workbench.ui.pages.map import map_files
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing import cloud, stamps
+from workbench.ui.pages.map.drawing import class_names, cloud, stamps
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.drawing.class_names import free_boxes
 from workbench.ui.pages.map.drawing.cover import MOST, Cover, evenly
@@ -42,6 +42,11 @@ def data_of(points, labels=None, ap=None, right=None, proxies=None):
 def ink_of(places, colours, crosses=None):
     x, y = np.asarray(places, float).T
     return stamps.Ink(x, y, colours, np.zeros(len(x), bool) if crosses is None else crosses)
+
+
+def density_at(ink, size, bright, faint):
+    index, seen = stamps.pixels_of(ink, size)
+    return stamps.density(index, ink.colours[seen], size, None if bright is None else bright[seen], faint)
 
 
 def pixel(image: QImage, x: int, y: int) -> int:
@@ -132,7 +137,7 @@ def test_few_overlapping_points_lie_in_order_too(monkeypatch, at_once):
 def test_density_counts_the_points_of_each_pixel_as_opacity_in_the_colour_of_one_of_them():
     inks = rgb(*["#FF0000"] * 30, "#0000FF", "#00FF00")
     places = [[5.5, 7.2]] * 30 + [[0, 0], [-0.5, 3]]
-    found = pixels_of(stamps.density(ink_of(places, inks), (20, 10), None, np.uint32(0)))
+    found = pixels_of(density_at(ink_of(places, inks), (20, 10), None, np.uint32(0)))
     assert found[7, 5] == 0xFFFF0000, "opaque from FULL_AT points on"
     assert abs(int(found[0, 0] >> 24) - 255 * (0.5 + 0.5 * np.log(2) / np.log(25))) <= 2
     assert found[0, 0] & 0xFFFF00 == 0
@@ -143,7 +148,7 @@ def test_density_of_a_selection_has_its_colours_over_the_faint_rest():
     inks = rgb("#FF0000", "#0000FF", "#00FF00", "#FFFFFF")
     bright = np.array([False, True, False, False])
     faint = stamps.faded("#808080")
-    found = pixels_of(stamps.density(ink_of([[1, 1], [1, 1], [3, 1], [3, 1]], inks), (5, 5), bright, faint))
+    found = pixels_of(density_at(ink_of([[1, 1], [1, 1], [3, 1], [3, 1]], inks), (5, 5), bright, faint))
     assert found[1, 1] & 0xFFFFFF < 0x100, "blue, though two points lie there"
     assert 0 < found[1, 3] >> 24 < stamps.DIMMED
 
@@ -333,7 +338,7 @@ def test_a_moved_crowd_is_stretched_and_drawn_anew_when_it_rests(qtbot, crowd, m
     crowd.viewport().repaint()
     drawn = []
     whole = stamps.density
-    monkeypatch.setattr(cloud, "density", lambda *values: drawn.append(values[1]) or whole(*values))
+    monkeypatch.setattr(cloud, "density", lambda *values: drawn.append(values[2]) or whole(*values))
     crowd.box.scaleBy([1.2, 1.2])
     crowd.viewport().repaint()
     assert not drawn
@@ -549,6 +554,46 @@ def test_points_are_round_and_as_large_and_opaque_as_is_chosen(qtbot):
     pale = canvas.grab().toImage().pixelColor(at.toPoint())
     assert pale.lightness() > ink.lightness() + 40
     assert abs(pale.hue() - ink.hue()) < 6
+
+
+def test_centres_of_classes_are_kept_while_others_are_hidden(qtbot, monkeypatch):
+    data = data_of(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 6)
+    canvas = canvas_of(qtbot, data)
+    canvas.show_look(Look())
+    monkeypatch.setattr(class_names, "centres_of", None, raising=False)
+    canvas.set_hidden(frozenset({1}))
+    canvas.grab()
+    assert "class 1" not in {name.text for name in canvas.names.drawn}
+
+
+def test_names_of_a_crowd_are_placed_in_the_turn_after_its_picture(qtbot, monkeypatch):
+    monkeypatch.setattr(class_names, "AT_ONCE", 10)
+    data = data_of(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2)
+    canvas = canvas_of(qtbot, data)
+    canvas.show_look(Look())
+    canvas.viewport().repaint()
+    assert not canvas.names.drawn
+    qtbot.waitUntil(lambda: len(canvas.names.drawn) == 2)
+    canvas.set_hidden(frozenset({1}))
+    canvas.viewport().repaint()
+    assert {name.text for name in canvas.names.drawn} <= {"class 0"}
+    qtbot.waitUntil(lambda: len(canvas.names.drawn) == 1)
+    canvas.fit()
+    assert canvas.grab().size() == canvas.size()
+    assert len(canvas.names.drawn) == 1, "a picture for a file has its names at once"
+
+
+def test_a_crowd_is_placed_once_for_a_view(crowd, monkeypatch):
+    crowd.viewport().repaint()
+    placed = []
+    monkeypatch.setattr(cloud, "CROWD", 200)
+    find = cloud.placed
+    monkeypatch.setattr(cloud, "placed", lambda *values: placed.append(1) or find(*values))
+    crowd.set_selected(np.arange(400) < 100)
+    crowd.viewport().repaint()
+    crowd.set_hidden(frozenset({1}))
+    crowd.viewport().repaint()
+    assert placed == []
 
 
 def test_names_that_differ_in_their_middle_alone_can_be_told_apart(qtbot):

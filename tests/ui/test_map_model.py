@@ -237,15 +237,17 @@ def test_it_plays_by_the_clock_from_the_start_when_it_has_ended_and_settles_on_a
 # What holds for the whole page
 
 
-@pytest.mark.parametrize("name", ["model", "method", "steps", "map_data", "epochs/chain", "epochs/timeline", "turning"])
+@pytest.mark.parametrize(
+    "name", ["model", "method", "steps", "map_data", "point_classes", "epochs/chain", "epochs/timeline", "turning"]
+)
 def test_what_the_page_knows_needs_no_qt(name):
     tree = ast.parse((ROOM / f"{name}.py").read_text("utf-8"))
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [each for each in names if each.startswith(("PySide6", "pyqtgraph", "workbench.ui.session"))]
     own = [each for each in names if each.startswith("workbench.ui")]
-    free = ("model", "method", "steps", "map_data", "chain", "timeline", "spatial", "sample_rows", "cluster_names",
-            "turning", "words", "groups")  # fmt: skip
+    free = ("model", "method", "steps", "map_data", "point_classes", "chain", "timeline", "spatial", "sample_rows",
+            "cluster_names", "turning", "words", "groups")  # fmt: skip
     assert all(each.rpartition(".")[2] in free for each in own), own
 
 

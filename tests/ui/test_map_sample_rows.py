@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui import sample_rows
+from workbench.ui.sample_rows import SampleRows
 
 numbers = st.lists(st.integers(-5, 40), unique=True, max_size=20).map(lambda some: np.array(some, np.int64))
 
@@ -12,6 +13,27 @@ numbers = st.lists(st.integers(-5, 40), unique=True, max_size=20).map(lambda som
 @given(numbers, numbers)
 def test_rows_are_those_that_isin_finds(ids, wanted):
     assert (SampleRows(ids).among(wanted) == np.isin(ids, wanted)).all()
+
+
+ids_of_any_size = st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3), unique=True, max_size=20)
+
+
+@given(ids_of_any_size, ids_of_any_size, st.sampled_from([0, 32]))
+def test_rows_are_found_wherever_the_ids_lie(ids, wanted, longest):
+    before, sample_rows.LONGEST = sample_rows.LONGEST, longest
+    try:
+        ids, wanted = (np.array(some, np.int64) for some in (ids, [*wanted, *ids[::2]]))
+        assert SampleRows(ids).among(wanted).tolist() == [each in set(wanted.tolist()) for each in ids.tolist()]
+    finally:
+        sample_rows.LONGEST = before
+
+
+def test_a_selection_is_found_without_sorting(monkeypatch):
+    ids = np.random.default_rng(0).permutation(10_000)
+    index = SampleRows(ids)
+    for name in ("sort", "argsort", "isin", "unique"):
+        monkeypatch.setattr(np, name, None)
+    assert index.among(ids[::2]).tolist() == [True, False] * 5_000
 
 
 @given(numbers, numbers, st.data())

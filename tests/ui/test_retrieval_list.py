@@ -228,6 +228,40 @@ def test_the_thread_that_reads_an_evaluation_puts_it_in_order(shown, run, monkey
     assert listing.sample_ids.tolist() == made_order(read.queries)
 
 
+def test_what_the_thread_knows_needs_no_search_on_the_window_s(shown, run, monkeypatch):
+    read = read_evaluation(shown.workspace, run.evaluations[-1], quiet)
+    listing = Listing()
+    listing.show(read.queries, NAMES, read.sorted_by)
+    monkeypatch.setattr(listing, "class_name", None)
+    assert listing.names == list(NAMES)
+    monkeypatch.setattr(np, "isin", None)  # it sorts all ids, and holds the interpreter lock
+    some = np.append(read.queries.sample_ids[::3], -1)
+    listing.arrange(Filters(selection=some))
+    assert set(listing.sample_ids.tolist()) == set(some[:-1].tolist())
+
+
+def test_a_list_that_is_arranged_already_stays_and_is_not_drawn_again(shown, run, qtbot):
+    listing = made_listing(shown, run)
+    model, before = QueryTable(listing, shared_loader(shown)), listing.sample_ids
+    resets = []
+    model.modelReset.connect(lambda: resets.append(len(listing)))
+    listing.arrange(Filters())
+    model.relist()
+    assert listing.sample_ids is before
+    assert resets == []
+    listing.descending = True
+    listing.arrange(Filters())
+    model.relist()
+    assert resets == [301]
+    listing.arrange(Filters(failures_only=True))
+    assert len(listing) < 301
+    model.relist()
+    listing.show(shown.workspace.queries(run.evaluations[0]), NAMES)
+    listing.arrange(Filters())
+    model.relist()
+    assert len(resets) == 3
+
+
 def made_order(queries):
     """Ids by rising AP, those without one last, of equals the lower id first."""
     rows = np.lexsort((queries.sample_ids, np.where(queries.r == 0, 0, queries.ap), queries.r == 0))

@@ -1,6 +1,8 @@
 """The Retrieval page of a trained run: order of the list, pictures, its export, the range of similarities."""
 
 import csv
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -9,6 +11,8 @@ from PySide6.QtWidgets import QApplication
 
 from tests.ui.browsed import at_rest, open_trained
 from tests.ui.seen import pictured
+from workbench.files import atomic_write
+from workbench.files.spreadsheet import plain_cell
 from workbench.ui.pages.retrieval.result import BIG, SMALL
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.ui.widgets.row_table import head_width
@@ -65,6 +69,27 @@ def test_export_has_no_formula(page, tmp_path, qtbot):
     rows = list(csv.DictReader((tmp_path / "queries.csv").read_text("utf-8").splitlines()))
     assert len(rows) == 40
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}
+
+
+def test_a_list_is_written_in_parts(page, tmp_path, qtbot, monkeypatch):
+    written = []
+
+    @contextmanager
+    def noting(path):
+        with atomic_write(path) as file:
+            yield SimpleNamespace(write=lambda content: written.append(content) or file.write(content))
+
+    monkeypatch.setattr("workbench.ui.pages.retrieval.export.files", SimpleNamespace(atomic_write=noting))
+    monkeypatch.setattr("workbench.files.spreadsheet.PART", 3, raising=False)
+    monkeypatch.setattr("workbench.ui.pages.retrieval.export.BLOCK", 3, raising=False)
+    page.export_to(tmp_path / "queries.csv")
+    qtbot.waitUntil((tmp_path / "queries.csv").exists)
+    assert max(content.count(b"\n") for content in written) == 3
+    rows = list(csv.DictReader((tmp_path / "queries.csv").read_text("utf-8").splitlines()))
+    samples = page.session.workspace.samples(page.browsing.shown.dataset_id)
+    paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
+    assert [int(row["sample_id"]) for row in rows] == page.browsing.listing.sample_ids.tolist()
+    assert all(plain_cell(row["path"]) == paths[int(row["sample_id"])] for row in rows)
 
 
 def test_a_drag_over_the_histograms_filters_the_list_and_the_chip_clears_it(page, qtbot):

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from workbench.config import Choice, RunConfig
 from workbench.ui.docks.run_row import about
-from workbench.ui.docks.runs import RunsDock
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
@@ -200,13 +199,3 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
 
     again = ArrangeButton(Preferences(session.preferences.file))
     assert again.arrangement == Arrangement("name", "loss", "all", ("MAP@R", "time"))
-
-
-def test_a_filter_that_shows_no_run_does_not_say_that_there_are_none(window, session, runs):
-    dock = window.findChild(RunsDock)
-    session.workspace.set_status(runs[0], "queued")
-    session.follower.look()
-    dock.arrange.changed.emit(Arrangement(filter="done"))
-    dock.refresh()
-    assert dock.model.rowCount() == 0
-    assert dock.list.isVisibleTo(dock)

@@ -2,10 +2,12 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+PART = 2_000  # rows that become text at a time
 
 
 def csv_cell(value: Any) -> Any:
@@ -27,8 +29,21 @@ def plain_cell(text: str) -> str:
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:
     """A CSV file as text."""
+    return "".join(csv_parts(header, rows))
+
+
+def csv_parts(header: list[str], rows: Iterable[list[Any]]) -> Iterator[str]:
+    """A CSV file as texts of PART rows each, in their order.
+
+    The text of a million rows is copied and encoded in one piece each, and the window waits for the interpreter
+    meanwhile: a large file is written part by part.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([csv_cell(title) for title in header])
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
-    return out.getvalue()
+    remaining = iter(rows)
+    while out.tell():
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+        writer.writerows([csv_cell(value) for value in row] for row in islice(remaining, PART))

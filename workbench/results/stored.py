@@ -89,9 +89,10 @@ def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | N
     if stored is None or dataset_id is None:
         return None
     samples = workspace.samples(dataset_id)
-    if not np.isin(stored[0], samples.ids).all():
+    rows = rows_of(samples.ids, stored[0]) if len(samples.ids) else np.empty(0, np.int64)
+    if not np.array_equal(samples.ids[rows], stored[0]):  # np.isin holds the interpreter lock for as long as it takes
         raise Problem("The stored training half is of another data set.", kept="The evaluation is there.")
-    return Training(stored[0], samples.labels[rows_of(samples.ids, stored[0])], stored[1])
+    return Training(stored[0], samples.labels[rows], stored[1])
 
 
 def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
@@ -128,6 +129,6 @@ def lengths(vectors: np.ndarray) -> np.ndarray:
 
 
 def rows_of(sample_ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Rows, of the shape of `wanted`, of the wanted sample ids; every one of them must be among `sample_ids`."""
+    """Rows, of the shape of `wanted`, of the wanted sample ids; of one that is not among `sample_ids`, another row."""
     order = np.argsort(sample_ids)
-    return np.asarray(order[np.searchsorted(sample_ids, wanted, sorter=order)])
+    return np.asarray(order[np.searchsorted(sample_ids[order[:-1]], wanted)])

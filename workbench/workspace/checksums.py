@@ -8,7 +8,7 @@ a row is not checked, as after a write by an older Workbench.
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ HEAD = np.dtype([
     ("sample_id", "<i8"), ("place", "<i8"), ("label", "<i8"), ("ap", "<f8"), ("first_hit", "<i8"), ("r", "<i8"),
     ("right", "<i8"),
 ])  # fmt: skip
+AT_A_TIME = 2_000  # rows of samples that are read at a time
 HEAD_COLUMNS = "sample_id, place, label, ifnull(ap, 'nan'), first_hit, r, \"right\""
 
 
@@ -172,8 +173,9 @@ def columns_sum(queries: Queries) -> int:
     """CRC-32 of all queries of an evaluation without their neighbours."""
     checksum = 0
     for column in (queries.sample_ids, queries.labels, queries.first_hit, queries.r, queries.right):
-        checksum = zlib.crc32(column.astype("<i8").tobytes(), checksum)
-    return zlib.crc32(np.where(np.isnan(queries.ap), np.nan, queries.ap).astype("<f4").tobytes(), checksum)
+        checksum = zlib.crc32(np.ascontiguousarray(column, "<i8").data, checksum)  # bytes would be a copy, made with
+    ap = np.where(np.isnan(queries.ap), np.nan, queries.ap).astype("<f4")  # the interpreter lock held
+    return zlib.crc32(ap.data, checksum)
 
 
 def store_sums(db: Connection, evaluation_id: int, columns: int, rows: np.ndarray) -> None:
@@ -205,7 +207,8 @@ def check_shown(db: Connection, evaluation_id: int, sample_ids: Sequence[int] | 
     sql = "select r.dataset_id from evaluations e join runs r on r.id = e.run_id where e.id = ?"
     (dataset_id,) = db.execute(sql, (evaluation_id,)).fetchone() or (None,)
     if sample_ids is None:
-        check_sample_rows(db, dataset_id, sample_rows(db, dataset_id))
+        for _ in checked_parts(db, dataset_id):
+            pass
     else:
         checked_samples(db, dataset_id, sample_ids, "id")
 
@@ -235,27 +238,54 @@ def checked_samples(db: Connection, dataset_id: int | None, among: Sequence[int]
     sql = f"select json_group_array(json_array({fields})) from ({inner} order by {column})"
     ((text,),) = db.execute(sql, (dataset_id, json.dumps(list(among)))).fetchall()
     rows: list[Any] = json.loads(text)
-    check_sample_rows(db, dataset_id, rows, every=False)
+    stored = _sample_sums(db, dataset_id)
+    if stored is not None:
+        _compare(db, stored, *sums_of_samples(rows), False, f"of data set {dataset_id}: samples")
     return rows
 
 
-def check_sample_rows(db: Connection, dataset_id: int | None, rows: list[Any], every: bool = True) -> None:
-    """Raises Damaged if rows that `sample_rows` read are damaged."""
-    stored = db.execute("select rows from sample_sums where dataset_id = ?", (dataset_id,)).fetchone()
+def checked_parts(db: Connection, dataset_id: int | None) -> Iterator[list[Any]]:
+    """As `sample_parts`. Raises Damaged after the last part if a sample is damaged."""
+    stored, sums = _sample_sums(db, dataset_id), []
+    for rows in sample_parts(db, dataset_id):
+        if stored is not None:
+            sums.append(sums_of_samples(rows))
+        yield rows
     if stored is not None:
-        _compare(db, stored[0], *sums_of_samples(rows), every, f"of data set {dataset_id}: samples")
+        _compare(db, stored, *joined_sums(sums), True, f"of data set {dataset_id}: samples")
 
 
-def sample_rows(db: Connection, dataset_id: int | None) -> list[Any]:
-    """Row, id, label, path, class and half of the samples of a data set, by row."""
+def sample_parts(db: Connection, dataset_id: int | None) -> Iterator[list[Any]]:
+    """Row, id, label, path, class and half of the samples of a data set, by row, AT_A_TIME in each list.
+
+    A million rows at once are a million objects more for the garbage collector, and each step over all of them holds
+    the interpreter lock.
+    """
     sql = 'select "row", id, label, path, class, official from samples where dataset_id = ? order by "row"'
-    return db.execute(sql, (dataset_id,)).fetchall()
+    cursor = db.execute(sql, (dataset_id,))
+    while rows := cursor.fetchmany(AT_A_TIME):
+        yield rows
+
+
+def _sample_sums(db: Connection, dataset_id: int | None) -> Any:
+    """The stored checksums of the samples of a data set; None without any."""
+    row = db.execute("select rows from sample_sums where dataset_id = ?", (dataset_id,)).fetchone()
+    return None if row is None else row[0]
 
 
 def sums_of_samples(rows: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows [n] int64 of samples in the pixel cache, and the checksums [n] of the result of `sample_rows`."""
+    """Rows [n] int64 in the pixel cache of samples as `sample_parts` gives them, and their checksums [n]."""
     sums = (zlib.crc32("\0".join(map(str, row)).encode("utf-8", "surrogatepass")) for row in rows)
     return np.fromiter((row[0] for row in rows), np.int64, len(rows)), np.fromiter(sums, SUMS, len(rows))
+
+
+def joined_sums(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Several results of `sums_of_samples` as one."""
+    rows, sums = [np.empty(0, np.int64)], [np.empty(0, SUMS)]
+    for part_rows, part_sums in parts:
+        rows.append(part_rows)
+        sums.append(part_sums)
+    return np.concatenate(rows), np.concatenate(sums)
 
 
 def _compare(db: Connection, stored: bytes, places: np.ndarray, sums: np.ndarray, every: bool, what: str) -> None:

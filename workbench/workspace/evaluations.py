@@ -12,7 +12,8 @@ from workbench.problem import Problem
 from workbench.workspace import arrays, checksums
 from workbench.workspace.columns import FROM_A_COPY, LARGEST_INT32, Unreadable, even, metrics_of
 from workbench.workspace.connection import Connection
-from workbench.workspace.packed import numbers_of, unpacked
+from workbench.workspace.number_columns import read_columns
+from workbench.workspace.packed import unpacked
 from workbench.workspace.rows import Evaluation, Neighbour, Queries, Query
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 EVALUATION_COLUMNS = "id, run_id, epoch, step, distance, metrics, created"
 
-QUERY_COLUMNS = ("places", "sample_ids", "labels", "ap", "first_hit", "r", "right")
+QUERY_COLUMNS = {
+    "places": ("place", np.int64), "sample_ids": ("sample_id", np.int64), "labels": ("label", np.int64),
+    "ap": ("ifnull(ap, 'nan')", np.float32), "first_hit": ("first_hit", np.int64), "r": ("r", np.int64),
+    "right": ('"right"', np.int64),
+}  # fmt: skip
 
 
 def as_metrics(text: str) -> dict[str, float]:
@@ -41,11 +46,8 @@ def read_evaluations(db: Connection, where: str, value: int) -> list[Evaluation]
 
 
 def read_queries(db: Connection, evaluation_id: int) -> Queries:
-    """All columns in one row of texts, because each fetched row waits for the interpreter lock. Raises Problem."""
-    fields = ("place", "sample_id", "label", "ifnull(ap, 'nan')", "first_hit", "r", '"right"')
-    sql = f"select {', '.join(f'group_concat({field})' for field in fields)} from queries where evaluation_id = ?"
-    texts = dict(zip(QUERY_COLUMNS, db.execute(sql, (evaluation_id,)).fetchone(), strict=True))
-    columns = {name: numbers_of(text, np.float32 if name == "ap" else np.int64) for name, text in texts.items()}
+    """All columns, in the order of the embeddings. Raises Problem."""
+    columns = read_columns(db, "queries where evaluation_id = ?", evaluation_id, QUERY_COLUMNS, "sample_id")
     what = f"The queries of evaluation {evaluation_id}"
     even(what, columns)
     for name in ("first_hit", "r", "right"):

@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.workspace.arrays import check_count, read_arrays
 from workbench.workspace.connection import DatabaseError
 from workbench.workspace.database_problems import explain
+from workbench.workspace.number_columns import read_columns
 from workbench.workspace.stored_evaluation import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
 
@@ -84,21 +85,18 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
 
 
 def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:
-    """For every row of the data set the place [rows] int32 of its sample among these ids, or -1.
-
-    Both columns come as one text each: every row of an answer is a wait for the interpreter beside a training thread.
-    """
-    # Both columns of one scan, so that they stand in one order.
-    sql = (
-        'select group_concat("row"), group_concat(id) from (select s."row", s.id from samples s '
-        "join runs r on r.dataset_id = s.dataset_id join evaluations e on e.run_id = r.id where e.id = ?)"
+    """For every row of the data set the place [rows] int32 of its sample among these ids, or -1."""
+    samples = (
+        "samples where dataset_id = (select r.dataset_id from evaluations e join runs r on r.id = e.run_id "
+        "where e.id = ?)"
     )
+    fields = {"rows": ('"row"', np.int64), "ids": ("id", np.int64)}
     try:
         with closing(workspace.reader()) as db:
-            texts = db.execute(sql, (evaluation_id,)).fetchone()
+            columns = read_columns(db, samples, evaluation_id, fields, '"row"')
     except DatabaseError as error:
         raise explain(error, workspace.database) from None
-    rows, ids = (np.fromstring(text or "", np.int64, sep=",") for text in texts)
+    rows, ids = columns["rows"], columns["ids"]
     order = np.argsort(ids)
     places = order[np.searchsorted(ids[order[:-1]], sample_ids)] if len(ids) else np.empty(0, np.int64)
     if not np.array_equal(ids[places], sample_ids):  # np.isin holds the interpreter lock for as long as it takes

@@ -44,16 +44,23 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
 
 def read_samples(db: Connection, dataset_id: int) -> Samples:
     """All samples by row. Raises Problem."""
-    stored = checksums.sample_rows(db, dataset_id)
-    checksums.check_sample_rows(db, dataset_id, stored)
-    columns = list(zip(*stored, strict=True)) or [()] * 6
-    try:
-        rows, ids, labels = (np.array(column, np.int64) for column in columns[:3])
-    except (TypeError, ValueError, OverflowError):
+    numbers = [np.empty((0, 3), np.int64)]
+    paths: list[str] = []
+    official: list[str] = []
+    readable = True
+    for part in checksums.checked_parts(db, dataset_id):
+        paths += [path for _, _, _, path, _, _ in part]
+        official += [half for _, _, _, _, _, half in part]
+        try:
+            numbers.append(np.array([row[:3] for row in part], np.int64))
+        except (TypeError, ValueError, OverflowError):
+            readable = False
+    if not readable:
         what = f"The samples of data set {dataset_id} could not be read."
-        raise Problem(what, kept="The runs are kept.", todo=FROM_A_COPY) from None
+        raise Problem(what, kept="The runs are kept.", todo=FROM_A_COPY)
+    rows, ids, labels = (np.ascontiguousarray(column) for column in np.concatenate(numbers).T)
     even(f"Data set {dataset_id}", {"ids": ids, "rows": rows, "labels": labels})
-    return Samples(ids=ids, rows=rows, labels=labels, paths=list(columns[3]), official=list(columns[5]))
+    return Samples(ids=ids, rows=rows, labels=labels, paths=paths, official=official)
 
 
 def pictures(data: Dataset, columns: Samples | None) -> "Pictures":

@@ -32,7 +32,7 @@ def seal_evaluation(db: Connection, evaluation_id: int) -> None:
 
 def seal_samples(db: Connection, dataset_id: int) -> None:
     """Checksums for the current samples of a data set."""
-    rows, sums = checksums.sums_of_samples(checksums.sample_rows(db, dataset_id))
+    rows, sums = checksums.joined_sums(map(checksums.sums_of_samples, checksums.sample_parts(db, dataset_id)))
     if rows.tolist() == list(range(len(rows))):
         sql = "insert or replace into sample_sums (dataset_id, rows) values (?, ?)"
         db.execute(sql, (dataset_id, sums.tobytes()))

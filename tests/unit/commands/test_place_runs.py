@@ -22,7 +22,7 @@ def played(tmp_path, monkeypatch):
     records.store(BOX)
     made = PlayedPlace(tmp_path / "place")
     for module in (commands, working):
-        monkeypatch.setattr(module, "launcher_of", lambda place: made)
+        monkeypatch.setattr(module, "launcher_of", lambda *_: made)
     monkeypatch.setattr(commands, "POLL", 0.0)
     return made
 

@@ -18,7 +18,7 @@ def played(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
     records.store(PLACE)
     made = PlayedPlace(tmp_path / "there")
-    monkeypatch.setattr(working, "launcher_of", lambda place: made)
+    monkeypatch.setattr(working, "launcher_of", lambda *_: made)
     return made
 
 

@@ -14,7 +14,7 @@ from workbench.events import Scalar, Status
 from workbench.exchange.formats import FORMATS, export_run, refusal
 from workbench.exchange.source import source_of
 from workbench.files import packages
-from workbench.files.spreadsheet import csv_cell, csv_text, pasted, plain_cell
+from workbench.files.spreadsheet import PART, csv_cell, csv_parts, csv_text, pasted, plain_cell
 from workbench.problem import Problem
 from workbench.workspace.recorder import Recorder
 
@@ -35,6 +35,14 @@ def test_a_cell_is_harmless_and_comes_back(text):
     assert csv_text([text], []) == csv_text([], [[text]])[1:], "a title is a cell as any other"
     assert not {"\t", "\n", "\r"} & set(pasted(f"{text}\t\r\n"))
     assert pasted(text)[:1] not in ("=", "+", "-", "@")
+
+
+def test_a_long_table_is_texts_of_some_rows_each():
+    rows = [[number, f"row {number}"] for number in range(2 * PART + 1)]
+    parts = list(csv_parts(["number", "row"], iter(rows)))
+    assert "".join(parts) == "number,row\n" + "".join(f"{number},row {number}\n" for number in range(len(rows)))
+    assert max(part.count("\n") for part in parts) == PART
+    assert list(csv_parts(["number"], [])) == ["number\n"]
 
 
 def test_curves_are_a_long_table(workspace, stored_run, tmp_path):

@@ -367,7 +367,7 @@ def test_a_run_whose_sending_was_ended_can_be_resumed(workspace, played, monkeyp
 def test_a_run_that_was_never_sent_can_be_resumed_and_not_ended(workspace, played, tmp_path, monkeypatch):
     """The program that sent it was killed."""
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
-    monkeypatch.setattr(working, "launcher_of", lambda place: played)
+    monkeypatch.setattr(working, "launcher_of", lambda *_: played)
     records.store(PLACE)
     (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
     with pytest.raises(Problem, match="was not started at box"):

@@ -91,6 +91,17 @@ def test_losses_are_told_early_and_of_slow_steps_at_each(feed, monkeypatch, wait
     assert known[:11] == expected, "the end of an epoch, at step 8, tells the rest"
 
 
+def test_the_learning_rate_is_told_at_the_same_steps_however_slow_they_are(feed, monkeypatch):
+    steps = []
+    for wait in (-1.0, 3600.0):
+        monkeypatch.setattr(meter, "READ_AFTER", wait)
+        events = []
+        run(make_parts(), feed, emit=events.append)
+        steps.append([event.step for event in events if isinstance(event, Scalar) and event.name == "batch/lr"])
+    assert steps[0] == steps[1]
+    assert STEPS in steps[0]
+
+
 def test_what_is_not_yet_told_is_told_before_a_pause(feed):
     control, events, parts = Control(), [], make_parts()
 

@@ -1,7 +1,7 @@
 """Labels that show plain text only, since names and paths come from data; and labels with an icon."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import takewhile
 
@@ -51,11 +51,17 @@ def shortened(name: str, others: Iterable[str], metrics: QFontMetrics, width: in
     return metrics.elidedText(f"…{name[name.rfind(' ', 0, shared) + 1 :]}", Qt.TextElideMode.ElideMiddle, width)
 
 
-def names_near(index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole.value) -> list[str]:
-    """The names in the rows of a list around one of them: as many as are seen at a time, and more."""
+def names_near(
+    index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole.value
+) -> Iterator[str]:
+    """The names in the rows of a list around one of them: as many as are seen at a time, and more.
+
+    They are asked for one by one: most names fit, and need no other.
+    """
     model, row = index.model(), index.row()
     rows = range(max(0, row - NEAR), min(model.rowCount(), row + NEAR))
-    return [" ".join(str(model.index(near, index.column()).data(role)).split()) for near in rows]
+    for near in rows:
+        yield " ".join(str(model.index(near, index.column()).data(role)).split())
 
 
 def restyle(widget: QWidget) -> None:

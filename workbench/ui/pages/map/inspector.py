@@ -12,6 +12,7 @@ from workbench.progress import Progress
 from workbench.ui import theme
 from workbench.ui.pages.map.hover_card import fill_picture
 from workbench.ui.pages.map.map_data import class_names_of
+from workbench.ui.sample_rows import SampleRows
 from workbench.ui.session import Session
 from workbench.ui.tab_order import follow
 from workbench.ui.widgets.buttons import button
@@ -283,7 +284,7 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
 def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown | None:
     """Counts per class and the first images of a selection; None if this evaluation has none of its samples."""
     queries, (names, _) = workspace.queries(evaluation_id), class_names_of(workspace, evaluation_id)
-    among = np.flatnonzero(np.isin(queries.sample_ids, chosen))
+    among = np.flatnonzero(SampleRows(queries.sample_ids).among(chosen))
     if not len(among):
         return None
     labels, counts = np.unique(queries.labels[among], return_counts=True)

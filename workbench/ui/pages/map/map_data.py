@@ -8,14 +8,16 @@ import numpy as np
 from workbench.problem import Problem
 from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.coordinates import has_coordinates
+from workbench.projection.islands import Cells, cells_of, load
 from workbench.projection.params import IN_SPACE, dimensions_of
 from workbench.projection.pca import fit_pca
 from workbench.projection.subset import AT_MOST, among, rows_of, said_of
 from workbench.projection.vectors import prepared
 from workbench.ui.pages.map.drawing.spatial import PointIndex
 from workbench.ui.pages.map.method import METHODS
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
+from workbench.ui.pages.map.point_classes import ClassMeans, PointClasses, classes_of, means_of
 from workbench.ui.pages.map.turning import Space, View
+from workbench.ui.sample_rows import SampleRows
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Projection
 from workbench.workspace.stored_maps import kept_neighbours, start_epoch
@@ -43,6 +45,9 @@ class MapData:
     method: str = "pca"
     index: PointIndex | None = None  # of the points, if a thread has built it
     rows: SampleRows | None = None  # of the ids, likewise
+    counted: PointClasses | None = None  # of the labels, likewise
+    means: ClassMeans | None = None  # of these classes, likewise
+    gridded: Cells | None = None  # of the points, in three dimensions those of `space`, likewise
     evaluation: int = 0  # its id
     made: Projection | None = None  # the stored map; None if it is shown but not stored
     kept: np.ndarray | None = None  # [n] share of each point's true neighbours that the map keeps, in 0..1 or NaN
@@ -89,8 +94,31 @@ class MapData:
     @property
     def classes(self) -> list[tuple[int, str]]:
         """Label and name of each class with a point on the map, in the order of labels."""
-        there = np.unique(self.labels[has_coordinates(self.points)]).tolist()
-        return [(label, self.class_name(label)) for label in there]
+        known, placed = self.numbered, has_coordinates(self.points)
+        counts = np.bincount(known.of if placed.all() else known.of[placed], minlength=len(known.labels))
+        names = zip(known.labels.tolist(), known.names, counts.tolist(), strict=True)
+        return [(label, name) for label, name, count in names if count]
+
+    @property
+    def numbered(self) -> PointClasses:
+        """The classes of the points; counted now unless a thread has counted those of these labels."""
+        known = self.counted
+        return known if known is not None and known.source is self.labels else classes_of(self.labels, self.class_names)
+
+    def class_means(self, of: np.ndarray) -> ClassMeans | None:
+        """The means over groups [n] of the points, if a thread has made them: those are the classes of this map."""
+        means = self.means
+        if means is None or means.of is not of or means.points is not self.points or means.ap is not self.ap:
+            return None
+        return means
+
+    @property
+    def cells(self) -> Cells:
+        """The cells of the points, for clusters; made now unless a thread has made those of these points."""
+        points = self.points if self.space is None else self.space.points
+        if self.gridded is not None and self.gridded.points is points:
+            return self.gridded
+        return cells_of(points, points)
 
     def verdict(self, row: int) -> str:
         """Whether the first neighbour of a point is of its class, as a sign and words."""
@@ -256,7 +284,10 @@ def _data(
         proxies = np.where(np.isin(stored_proxies[1], queries.labels[placed])[:, None], proxies, np.nan)
     shown = said_of(params or {}, queries.sample_ids, placed)
     space = Space(points, proxies) if points.shape[1] > 2 else None
+    load()
     names, unread = class_names_of(workspace, evaluation_id)
+    index = PointIndex(points) if space is None else None
+    counted = classes_of(queries.labels, names, None if index is None else index.order)
     made = MapData(
         points=points,
         proxies=proxies,
@@ -270,8 +301,11 @@ def _data(
         caption=f"{shown}   ·   {said}",
         shown=shown,
         method=method,
-        index=PointIndex(points) if points.shape[1] == 2 else None,
+        index=index,
         rows=SampleRows(queries.sample_ids),
+        gridded=cells_of(points, points),
+        counted=counted,
+        means=None if index is None else means_of(counted, points, queries.ap),
         width=width or workspace.vectors(evaluation_id).shape[1],
         evaluation=evaluation_id,
         title=f"Run {run.id}: {run.name}, {epoch_name(evaluation.epoch)}",

@@ -14,10 +14,11 @@ from workbench.ui.pages.map.epochs.chain import Chain
 from workbench.ui.pages.map.epochs.timeline import Timeline
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import MapMethod, Request
+from workbench.ui.pages.map.point_classes import scores_of
 from workbench.ui.pages.map.selecting.cluster_names import Cluster, named_clusters
-from workbench.ui.pages.map.selecting.sample_rows import SampleRows
 from workbench.ui.pages.map.steps import Hiding, Selecting, Step
 from workbench.ui.pages.map.turning import View
+from workbench.ui.sample_rows import SampleRows
 
 AROUND = 0.25  # margin on each side when the view moves to some points, as a share of their box
 MOST_TRAILS = 300  # most selected points that get a trail: the first ones
@@ -224,12 +225,9 @@ class MapModel:
         """MAP@R [g] of each class, 0..1 or NaN; None unless the groups are classes."""
         if self.drawn is None or self.groups is None or self.groups.labels is None:
             return None
-        known = np.isfinite(self.drawn.ap) & has_coordinates(self.drawn.points)
-        group, count = self.groups.of[known], len(self.groups.names)
-        sums = np.bincount(group, self.drawn.ap[known], count)
-        with np.errstate(invalid="ignore"):
-            means: np.ndarray = sums / np.bincount(group, minlength=count)
-        return means
+        drawn, of = self.drawn, self.groups.of
+        means = drawn.class_means(of)
+        return scores_of(drawn.ap, drawn.points, of, len(self.groups.names)) if means is None else means.scores
 
     @property
     def hidden_groups(self) -> frozenset[int]:
@@ -274,7 +272,9 @@ class MapModel:
             return np.empty(0, bool)
         visible: np.ndarray = has_coordinates(self.drawn.points)
         if self.groups is not None and self.hidden:
-            visible &= ~np.isin(self.groups.of, list(self.hidden_groups))
+            shown = np.ones(len(self.groups.names), bool)
+            shown[list(self.hidden_groups)] = False
+            visible &= shown[self.groups.of]
         return visible
 
     @property

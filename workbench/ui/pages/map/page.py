@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWid
 
 from workbench.progress import Progress
 from workbench.ui import theme
+from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.map.actions import MapActions
 from workbench.ui.pages.map.class_table import ClassTableOpener
 from workbench.ui.pages.map.colours.colouring import COLOURINGS
@@ -47,6 +48,7 @@ from workbench.workspace.rows import Evaluation
 
 CONTOURS = "map/contours"  # whether they are on, in the preferences
 CONTOURED = (Change.MAP, Change.MOMENT, Change.GROUPS, Change.HIDDEN, Change.LOOK)
+AT_ONCE = 100_000  # selected images whose clusters are named together with their drawing; of more, in a later turn
 MOST_ENDS = 50  # most selected images that are offered as ends of an axis
 
 
@@ -59,6 +61,7 @@ class MapPage(QStackedWidget):
         self.model = MapModel()
         self.maker = MapMaker(session, self)
         self.colours = PointColours(session, self)
+        self._turns = InTurns(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
         self._told = 0  # the evaluation whose unreadable class names were reported
         self._build()
@@ -322,9 +325,11 @@ class MapPage(QStackedWidget):
         self.second.show_selection()
         if self.model.map is not None:
             self.canvas.set_selected(self.model.selected if self.model.selected.any() else None)
-            self._offer_images()
-        self.side.show_clusters(words_of(self.model.clusters))
         self.side.show_count(len(self.model.selection))
+        self._turns.begin(self._offer_images, self._draw_clusters, long=len(self.model.selection) > AT_ONCE)
+
+    def _draw_clusters(self) -> None:
+        self.side.show_clusters(words_of(self.model.clusters))
 
     def _offer_images(self) -> None:
         if self.model.map is not None:

@@ -19,6 +19,7 @@ from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.map.model import Look
 from workbench.ui.pages.map.tool_row import ProgressStrip
 from workbench.ui.pages.map.turning import View
+from workbench.ui.sample_rows import SampleRows
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import ElidedLabel, label
@@ -154,7 +155,7 @@ class SecondMap(QWidget):
     def show_selection(self) -> None:
         """Dim all points but those that are selected."""
         if self.data is not None:
-            among = np.isin(self.data.ids, self.session.selection)
+            among = (self.data.rows or SampleRows(self.data.ids)).among(self.session.selection)
             self.canvas.set_selected(among if among.any() else None)
 
     def ring(self, sample: int | None) -> None:
@@ -236,7 +237,9 @@ class SecondMap(QWidget):
         if not self._look.contours or data is None or groups is None:
             self.contours.make(None)
         else:
-            self.contours.make(data.points[~np.isin(groups.of, list(self.canvas.hidden))])
+            shown = np.ones(len(groups.names), bool)
+            shown[list(self.canvas.hidden)] = False
+            self.contours.make(data.points[shown[groups.of]])
 
     def groups(self, tokens: theme.Tokens | None = None) -> Groups:
         """The groups of its points on the first map's scale, in the colours of `tokens`, by default the current theme.

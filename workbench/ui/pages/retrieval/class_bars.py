@@ -11,6 +11,7 @@ from PySide6.QtCore import (
     QRect,
     QRectF,
     QSize,
+    QSortFilterProxyModel,
     Qt,
 )
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
@@ -154,7 +155,10 @@ class ClassBars(QFrame):
         super().__init__(parent)
         self._browsing, self.listing = browsing, ClassListing()
         self.setProperty("card", "true")
-        self.model = ClassRows(self.listing, self)
+        self._classes = ClassRows(self.listing, self)
+        # A list lays out by asking for the number of rows twice a row: this one knows it without asking Python.
+        self.model = QSortFilterProxyModel(self)
+        self.model.setSourceModel(self._classes)
         self.measure, self.order = QComboBox(), QComboBox()
         for measure in MEASURES:
             self.measure.addItem(f"{measure} %", measure)
@@ -210,7 +214,7 @@ class ClassBars(QFrame):
         wide = theme_of_window.side(WIDTH)
         self.setMinimumWidth(wide if self._alone else 0)
         self.setMaximumWidth(wide if self._alone else WIDEST)
-        self.model.dress()
+        self._classes.dress()
 
     def draw_evaluation(self) -> None:
         """Show the classes of another evaluation."""
@@ -224,7 +228,7 @@ class ClassBars(QFrame):
 
     def relist(self) -> None:
         """Show other classes, or another order; the chosen class stays marked."""
-        self.model.relist()
+        self._classes.relist()
         self.summary.setText(self.listing.summary)
         self.mark_class()
 
@@ -234,8 +238,8 @@ class ClassBars(QFrame):
         if position < 0:
             self.list.clearSelection()
         elif position != self.list.currentIndex().row() or not self.list.selectionModel().hasSelection():
-            self.list.setCurrentIndex(self.model.index(position))
-            self.list.scrollTo(self.model.index(position))
+            self.list.setCurrentIndex(self.model.index(position, 0))
+            self.list.scrollTo(self.model.index(position, 0))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Space and Enter do what a click does."""

@@ -54,12 +54,12 @@ class ClassListing:
         self.scores: ClassScores | None = None
         self.measure, self.order, self.search = MAP_AT_R, WORST, ""
         self.rows = np.empty(0, np.int64)  # of the scores, as listed
-        self._words: list[str] = []  # names in the letters that are searched
+        self._words: list[str] | None = None  # names in the letters that are searched, once they are
 
     def show(self, scores: ClassScores | None) -> None:
         """List the classes of another evaluation, or none."""
         if scores is None or self.scores is None or scores.names != self.scores.names:
-            self._words = [] if scores is None else [name.casefold() for name in scores.names]
+            self._words = None
         self.scores = scores
         self._arrange()
 
@@ -106,10 +106,17 @@ class ClassListing:
             self.rows = np.empty(0, np.int64)
             return
         words = self.search.casefold().split()
-        kept = np.array([all(word in name for word in words) for name in self._words], bool)
-        rows = np.flatnonzero(kept)
+        rows = np.arange(self.total)
+        if words:
+            rows = np.flatnonzero(np.array([all(word in name for word in words) for name in self._folded()], bool))
         if self.order == NAME:
-            self.rows = np.array(sorted(rows.tolist(), key=self._words.__getitem__), np.int64)
+            self.rows = np.array(sorted(rows.tolist(), key=self._folded().__getitem__), np.int64)
             return
         values = self.scores.values[self.measure][rows]
         self.rows = rows[np.argsort(-values if self.order == BEST else values, kind="stable")]  # NaN is last in both
+
+    def _folded(self) -> list[str]:
+        """The names of all classes in the letters that are searched."""
+        if self._words is None:
+            self._words = [] if self.scores is None else [name.casefold() for name in self.scores.names]
+        return self._words

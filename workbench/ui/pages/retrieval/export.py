@@ -1,17 +1,22 @@
 """The listed queries as CSV, with the suspected cause of each that failed."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from workbench import files
-from workbench.files.spreadsheet import csv_text
+from workbench.files.spreadsheet import csv_parts
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.results.explanations import FailedQueries, explain_failures
 from workbench.ui.pages.retrieval.causes import TITLES
 from workbench.ui.pages.retrieval.listing import ListedQuery
 from workbench.workspace import Workspace
+from workbench.workspace.rows import Samples
 
+BLOCK = 2_000  # queries whose paths are looked up at a time
 FACTS = ["sample_id", "path", "class", "ap", "first_hit", "r"]
 CAUSES = ["cause", "other_causes", "nearest_sample_id", "nearest_class", "nearest_distance"]
 
@@ -35,28 +40,33 @@ def written(
                 without = f" It has no causes: {problem}"
         progress("Reading the paths", 0, 0)
         samples = workspace.samples(workspace.run(workspace.evaluation(evaluation_id).run_id).dataset_id or 0)
-        paths = dict(zip(samples.ids.tolist(), samples.paths, strict=True))
-        text = as_csv(listed, paths, causes)
-        progress("Writing the file", 0, 0)
         with files.atomic_write(path) as file:
-            file.write(text.encode())
+            for part in csv_parts([*FACTS, *CAUSES], _rows(listed, samples, causes)):
+                progress("Writing the file", 0, 0)
+                file.write(part.encode())
         return f"The list was written to {path}.{without}"
 
     return work
 
 
-def as_csv(listed: Iterable[ListedQuery], paths: dict[int, str], explained: FailedQueries | None) -> str:
-    """Queries as CSV text; cells are empty if there is no AP, no path and no cause."""
-    return csv_text([*FACTS, *CAUSES], _rows(listed, paths, explained))
+def _rows(listed: Iterable[ListedQuery], samples: Samples, explained: FailedQueries | None) -> Iterator[list[object]]:
+    """A row for each query; cells are empty if there is no AP, no path and no cause."""
+    queries, order = iter(listed), np.argsort(samples.ids)
+    while block := list(islice(queries, BLOCK)):
+        for query, path in zip(block, _paths(block, samples, order), strict=True):
+            ap = "" if query.ap != query.ap else query.ap
+            facts = [query.sample_id, path, query.class_name, ap, query.first_hit, query.r]
+            yield [*facts, *_causes(explained, query.sample_id)]
 
 
-def _rows(
-    listed: Iterable[ListedQuery], paths: dict[int, str], explained: FailedQueries | None
-) -> Iterator[list[object]]:
-    for query in listed:
-        ap = "" if query.ap != query.ap else query.ap
-        facts = [query.sample_id, paths.get(query.sample_id, ""), query.class_name, ap, query.first_hit, query.r]
-        yield [*facts, *_causes(explained, query.sample_id)]
+def _paths(block: list[ListedQuery], samples: Samples, order: np.ndarray) -> list[str]:
+    """The path of each query; `order` sorts the ids of the samples. A dict of a million ids holds the interpreter."""
+    if not len(order):
+        return [""] * len(block)
+    ids = np.array([query.sample_id for query in block], np.int64)
+    rows = order[np.minimum(np.searchsorted(samples.ids, ids, sorter=order), len(order) - 1)]
+    known = samples.ids[rows] == ids
+    return [samples.paths[row] if there else "" for row, there in zip(rows.tolist(), known.tolist(), strict=True)]
 
 
 def _causes(explained: FailedQueries | None, sample_id: int) -> list[object]:

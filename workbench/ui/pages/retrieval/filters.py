@@ -8,6 +8,7 @@ from workbench.results.explanations import ConfusedPair, FailedQueries
 from workbench.results.mistakes import Changes
 from workbench.ui.pages.retrieval.causes import TIPS, TITLES
 from workbench.ui.pages.retrieval.similarities import Range, Similarities
+from workbench.ui.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 TAG = "tag:"  # before a tag, among the keys of options
@@ -95,8 +96,12 @@ class Filters:
         """The range of similarities whose queries are listed; empty for none."""
         return "" if self.similarity is None else "similarity {:.3f} to {:.3f}".format(*self.similarity)
 
-    def passing(self, queries: Queries) -> np.ndarray:
-        """Which queries [n] bool pass. Choices whose queries are not known yet let all pass."""
+    def passing(self, queries: Queries, rows: SampleRows) -> np.ndarray:
+        """Which queries [n] bool pass. Choices whose queries are not known yet let all pass.
+
+        Args:
+            rows: of the queries by their sample ids.
+        """
         passes = np.ones(len(queries.sample_ids), bool)
         if self.failures_only:
             passes &= queries.first_hit > 1
@@ -106,7 +111,7 @@ class Filters:
             passes &= self.similarities.within(self.similarity)
         for ids in (self._of_key(), self._of_pair(), self.selection if self.narrowed_by_selection else None):
             if ids is not None:
-                passes &= np.isin(queries.sample_ids, ids)
+                passes &= rows.among(ids)
         return passes
 
     def _of_key(self) -> np.ndarray | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.ui.pages.retrieval.filters import Filters
+from workbench.ui.sample_rows import SampleRows
 from workbench.workspace.rows import Queries
 
 CLASS, AP, FIRST_HIT = range(1, 4)  # columns; column 0 is the picture
@@ -28,15 +29,18 @@ class InOrder:
     """The orders of all queries of an evaluation, which do not depend on the filters."""
 
     labels: list[int]  # that occur
+    names: list[str]  # of these classes
+    by_id: SampleRows  # rows of the queries
     rows: dict[tuple[int, bool], np.ndarray]  # column, descending -> rows [n] int32 in that order
 
 
-def in_order(queries: Queries) -> InOrder:
+def in_order(queries: Queries, class_names: tuple[str, ...]) -> InOrder:
     """Sort queries by each column: those without a value come last, and of equal ones the lower id comes first.
 
     It takes a second or two for a million queries, so it must not run on the window's thread.
     """
-    by_id = np.argsort(queries.sample_ids)
+    sample_rows = SampleRows(queries.sample_ids)
+    by_id = sample_rows.order
     lonely = (queries.r == 0)[by_id]
     rows = {}
     for column, values in ((CLASS, queries.labels), (AP, queries.ap), (FIRST_HIT, queries.first_hit)):
@@ -46,7 +50,11 @@ def in_order(queries: Queries) -> InOrder:
             if column != CLASS:
                 keys[lonely] = np.inf
             rows[column, descending] = by_id[np.argsort(keys, kind="stable")].astype(np.int32)
-    return InOrder(np.unique(queries.labels).tolist(), rows)
+    labels = np.unique(queries.labels).tolist()
+    return InOrder(labels, [_class_name(class_names, label) for label in labels], sample_rows, rows)
+
+
+NOTHING = InOrder([], [], SampleRows(np.empty(0, np.int64)), {})
 
 
 class Listing:
@@ -56,7 +64,8 @@ class Listing:
         self._queries: Queries | None = None
         self._names: tuple[str, ...] = ()
         self._rows: np.ndarray = np.empty(0, np.int32)  # rows of the listed queries, in their order
-        self._in_order = InOrder([], {})
+        self._in_order = NOTHING
+        self._arranged: tuple[InOrder, int, bool, np.ndarray] | None = None  # what `arrange` last listed
         self.column, self.descending = AP, False
         self.labels: list[int] = []  # that occur, before filtering
         self.sample_ids = np.empty(0, np.int64)  # as listed
@@ -68,17 +77,30 @@ class Listing:
             sorted_by: the orders of these queries, if a thread has computed them.
         """
         self._queries, self._names = queries, class_names
-        self._in_order = sorted_by or (InOrder([], {}) if queries is None else in_order(queries))
+        self._in_order = sorted_by or (NOTHING if queries is None else in_order(queries, class_names))
         self.labels = self._in_order.labels
 
     def arrange(self, filters: Filters) -> None:
-        """List the queries that pass the filters, in the chosen order."""
+        """List the queries that pass the filters, in the chosen order; `sample_ids` stays where nothing has changed."""
         if self._queries is None:
             self._rows = self.sample_ids = np.empty(0, np.int64)
+            self._arranged = None
+            return
+        passing = filters.passing(self._queries, self._in_order.by_id)
+        if self._is_arranged(passing):
             return
         order = self._in_order.rows[self.column, self.descending]
-        self._rows = order[filters.passing(self._queries)[order]]
+        self._rows = order if passing.all() else order[passing[order]]
         self.sample_ids = self._queries.sample_ids[self._rows]
+        self._arranged = (self._in_order, self.column, self.descending, passing)
+
+    def _is_arranged(self, passing: np.ndarray) -> bool:
+        """Whether these queries are listed already, in the chosen order."""
+        if self._arranged is None:
+            return False
+        in_order, column, descending, listed = self._arranged
+        same_order = in_order is self._in_order and (column, descending) == (self.column, self.descending)
+        return same_order and np.array_equal(passing, listed)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -91,7 +113,7 @@ class Listing:
     @property
     def names(self) -> list[str]:
         """Names of the classes that occur, in the order of `labels`."""
-        return [self.class_name(label) for label in self.labels]
+        return self._in_order.names
 
     def class_name(self, label: int) -> str:
         """The name of a class, or its number if it has none."""

@@ -33,12 +33,15 @@ class QueryTable(QAbstractTableModel):
         super().__init__(parent)
         self.listing, self._loader = listing, loader
         self._count = len(listing)
+        self._listed = listing.sample_ids
         loader.ready.connect(self._pictures_came)
 
     def relist(self) -> None:
-        """Show the listing again: its queries or their order have changed."""
+        """Show the listing again, if its queries or their order have changed."""
+        if self.listing.sample_ids is self._listed:
+            return
         self.beginResetModel()
-        self._count = len(self.listing)
+        self._listed, self._count = self.listing.sample_ids, len(self.listing)
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

@@ -48,7 +48,7 @@ def read_evaluation(workspace: Workspace, evaluation_id: int, progress: Progress
         dataset_id,
         class_names,
         queries,
-        in_order(queries),
+        in_order(queries, class_names),
         class_scores(queries, class_names),
         read_tags(workspace, dataset_id),
         tuple(workspace.evaluations(evaluation.run_id)),

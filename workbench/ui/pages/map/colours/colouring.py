@@ -68,20 +68,8 @@ def grouped(
 
 
 def _by_class(data: MapData, tokens: theme.Tokens) -> Groups:
-    present, of = _numbered(data.labels)
-    names = [data.class_name(class_label) for class_label in present.tolist()]
-    return Groups(of, names, class_colours(len(present), tokens.dark), labels=present)
-
-
-def _numbered(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct labels, ascending, and the number [n] of each point's label among them.
-
-    Small labels are counted, because sorting is slower.
-    """
-    if not len(labels) or labels.min() < 0 or labels.max() > len(labels):
-        return np.unique(labels, return_inverse=True)
-    there = np.bincount(labels) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[labels]
+    known = data.numbered
+    return Groups(known.of, known.names, class_colours(len(known.labels), tokens.dark), labels=known.labels)
 
 
 def _by_verdict(data: MapData, tokens: theme.Tokens) -> Groups:

@@ -175,7 +175,7 @@ class MapCanvas(pg.GraphicsView):
 
     def in_view(self) -> int:
         """The number of drawn points whose centre is in view."""
-        return len(self.cloud.rows_in(box_of(self._transform(), (self.width(), self.height()), margin=0)))
+        return self.cloud.count_in(box_of(self._transform(), (self.width(), self.height()), margin=0))
 
     @property
     def point_width(self) -> float:

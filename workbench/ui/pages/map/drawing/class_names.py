@@ -5,19 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from workbench.projection.coordinates import has_coordinates
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
 from workbench.ui.pages.map.drawing.cover import Cover, evenly
 from workbench.ui.pages.map.drawing.stamps import on_screen, values_of
 from workbench.ui.pages.map.map_data import MapData
+from workbench.ui.pages.map.point_classes import centres_of
 from workbench.ui.widgets.labels import shortened
 
 TALL, PADDED, WIDEST = 22.0, 8.0, 180.0  # px: height of a name, padding at its sides, largest width at 100% text
+AT_ONCE = 150_000  # points up to which names are placed together with them; of more, in the turn after their picture
 MOST = 200  # most names that are placed: those of the largest classes
 REACHES = (0.0, 21.0, 33.0, 48.0, 64.0, 84.0, 108.0)  # px from the centre at which a free position is searched
 DIRECTIONS = 12
@@ -30,6 +31,7 @@ ANGLES = np.arange(DIRECTIONS) * (2 * np.pi / DIRECTIONS) - np.pi / 2
 ACROSS, DOWN = np.concatenate(
     [np.zeros((2, 1)), np.hstack([reach * np.stack([np.cos(ANGLES), np.sin(ANGLES)]) for reach in REACHES[1:]])], 1
 )
+SIDEWAYS = np.sign(ACROSS.round(6))
 REACHED = np.repeat(np.arange(len(REACHES)), [1] + [DIRECTIONS] * (len(REACHES) - 1))  # REACHES index of each
 
 
@@ -56,7 +58,13 @@ class ClassNames(pg.GraphicsObject):
         self._group = np.empty(0, np.int64)
         self._texts: list[str] = []
         self._colours: list[int] = []
+        self._known: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None  # see `_centres_of`
         self._placed: tuple[float, ...] | None = None  # view, size and text size for which `drawn` was placed
+        self._view: tuple[float, ...] | None = None  # for which `drawn` was placed
+        self._many = False  # whether the map has more than AT_ONCE points
+        self._turn = QTimer(self, singleShot=True, interval=0)
+        self._turn.timeout.connect(self._place_next)
+        self._due = False  # whether the next paint places the names of such a map
         self._clear = QRectF()  # px on the widget: names stay out of it
         self._bounds = QRectF(0, 0, 1, 1)
         self.setZValue(11)  # above the proxies, so that no star covers the text of a name
@@ -67,17 +75,28 @@ class ClassNames(pg.GraphicsObject):
         self._bounds = bounds
         self._centres, self._texts, self._colours = np.empty((0, 2)), [], []
         self._placed = None
+        self._many = data is not None and len(data.points) > AT_ONCE
         if data is not None and groups is not None and groups.labels is not None and self.wanted:
-            centres, counts = centres_of(data.points, groups.of, len(groups.names))
-            order = [group for group in np.argsort(-counts, kind="stable").tolist() if counts[group]]
-            shown = [group for group in order if group not in hidden and group < len(groups.labels)][:MOST]
+            centres, counts = self._centres_of(data, groups)
+            order = np.argsort(-counts, kind="stable")
+            seen = np.ones(len(groups.names), bool)
+            seen[list(hidden)] = False
+            shown = order[(counts[order] > 0) & seen[order] & (order < len(groups.labels))][:MOST]
             self._centres = centres[shown]
-            self._texts = [groups.names[group] for group in shown]
+            self._texts = [groups.names[group] for group in shown.tolist()]
             self._colours = groups.colours[shown].tolist()
-            seen = ~np.isin(groups.of, list(hidden))
-            some = evenly(np.flatnonzero(seen))
+            some = evenly(np.flatnonzero(seen[groups.of]) if hidden else np.arange(len(groups.of)))
             self._points, self._group = data.points[some], groups.of[some]
         self.update()
+
+    def _centres_of(self, data: MapData, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
+        """Centres [g, 2] and sizes [g] of the groups; they are kept while only other groups are hidden."""
+        means, known = data.class_means(groups.of), self._known
+        if means is not None:
+            return means.centres, means.counts
+        if known is None or known[0] is not data.points or known[1] is not groups.of:
+            known = self._known = (data.points, groups.of, *centres_of(data.points, groups.of, len(groups.names)))
+        return known[2:]
 
     def keep_clear(self, area: QRectF) -> None:
         """Place no name over this rectangle (px on the widget); a picture for a file has nothing there."""
@@ -104,7 +123,8 @@ class ClassNames(pg.GraphicsObject):
         area = QRectF(0, 0, device.width() / ratio, device.height() / ratio)
         font = theme.caption_font(QFont())
         font.setBold(True)
-        self._place(painter.worldTransform(), area, font, self._clear if isinstance(device, QWidget) else QRectF())
+        clear = self._clear if isinstance(device, QWidget) else QRectF()
+        self._place(painter.worldTransform(), area, font, clear, later=self._many and isinstance(device, QWidget))
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -113,13 +133,21 @@ class ClassNames(pg.GraphicsObject):
             self._draw(painter, name)
         painter.restore()
 
-    def _place(self, transform: QTransform, area: QRectF, font: QFont, clear: QRectF) -> None:
-        """Fill `drawn`; it is kept until the points, the view or the text size change."""
+    def _place(self, transform: QTransform, area: QRectF, font: QFont, clear: QRectF, *, later: bool) -> None:
+        """Fill `drawn`; it is kept until the points, the view or the text size change.
+
+        `later`: the next paint fills it, in a turn of its own, and until then names that are at their places stay.
+        """
         kept = (clear.left(), clear.top(), clear.right(), clear.bottom())
         placed = (*values_of(transform), area.width(), area.height(), font.pixelSize(), *kept)
         if placed == self._placed:
             return
-        self._placed, self.drawn = placed, []
+        if later and not self._due:
+            same = self._view == values_of(transform)
+            self.drawn = [name for name in self.drawn if same and name.text in self._texts]
+            self._turn.start()
+            return
+        self._placed, self._view, self._due, self.drawn = placed, values_of(transform), False, []
         metrics = QFontMetricsF(font)
         widest = WIDEST * theme.text_scale()
         texts = [shortened(text, self._texts, QFontMetrics(font), round(widest)) for text in self._texts]
@@ -130,6 +158,10 @@ class ClassNames(pg.GraphicsObject):
         for text, centre, box, colour in zip(texts, centres.tolist(), boxes, self._colours, strict=True):
             if box is not None:
                 self.drawn.append(Name(text, (centre[0], centre[1]), box, colour))
+
+    def _place_next(self) -> None:
+        self._due = True
+        self.update()
 
     def _draw(self, painter: QPainter, name: Name) -> None:
         edge, background = QColor.fromRgba(name.colour), QColor(self.tokens.surface)
@@ -144,15 +176,6 @@ class ClassNames(pg.GraphicsObject):
         painter.drawText(name.box, int(Qt.AlignmentFlag.AlignCenter), name.text)
 
 
-def centres_of(points: np.ndarray, group: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The mean [g, 2] of the points [n, 2] of each group that have finite coordinates, and their number [g]."""
-    placed = has_coordinates(points)
-    group, points = group[placed], points[placed].astype(float)
-    counts = np.bincount(group, minlength=count)
-    sums = np.stack([np.bincount(group, points[:, axis], count) for axis in (0, 1)], 1)
-    return sums / np.maximum(counts, 1)[:, None], counts
-
-
 def free_boxes(
     centres: np.ndarray, widths: Sequence[float], area: QRectF, cover: Cover | None = None, clear: QRectF = QRectF()
 ) -> list[QRectF | None]:
@@ -164,28 +187,25 @@ def free_boxes(
         centres: [g, 2] px. widths: [g] px. cover: what a box would hide; None: nothing. clear: where no box may be.
     """
     boxes: list[QRectF | None] = []
-    taken, count = (
-        np.empty((len(widths) + 1, 4)),
-        1,
-    )  # left, top, right and bottom of each box with its distance to others
+    taken, count = np.empty((len(widths) + 1, 4)), 1  # left, top, right and bottom of each box with its distance
     taken[0] = clear.left(), clear.top(), clear.right(), clear.bottom()
-    for (x, y), width in zip(centres.tolist(), widths, strict=True):
+    wide = np.array(widths, float)[:, None]
+    left, top, possible = _positions(centres, wide)
+    possible &= (left >= area.left()) & (left + wide <= area.right())
+    possible &= (top >= area.top()) & (top + TALL <= area.bottom())
+    hides = np.zeros(left.shape) if cover is None else cover.hidden(left, top, wide, TALL)
+    for number, (x, y) in enumerate(centres.tolist()):
         box = None
         if area.contains(x, y):
-            reach, left, top = _positions(x, y, width)
-            free = (left >= area.left()) & (left + width <= area.right())
-            free &= (top >= area.top()) & (top + TALL <= area.bottom())
-            others = taken[:count, :, None]
-            over = (left < others[:, 2]) & (left + width > others[:, 0])
-            over &= (top < others[:, 3]) & (top + TALL > others[:, 1])
-            places = np.flatnonzero(free & ~over.any(0))
+            width, others = widths[number], taken[:count, :, None]
+            over = (left[number] < others[:, 2]) & (left[number] + width > others[:, 0])
+            over &= (top[number] < others[:, 3]) & (top[number] + TALL > others[:, 1])
+            places = np.flatnonzero(possible[number] & ~over.any(0))
             if len(places):
-                hidden = np.zeros(len(places))
-                if cover is not None:
-                    hidden = cover.hidden(left[places], top[places], width, TALL)
+                hidden = hides[number, places]
                 tolerated = hidden <= TOLERATED
-                best = tolerated.argmax() if tolerated.any() else (hidden + FARTHER * reach[places]).argmin()
-                box = QRectF(left[places[best]], top[places[best]], width, TALL)
+                best = tolerated.argmax() if tolerated.any() else (hidden + FARTHER * REACHED[places]).argmin()
+                box = QRectF(left[number, places[best]], top[number, places[best]], width, TALL)
         if box is not None:
             grown = box.adjusted(-APART, -APART, APART, APART)
             taken[count] = grown.left(), grown.top(), grown.right(), grown.bottom()
@@ -194,11 +214,14 @@ def free_boxes(
     return boxes
 
 
-def _positions(x: float, y: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The reach (index), left and top [p] of a name's possible boxes, from its centre outwards.
+def _positions(centres: np.ndarray, wide: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Left and top [g, p] of the possible boxes of names of width [g, 1], from their centres [g, 2] outwards.
 
-    A long name has none at the centre itself, where it would hide its points.
+    Returns:
+        Left, top, and whether the box is allowed: a long name has none at the centre itself, where it would hide its
+        points.
     """
-    start = int(width > 2 * TALL)
-    across, down = ACROSS[start:], DOWN[start:]
-    return REACHED[start:], x + across - width / 2 + np.sign(across.round(6)) * width / 4, y + down - TALL / 2
+    x, y = centres[:, :1], centres[:, 1:]
+    left = x + ACROSS - wide / 2 + SIDEWAYS * wide / 4
+    top = y + DOWN - TALL / 2
+    return left, top, (REACHED > 0) | (wide <= 2 * TALL)

@@ -22,6 +22,7 @@ from workbench.ui.pages.map.drawing.stamps import (
     density,
     faded,
     painted,
+    pixels_of,
     placed,
     splat,
     thinned,
@@ -67,6 +68,7 @@ class Cloud(pg.GraphicsObject):
         self._shown: np.ndarray | None = None  # bool [slots]; None for all
         self._bright: np.ndarray | None = None  # bool [slots]; None without a selection
         self._picture: Picture | None = None
+        self._spots: tuple[object, np.ndarray | None] | None = None  # see `_spots_of`
         self._whole: QImage | None = None  # of all points, drawn where a stretched picture does not reach
         self._moving: object = None  # the view for which a picture was last stretched
         self._rest = QTimer(self, singleShot=True, interval=REST)
@@ -75,7 +77,7 @@ class Cloud(pg.GraphicsObject):
     def show(self, data: MapData, groups: Groups, hidden: frozenset[int] = frozenset()) -> None:
         """Show other points or another colouring."""
         if data is not self._data:
-            self.index = data.index or PointIndex(data.points)
+            self.index, self._spots = data.index or PointIndex(data.points), None
             self.prepareGeometryChange()
             self._bounds = bounds(data, self.index)
             if self._data is None or data.ids is not self._data.ids:  # else the same points have moved
@@ -83,7 +85,11 @@ class Cloud(pg.GraphicsObject):
             self._bright = None if self._selected is None else self._selected[self.index.order]
         self._data = data
         self._depth = None if data.depth is None else data.depth[self.index.order]
-        self._of = groups.of[self.index.order]
+        counted = data.counted
+        known = None  # the groups of the slots, where a thread has put them in order
+        if counted is not None and counted.of is groups.of and counted.order is self.index.order:
+            known = counted.in_order
+        self._of = groups.of[self.index.order] if known is None else known
         self._colours = groups.colours[self._of]
         crossed = np.zeros(len(groups.names), bool)
         crossed[list(groups.crosses)] = True
@@ -94,7 +100,7 @@ class Cloud(pg.GraphicsObject):
     def clear(self) -> None:
         """Show nothing."""
         self._data = self._selected = self._bright = self._shown = None
-        self.index = PointIndex(np.empty((0, 2)))
+        self.index, self._spots = PointIndex(np.empty((0, 2))), None
         self._forget()
 
     def set_hidden(self, groups: frozenset[int]) -> None:
@@ -152,6 +158,10 @@ class Cloud(pg.GraphicsObject):
         x, y = self.index.x[slots], self.index.y[slots]
         rows: np.ndarray = self.index.order[slots][(x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3])]
         return rows
+
+    def count_in(self, box: Box) -> int:
+        """The number of the drawn points in a box of the map."""
+        return self.drawn if self.index.all_in(box) else len(self.rows_in(box))
 
     def rows_inside(self, outline: np.ndarray) -> np.ndarray:
         """Rows [k] of the drawn points in a closed polygon [m, 2] of the map, ascending."""
@@ -255,8 +265,27 @@ class Cloud(pg.GraphicsObject):
         return [layer for layer in layers if len(layer[0])]
 
     def _density(self, transform: QTransform, slots: np.ndarray, pixels: tuple[int, int]) -> QImage:
-        bright = self._bright if self._bright is None or len(slots) == len(self._of) else self._bright[slots]
-        return density(self._ink(transform, slots), pixels, bright, faded(self.tokens.muted))
+        every: slice | np.ndarray = slice(None) if len(slots) == len(self._of) else slots
+        colours, bright = self._colours[every], None if self._bright is None else self._bright[every]
+        spots = self._spots_of(transform, pixels)
+        if spots is None:
+            index, seen = pixels_of(self._ink(transform, slots), pixels)
+            colours, bright = colours[seen], None if bright is None else bright[seen]
+        else:
+            index = spots[every]
+        return density(index, colours, pixels, bright, faded(self.tokens.muted))
+
+    def _spots_of(self, transform: QTransform, pixels: tuple[int, int]) -> np.ndarray | None:
+        """Where all points [slots] are on a picture; None if some are not on it.
+
+        They are kept for the last view, in which groups are hidden and points are selected.
+        """
+        key = (values_of(transform), pixels)
+        if self._spots is None or self._spots[0] != key:
+            seen = self.index.all_in(box_of(transform, pixels, margin=0))
+            index, kept = pixels_of(self._ink(transform, np.arange(len(self._of))), pixels) if seen else (None, None)
+            self._spots = (key, index if isinstance(kept, slice) else None)
+        return self._spots[1]
 
     def _faded(self, ink: Ink, slots: np.ndarray, clear: float = 1.0) -> Ink:
         """Points with their opacity multiplied by `clear`; unselected ones are faint if there is a selection."""

@@ -33,13 +33,13 @@ class Cover:
             filled[rows, columns] = True
             island = islands(filled)
             cost = np.where(filled, 1 / np.bincount(island.ravel())[island], 0)
-            pairs = np.unique(np.stack([group[seen], rows * width + columns]), axis=1)
-            of_class = 1 / np.bincount(pairs[0])[pairs[0]]
-            np.maximum.at(cost.ravel(), pairs[1], of_class)
+            # Each pair of a class and a cell once; as one number, because pairs are sorted ten times as slowly.
+            of, cell = np.divmod(np.unique(group[seen] * (width * height) + rows * width + columns), width * height)
+            np.maximum.at(cost.ravel(), cell, 1 / np.bincount(of)[of])
         self._sums = np.pad(cost, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
 
-    def hidden(self, left: np.ndarray, top: np.ndarray, width: float, height: float) -> np.ndarray:
-        """What boxes at these places [p] px, all of one size, cost: float [p], 0 where a box hides nothing."""
+    def hidden(self, left: np.ndarray, top: np.ndarray, width: np.ndarray | float, height: float) -> np.ndarray:
+        """What boxes at these places [...] px, of one size or of widths [...], cost: 0 where a box hides nothing."""
         sums = self._sums
         rows, columns = (side - 1 for side in sums.shape)
         first, last = (_cells(x, columns) for x in (left, left + width + CELL))

@@ -102,28 +102,35 @@ def _stamp(buffer: np.ndarray, centres: np.ndarray, colours: np.ndarray, shifts:
         buffer[(centres[part, None] + shifts).ravel()] = np.repeat(colours[part], len(shifts))
 
 
-def density(ink: Ink, size: tuple[int, int], bright: np.ndarray | None, faint: np.uint32) -> QImage:
+def pixels_of(ink: Ink, size: tuple[int, int]) -> tuple[np.ndarray, slice | np.ndarray]:
+    """For `density`: where the points that are on a picture of `size` are [k], and which points these are."""
+    return _pixels(ink, (size[0] + 2, size[1] + 2), 1)
+
+
+def density(
+    index: np.ndarray, colours: np.ndarray, size: tuple[int, int], bright: np.ndarray | None, faint: np.uint32
+) -> QImage:
     """The number of points in each pixel as opacity, in the colour of one of them chosen at random.
 
     A mean of colours would be the colour of another class.
 
     Args:
+        index: [k], as `pixels_of` found them for this size.
+        colours: [k] premultiplied ARGB.
         bright: bool [k], the selected points, which alone keep their colours; None if all do.
         faint: premultiplied ARGB of pixels without a selected point.
     """
     row, tall = size[0] + 2, size[1] + 2
-    index, kept = _pixels(ink, (row, tall), 1)
     buffer = np.zeros(row * tall, np.uint32)
     counts = np.bincount(index, minlength=row * tall)
     if bright is None:
-        buffer[index] = ink.colours[kept]
+        buffer[index] = colours
     else:
-        chosen = np.flatnonzero(bright[kept])
         there = np.flatnonzero(counts)
         buffer[there] = thinned(np.full(len(there), faint), OPACITY[np.minimum(counts[there], FULL_AT)])
-        index = index[chosen]
+        index = index[bright]
         counts = np.bincount(index, minlength=row * tall)
-        buffer[index] = ink.colours[kept][chosen]
+        buffer[index] = colours[bright]
     there = np.flatnonzero(counts)
     buffer[there] = thinned(buffer[there], OPACITY[np.minimum(counts[there], FULL_AT)])
     return _picture(buffer.reshape(tall, row)[1:-1, 1:-1])

@@ -78,7 +78,10 @@ class Thumbnails(pg.GraphicsObject):
         self.rows, self.places = np.empty(0, np.int64), np.empty((0, 2))
         if self._data is None or self.loader is None or not self.wanted:
             return
-        rows = self._cloud.rows_in(box_of(transform, size))
+        box = box_of(transform, size)
+        if self._cloud.index.all_in(box) and self._cloud.drawn > UP_TO:  # known without a look at a million points
+            return
+        rows = self._cloud.rows_in(box)
         if not 0 < len(rows) <= UP_TO:
             return
         if self._cloud.selected is not None:  # selected ones first

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.projection.islands import clusters
+from workbench.projection.islands import clusters_in
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.words import counted, percent
 
 MOST = 6  # clusters that are named; of more, the largest
+FEW = 20  # images of a cluster are counted by class, unless they are fewer than one for this many classes: then sorted
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,27 @@ class Cluster:
 
 def named_clusters(data: MapData, selected: np.ndarray) -> list[Cluster]:
     """The clusters of the selected points (bool [n]), the largest first; points without coordinates are in none."""
-    rows = np.flatnonzero(selected)
-    points = data.points if data.space is None else data.space.points
-    numbers = clusters(points[rows], points)
+    rows, classes, cells = np.flatnonzero(selected), data.numbered, data.cells
+    numbers, group = clusters_in(cells.number[rows], cells.shape), classes.of[rows]
     named = []
-    for number in range(int(numbers.max(initial=-1)) + 1):
-        labels, counts = np.unique(data.labels[rows[numbers == number]], return_counts=True)
-        majority, images = int(counts.argmax()), int(counts.sum())
-        named.append(Cluster(data.class_name(int(labels[majority])), float(counts[majority] / images), images))
+    for members in _by_number(numbers, group):
+        counts = np.bincount(members) if FEW * len(members) > len(classes.labels) else None
+        present, times = np.unique(members, return_counts=True) if counts is None else (np.arange(len(counts)), counts)
+        majority = int(times.argmax())
+        name = classes.names[int(present[majority])]
+        named.append(Cluster(name, float(times[majority] / len(members)), len(members)))
     return named
+
+
+def _by_number(numbers: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    """The values [n] of each number from 0 on, in lists; those of -1 are left out."""
+    if not len(numbers) or numbers.max() < 0:
+        return []
+    if not numbers.any():
+        return [values]
+    order = np.argsort(numbers.astype(np.int16), kind="stable")  # few numbers are sorted in linear time
+    ends = np.cumsum(np.bincount(numbers + 1))
+    return np.split(values[order], ends[:-1])[1:]
 
 
 def words_of(named: Sequence[Cluster]) -> str:
