@@ -121,6 +121,7 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     else:
         WarmUp(session, window, load_engine, garbage)
     signal.signal(signal.SIGINT, lambda number, frame: QTimer.singleShot(0, window.close))
+    app.lastWindowClosed.connect(app.exit)  # Qt takes its own quit back if a late answer shows another window
     window.show()
     status = app.exec()
     session.close()

@@ -10,7 +10,7 @@ from time import monotonic
 from types import SimpleNamespace
 
 from PySide6.QtCore import QEvent, QObject, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 
 from workbench import app
 from workbench.config import RunConfig
@@ -60,6 +60,7 @@ class Person(QObject):
     def _close(self) -> None:
         sys.stdout.write(f"closed during: {self._session.activity.newest_working.title}\n")
         self._window.close()
+        QDialog(self._window).show()  # as an answer that arrives between the close and the end of the event loop
 
     def _page(self, name: str):
         return self._window.pages.page(name)

@@ -21,6 +21,8 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 
+CHANGE = Session.change
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _imports_left_out():
@@ -72,6 +74,12 @@ def _disk_without_delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def slow_changes(monkeypatch: pytest.MonkeyPatch, _disk_without_delay: None) -> None:
+    """What is written is written on a thread, as in the program."""
+    monkeypatch.setattr(Session, "change", CHANGE)
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """An empty workspace; the session that takes it closes it."""
     return Workspace(tmp_path / "workspace", create=True)
@@ -79,8 +87,9 @@ def workspace(tmp_path: Path) -> Workspace:
 
 @pytest.fixture
 def session(qapp, workspace):
-    """A session on an empty workspace; what still works is ended afterwards."""
+    """A session on an empty workspace, in its theme; what still works is ended afterwards."""
     made = Session(workspace)
+    made.theme.apply()
     yield made
     made.close()
 

@@ -14,6 +14,8 @@ from workbench.workspace import Workspace
 from workbench.workspace.lease_holder import NAME
 from workbench.workspace.news import watched
 
+pytestmark = pytest.mark.usefixtures("slow_changes")
+
 
 @pytest.fixture
 def disk(tmp_path, monkeypatch):
