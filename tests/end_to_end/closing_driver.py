@@ -1,6 +1,6 @@
 """Stands in for a person who closes the real window while a task works. test_closed_while_working.py starts it.
 
-Arguments: the workspace, which has one trained run, the kind of task, and a folder for files.
+Arguments: the workspace, which has one trained run, the kind of task, its title, and a folder for files.
 """
 
 import sys
@@ -28,9 +28,10 @@ Step = tuple[Callable[[], bool], Callable[[], object]]
 class Person(QObject):
     """Starts one task as soon as the window allows it, and closes the window while it works."""
 
-    def __init__(self, window: main_window.MainWindow, kind: str, out: Path) -> None:
+    def __init__(self, window: main_window.MainWindow, kind: str, title: str, out: Path) -> None:
         super().__init__(window)
-        self._window, self._session, self._out, self._since = window, window.session, out, monotonic()
+        self._window, self._session, self._title, self._out = window, window.session, title, out
+        self._since = monotonic()
         self._steps: list[Step] = [
             (lambda: bool(self._session.runs()), lambda: self._session.show_run(1)),
             (lambda: self._session.evaluation_id is not None, lambda: None),
@@ -40,8 +41,11 @@ class Person(QObject):
         self._timer = QTimer(self, interval=5)
         self._timer.timeout.connect(self._look)
         self._timer.start()
+        self._session.activity.changed.connect(lambda: QTimer.singleShot(0, self, self._look))
 
     def _look(self) -> None:
+        if not self._steps:
+            return
         ready, act = self._steps[0]
         if ready():
             self._steps.pop(0)
@@ -55,10 +59,10 @@ class Person(QObject):
             QApplication.exit(4)
 
     def _works(self) -> bool:
-        return self._session.activity.newest_working is not None
+        return any(item.title == self._title and item.state == "working" for item in self._session.activity.items)
 
     def _close(self) -> None:
-        sys.stdout.write(f"closed during: {self._session.activity.newest_working.title}\n")
+        sys.stdout.write(f"closed during: {self._title}\n")
         self._window.close()
         QDialog(self._window).show()  # as an answer that arrives between the close and the end of the event loop
 
@@ -142,7 +146,7 @@ class Driven(main_window.MainWindow):
     def showEvent(self, event: QEvent) -> None:  # noqa: N802  Qt's name
         super().showEvent(event)
         if not hasattr(self, "person"):
-            self.person = Person(self, sys.argv[2], Path(sys.argv[3]))
+            self.person = Person(self, *sys.argv[2:4], Path(sys.argv[4]))
 
 
 if __name__ == "__main__":

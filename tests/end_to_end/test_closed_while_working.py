@@ -69,7 +69,7 @@ def test_a_window_that_is_closed_during_a_task_leaves_nothing_behind(tmp_path, k
         **os.environ, MARK: mark, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "QT_QPA_PLATFORM": "offscreen",
         "WORKBENCH_SETTINGS": str(tmp_path / "window.ini"), "XDG_STATE_HOME": str(tmp_path),
     }  # fmt: skip
-    command = [sys.executable, "-m", DRIVER, str(space), kind, str(out)]
+    command = [sys.executable, "-m", DRIVER, str(space), kind, KINDS[kind], str(out)]
     ended = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=HANG)
     _, alive = psutil.wait_procs(left_behind(mark), HANG)
     assert ended.returncode == 0, ended.stderr[-3000:]
