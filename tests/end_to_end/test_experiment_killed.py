@@ -30,7 +30,7 @@ every = 2
 """
 
 
-@pytest.fixture(params=["digits", pytest.param("omniglot", marks=pytest.mark.slow)])
+@pytest.fixture(params=["digits", "omniglot"])
 def command(request, tmp_path, tmp_path_factory):
     data, epochs = 'name = "digits"', 2
     if request.param == "omniglot":  # small1, where the real data is
@@ -64,6 +64,7 @@ def result(space):
         return experiment.result, [(run.status, run.best) for run in runs]
 
 
+@pytest.mark.slow
 def test_killed_in_the_third_fold_it_ends_as_if_it_had_not_been(command, tmp_path):
     whole = command(tmp_path / "whole")
     told, trouble = whole.communicate(timeout=HANG)

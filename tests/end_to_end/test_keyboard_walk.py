@@ -11,6 +11,7 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::RuntimeWarning:numba"),
     pytest.mark.qt_log_ignore("propagateSizeHints|does not support raise"),
 ]

@@ -47,6 +47,7 @@ def _as_in_this_process(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("OMP_NUM_THREADS", str(threads))  # as many give the same sums
 
 
+@pytest.mark.slow
 def test_killed_in_its_first_run_it_ends_as_if_it_had_not_been(tmp_path):
     said = asked(*START, "-w", tmp_path / "whole")
     assert "Sweep 1: 2 settings, 2 runs, by MAP@R." in said

@@ -41,6 +41,7 @@ def values(found):
     return {each.method: (each.values.tolist(), each.tried.best.setting, each.tried.best.mean) for each in found.scores}
 
 
+@pytest.mark.slow
 def test_interrupted_it_goes_on_and_ends_as_if_it_had_not_been(plan, tmp_path):
     with Workspace(tmp_path / "whole", create=True) as whole, Workspace(tmp_path / "cut", create=True) as cut:
         found = run(whole, plan, ["ce", "supcon"])
