@@ -160,6 +160,7 @@ def watch(workspace: Workspace, seconds: float) -> None:
     garbage = Garbage(app)  # as in the program
     app.setStyle("Fusion")
     session = Session(workspace)
+    session.theme.apply()
     session.set_catalog(catalog.current())
     window = MainWindow(session)
     window.resize(1440, 900)

@@ -108,6 +108,7 @@ def main() -> None:
                 f"workspace made in {perf_counter() - started:.0f} s, {workspace.database.stat().st_size / 1e6:,.0f} MB"
             )
         session = Session(workspace)
+        session.theme.apply()
         session.set_catalog(catalog.current())
         window = MainWindow(session)
         window.resize(1440, 900)

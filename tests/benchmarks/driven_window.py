@@ -40,6 +40,7 @@ class DrivenWindow:
         self.application.setStyle("Fusion")
         self.garbage = Garbage(self.application)
         self.session = Session(Workspace(folder / "space"))
+        self.session.theme.apply()
         self.session.set_catalog(catalog.current())
         self.session.noticed.connect(lambda notice: tell(at=f"notice: {notice}"))
         self.window = MainWindow(self.session)

@@ -51,6 +51,7 @@ def main() -> None:
     disk = SlowDisk(folder / "space", 0.0)
     with disk.at_work():
         session = Session(Workspace(folder / "space"))
+        session.theme.apply()
         window = MainWindow(session)
         window.resize(1440, 900)
         window.show()

@@ -49,6 +49,7 @@ def main() -> None:
     app = QApplication(sys.argv[:1])
     app.setStyle("Fusion")
     session = Session(Workspace(options.workspace))
+    session.theme.apply()
     session.set_catalog(catalog.current())
     session.theme.choose("light")
     window = MainWindow(session)

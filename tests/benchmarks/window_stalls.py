@@ -89,6 +89,7 @@ def measure(args: argparse.Namespace, garbage: Garbage, way: str) -> np.ndarray:
     """Stalls, ms, of a window of its own whose run trains that way or has ended ("idle"); prints them."""
     apart = way == "process"
     session = Session(Workspace(Path(tempfile.mkdtemp()) / "space", create=True))
+    session.theme.apply()
     session.preferences.set_flag(OWN_PROCESS, apart)
     from workbench.entries import catalog
 
