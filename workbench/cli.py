@@ -34,6 +34,7 @@ from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
+from workbench.settings.run_fields import common_fields
 from workbench.workspace import Workspace
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
@@ -175,15 +176,20 @@ def benchmark_methods(
 
 
 @cli.command("list")
-@click.argument("what", type=click.Choice([*KINDS, "presets", "runs"]))
+@click.argument("what", type=click.Choice([*KINDS, "fields", "presets", "runs"]))
 @workspace_option
 def list_entries(what: str, folder: Path | None) -> None:
-    """Show what a config file can name, with each parameter, its default and range; presets; or the runs."""
+    """Show what a config file can name, with each parameter, its default and range; the fields of every config;
+    presets; or the runs."""
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             workspace.sweep_dead_runs()
             for stored_run in workspace.runs():
                 click.echo(_run_line(stored_run))
+        return
+    if what == "fields":
+        for name, facts in common_fields().items():
+            _tell_field("", name, facts)
         return
     if what == "presets":
         for preset in presets():
@@ -196,7 +202,7 @@ def list_entries(what: str, folder: Path | None) -> None:
             if described["origin"]:
                 click.echo(f"    plug-in: {described['origin']}")
             for field, facts in described["params"].items():
-                click.echo(f"    {field} = {facts['default']!r}{_range(facts)}  {facts['description']}")
+                _tell_field("    ", field, facts)
             if batch := described["facts"].get("batch"):
                 click.echo(f"    batches: {batch}")
             if kind == "loss":
@@ -262,17 +268,36 @@ def _say(text: str, done: int, total: int) -> None:
     click.echo(text, err=True)
 
 
+def _tell_field(indent: str, name: str, facts: dict[str, Any]) -> None:
+    click.echo(f"{indent}{name} = {facts['default']!r}{_range(facts)}  {facts['description']}")
+
+
 def _range(facts: dict[str, Any]) -> str:
     if "enum" in facts:
         return f" ({' | '.join(facts['enum'])})"
     low = next(
-        (f"{sign}{facts[key]:g}" for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> ")) if key in facts), ""
+        (
+            f"{sign}{_limit(facts[key])}"
+            for key, sign in (("minimum", "≥ "), ("exclusiveMinimum", "> "))
+            if key in facts
+        ),
+        "",
     )
     high = next(
-        (f"{sign}{facts[key]:g}" for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< ")) if key in facts), ""
+        (
+            f"{sign}{_limit(facts[key])}"
+            for key, sign in (("maximum", "≤ "), ("exclusiveMaximum", "< "))
+            if key in facts
+        ),
+        "",
     )
     said = ", ".join(part for part in (low, high) if part)
     return f" ({said})" if said else ""
+
+
+def _limit(value: float) -> str:
+    """With all digits of a whole number: the highest seed is 2147483647."""
+    return str(int(value)) if value == int(value) else f"{value:g}"
 
 
 def _run_line(run: Run) -> str:

@@ -20,7 +20,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 COMMAND = re.compile(r"^ {4,}(?:(?:srun|torchrun) .*?)?workbench ((?:.*\\\n)*.+)$", re.MULTILINE)
 WIDEST = 120
 LARGEST_PICTURE, LARGEST_DOCS = 300_000, 4_000_000  # bytes
-QUOTED = re.compile(r'^\*\*"(.+?)"\*\*', re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r'\*\*"(.+?)"\*\*', re.DOTALL)
 
 
 def commands(text: str) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """The README and the pages of commands and keys say what is so."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import click
 import pytest
@@ -39,6 +39,33 @@ def unknown_commands(text: str) -> list[str]:
     return found
 
 
+def other_options(text: str) -> list[str]:
+    """Commands whose arguments or options in the table of all commands are not those of the command line."""
+    from workbench.cli import cli
+
+    rows = [line.replace("\\|", "/").split("|")[1:3] for line in text.splitlines() if line.startswith("| `")]
+    listed = {
+        synopsis: set(re.findall(r"`(--[\w-]+)", options))
+        for commands, options in rows
+        for synopsis in re.findall(r"`([^`]+)`", commands)
+    }
+    real = dict(_synopses(cli, ""))
+    return sorted(name for name in listed.keys() | real.keys() if listed.get(name) != real.get(name))
+
+
+def _synopses(command: click.Command, name: str) -> Iterator[tuple[str, set[str]]]:
+    """Each command with its arguments, such as "search RUN [IMAGE...]", and its long options."""
+    if isinstance(command, click.Group):
+        for word, inner in command.commands.items():
+            yield from _synopses(inner, f"{name} {word}")
+        return
+    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    words = [str(argument.make_metavar(click.Context(command))) for argument in arguments]
+    words = ["WHAT" if "{" in word else word for word in words]  # a list of choices
+    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    yield " ".join([name.strip(), *words]), {option for option in options if option.startswith("--")}
+
+
 def unknown_keys(text: str) -> list[str]:
     """Keys of the table under "# Keys" that no file of the window mentions."""
     window = "".join(path.read_text("utf-8") for path in (ROOT / "workbench" / "ui").rglob("*.py"))
@@ -49,7 +76,8 @@ def unknown_keys(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("check", "text"), [(dead_links, README), (unknown_commands, COMMAND_LINE), (unknown_keys, KEYS)]
+    ("check", "text"),
+    [(dead_links, README), (unknown_commands, COMMAND_LINE), (other_options, COMMAND_LINE), (unknown_keys, KEYS)],
 )
 def test_the_pages_are_true(check: Callable[[str], list[str]], text: str):
     assert text
@@ -70,6 +98,8 @@ def test_the_readme_is_one_screen_with_two_pictures():
         (unknown_commands, "    workbench run CONFIG.toml --fast    # no such option\n"),
         (unknown_commands, "    workbench list losses|ghosts\n"),
         (unknown_commands, "    workbench benchmark ghosts\n"),
+        (other_options, COMMAND_LINE.replace("`sample` | `--workspace DIR`, ", "`sample` | ")),
+        (other_options, COMMAND_LINE + "| `fly` | `--high` |\n"),
         (unknown_keys, "# Keys\n| Ctrl+Alt+9 | fly |\n"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.cli import cli, main, read_config
-from workbench.config import BadConfig
+from workbench.config import KINDS, BadConfig, RunConfig
 from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.running import launch
@@ -25,6 +25,19 @@ def test_list_shows_defaults_ranges_help_and_source():
 
 def test_presets_are_listed_with_their_names():
     assert "sample-digits" in CliRunner().invoke(cli, ["list", "presets"]).output
+
+
+def test_every_field_that_all_configs_have_is_listed_with_its_help():
+    lines = CliRunner().invoke(cli, ["list", "fields"]).output.splitlines()
+    assert "seeds = 1 (≥ 1, ≤ 100)  Number of runs, with this seed" in " ".join(lines)
+    assert any(line.startswith("training.lr = 0.001 (> 0, ≤ 100)  Learning rate") for line in lines)
+    assert any(line.startswith("seed = 0 (≥ 0, < 2147483648)  Seed of") for line in lines)
+    values = RunConfig().model_dump()
+    own = [name for name in values if name not in KINDS]
+    parts = {name: values[name] for name in own if isinstance(values[name], dict)}
+    names = {*own, *(f"{part}.{field}" for part, fields in parts.items() for field in fields)} - parts.keys()
+    assert {line.split(" = ")[0] for line in lines} == names
+    assert [line for line in lines if not line.partition("  ")[2]] == []
 
 
 def test_a_wrong_word_is_usage_error_2():

@@ -8,7 +8,8 @@ from workbench.config import KINDS, RunConfig, sections
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.settings.checks import WORDS
-from workbench.ui.pages.setup.fields import GROUPS, RUN_FIELDS, Field, essential_of, of_choice
+from workbench.settings.run_fields import RUN_FIELDS
+from workbench.ui.pages.setup.fields import GROUPS, Field, essential_of, of_choice
 from workbench.ui.pages.setup.naming import name_that_follows
 
 Values = dict[str, Any]
