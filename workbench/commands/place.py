@@ -125,13 +125,14 @@ def _add_records(group: click.Group) -> None:
         """Add a place, or change one of the same kind, and check it. What is not named stays as it is."""
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
-        if len(kinds) != 1:
+        before = records.existing(name)
+        if len(kinds) > 1 or (not kinds and before is None):
             raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
-        address = "" if login == "here" else reached[kinds[0]]
-        before = next((place for place in records.readable()[0] if (place.name, place.kind) == (name, kinds[0])), None)
-        values: dict[str, Any] = {} if before is None else before.model_dump()
+        kind = kinds[0] if kinds or before is None else before.kind
+        address = "" if login == "here" else reached[kind]
+        values: dict[str, Any] = before.model_dump() if before is not None and before.kind == kind else {}
         changes = {"folder": folder, "python": python, "url" if url else "host": address}
-        values |= {"kind": kinds[0], "name": name} | {key: value for key, value in changes.items() if value is not None}
+        values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
         values |= _set(fields)
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")

@@ -54,14 +54,19 @@ def readable() -> tuple[list[Place], list[Problem]]:
 def named(name: str) -> Place:
     """One place. Raises Problem if there is none of that name or its record cannot be read."""
     path = _path(name)
-    todo = "Correct or delete the file."
-    with refusing(lambda why: Problem(f"The place in {path} cannot be read ({why}).", todo=todo)):
+    todo, kept = "Correct or delete the file.", "Nothing was changed."
+    with refusing(lambda why: Problem(f"The place in {path} cannot be read ({why}).", kept=kept, todo=todo)):
         try:
             text = files.small_content(path, LARGEST)
         except FileNotFoundError:
             raise _none(name) from None
         values = tomllib.loads(text.decode("utf-8"))
     return _made({**values, "name": name}, f"The place in {path}", todo)
+
+
+def existing(name: str) -> Place | None:
+    """The place of that name, None without a record. Raises Problem if its record cannot be read."""
+    return named(name) if os.path.lexists(_path(name)) else None
 
 
 def made(values: dict[str, Any]) -> Place:

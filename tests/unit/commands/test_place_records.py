@@ -28,6 +28,31 @@ def test_what_is_not_named_stays():
     }  # fmt: skip
 
 
+def test_a_known_place_needs_no_machine_to_be_changed():
+    add("--ssh", "gpu1", "--folder", "/big/runs")
+    add("--set", "devices=0,1", "--python", "/new/bin/python")
+    changed = records.named("lab")
+    assert (changed.kind, changed.host, changed.folder) == ("ssh", "gpu1", "/big/runs")
+    assert (changed.devices, changed.python) == ("0,1", "/new/bin/python")
+
+
+def test_a_new_place_needs_one():
+    result = CliRunner().invoke(cli, ["place", "add", "lab", "--folder", "/runs", "--no-check"])
+    assert (result.exit_code, records.known()) == (2, [])
+    assert "Name one machine" in result.output
+
+
+def test_a_record_that_cannot_be_read_is_not_replaced():
+    add("--ssh", "gpu1")
+    path = records.folder() / "lab.toml"
+    damaged = path.read_text("utf-8") + "data = {"
+    path.write_text(damaged, "utf-8")
+    result = CliRunner().invoke(cli, ["place", "add", "lab", "--ssh", "gpu2", "--no-check"])
+    assert result.exit_code == 1
+    assert "cannot be read" in result.output
+    assert path.read_text("utf-8") == damaged
+
+
 def test_a_place_of_another_kind_begins_anew():
     add("--ssh", "gpu1", "--set", "devices=0,1")
     records.store(records.named("lab").model_copy(update={"data": {"/here/photos": "/there/photos"}}))
