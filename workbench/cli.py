@@ -35,7 +35,7 @@ from workbench.running.together import parse_devices
 from workbench.settings.changed import read_config
 from workbench.settings.presets import presets
 from workbench.settings.run_fields import common_fields
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, placements
 from workbench.workspace.paths import default_workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import short_names
@@ -184,8 +184,10 @@ def list_entries(what: str, folder: Path | None) -> None:
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             workspace.sweep_dead_runs()
+            with workspace.reading() as db:
+                places = {placement.run_id: placement.place for placement in placements.every(db)}
             for stored_run in workspace.runs():
-                click.echo(_run_line(stored_run))
+                click.echo(_run_line(stored_run, places.get(stored_run.id, "")))
         return
     if what == "fields":
         for name, facts in common_fields().items():
@@ -300,10 +302,11 @@ def _limit(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:g}"
 
 
-def _run_line(run: Run) -> str:
+def _run_line(run: Run, place: str) -> str:
     best = f"{percent(run, 'recall@1')}  {percent(run, 'MAP@R')}" if run.best else "not evaluated"
     data, backbone = short_names(catalogs.current(), run)
-    line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {run.name}"
+    name = f"{run.name}  at {place}" if place else run.name
+    line = f"{run.id:>4}  {run.status:11}  {data:10} {backbone:14} {run.loss:14} {best}  {name}"
     return f"{one_line(line)}\n      {one_line(run.unread)}" if run.unread else one_line(line)
 
 

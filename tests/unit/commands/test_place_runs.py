@@ -65,3 +65,12 @@ def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     place(workspace, "follow", "box")
     result = place(workspace, "resume", str(run_id), "--detach")
     assert (result.exit_code, result.output) == (0, f"Run {run_id} continues at box.\n")
+
+
+def test_the_list_of_runs_says_where_each_trains(workspace, played):
+    (away,) = sending.prepare(workspace, RunConfig(name="away"), BOX)
+    here = workspace.create_run(RunConfig(name="here"))
+    lines = CliRunner().invoke(cli, ["list", "runs", "-w", str(workspace.path)]).output.splitlines()
+    ends = {int(line.split()[0]): line.rsplit("  ", 2)[1:] for line in lines}
+    assert ends[away] == ["away", "at box"]
+    assert ends[here][-1] == "here"
