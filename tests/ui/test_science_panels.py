@@ -373,7 +373,7 @@ def test_the_words_beside_a_first_point_are_placed_at_once_for_a_thousand_epochs
     assert calls[True] < 10 * len(points), "painting waits for it"
 
 
-def test_an_axis_of_epochs_has_whole_numbers_and_every_axis_equally_many_decimals(qapp):
+def test_an_axis_of_epochs_has_whole_numbers_and_every_axis_equally_many_decimals():
     assert in_decimals(ticks(0, 2, whole=True)) == ["0", "1", "2"]
     assert in_decimals(ticks(-2.6, -0.4)) == ["−2.5", "−2.0", "−1.5", "−1.0", "−0.5"]
     plot, drawn = LinesPlot("Effective rank", "epoch"), []
