@@ -4,14 +4,17 @@ Runs of two workspaces have the same numbers, and a workspace on a slow disk is 
 """
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
 from tests.ui.started import started
 from workbench.reports.templates import templates
 from workbench.ui.commands import Commands
 from workbench.ui.ending import Ending
+from workbench.ui.export_dialog import ExportDialog
 from workbench.ui.pages.compare import more_seeds
 from workbench.ui.pages.compare.more_seeds import MoreSeedsAction
+from workbench.ui.pages.report.page import ReportPage
+from workbench.ui.pages.report.run_dialog import RunDialog
 from workbench.ui.pages.report.template_chooser import TemplateChooser
 from workbench.ui.pages.retrieval.saved_views_menu import SavedViewsMenu
 from workbench.ui.question import Question
@@ -98,6 +101,28 @@ def test_no_run_of_another_workspace_gets_tags_or_a_note(session, actions, confi
     monkeypatch.setattr(f"{dialogs}.getText", written)
     actions.tags.trigger()
     assert session.workspace.run(1).tags == ()
+
+
+def test_no_run_of_another_workspace_is_exported(session, window, config, open_other):
+    session.show_run(session.workspace.create_run(config))
+    dialog, results = ExportDialog(session, session.run(), window), []
+    dialog.finished.connect(results.append)
+    dialog.open()
+    open_other()
+    assert results == [QDialog.DialogCode.Rejected]
+
+
+def test_no_run_of_another_workspace_is_reported(qtbot, session, config, open_other):
+    session.show_run(session.workspace.create_run(config))
+    page = ReportPage(session)
+    qtbot.addWidget(page)
+    page.show()
+    qtbot.waitUntil(lambda: page.ready)
+    page.runs_button.click()
+    dialog = page.findChild(RunDialog)
+    assert dialog.isVisible()
+    open_other()
+    assert not dialog.isVisible()
 
 
 def test_the_question_how_to_end_a_run_goes_with_its_workspace(qtbot, counting_session, window, config, tmp_path):
