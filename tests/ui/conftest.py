@@ -35,8 +35,12 @@ def _imports_left_out():
 
 
 @pytest.fixture(autouse=True)
-def _widgets_freed_on_this_thread(_imports_left_out):
-    """Python frees cycles on whichever thread allocates next; a widget freed beside Qt's own thread is a crash."""
+def _widgets_freed_on_this_thread(_imports_left_out, qapp):
+    """Python frees cycles on whichever thread allocates next; a widget freed beside Qt's own thread is a crash.
+
+    There is an application for every test: without one, Qt ends the process where a test makes a widget or a picture,
+    and whether another test has made one before depends on their order.
+    """
     gc.disable()
     before = len(sys.modules)
     yield

@@ -30,6 +30,7 @@ from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first, in_decimals, ticks
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.undo import Reversible, UndoCommands
+from workbench.ui.words import NO_VALUE
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions
 
@@ -361,6 +362,17 @@ def test_the_words_beside_a_first_point_do_not_lie_on_their_line():
     assert not any(corner.contains(shallow[0] + part * way) for part in np.linspace(0, 1, 200))
 
 
+def test_the_words_beside_a_first_point_are_placed_at_once_for_a_thousand_epochs():
+    points = [QPointF(*point) for point in (np.random.default_rng(0).random((1_000, 2)) * [300, 100]).tolist()]
+    calls = Counter()
+    sys.setprofile(lambda _frame, event, _what: calls.update([event.endswith("call")]))
+    try:
+        beside_first(points, QSizeF(60, 14), QRectF(0, 0, 300, 100))
+    finally:
+        sys.setprofile(None)
+    assert calls[True] < 10 * len(points), "painting waits for it"
+
+
 def test_an_axis_of_epochs_has_whole_numbers_and_every_axis_equally_many_decimals():
     assert in_decimals(ticks(0, 2, whole=True)) == ["0", "1", "2"]
     assert in_decimals(ticks(-2.6, -0.4)) == ["−2.5", "−2.0", "−1.5", "−1.0", "−0.5"]
@@ -384,6 +396,17 @@ def test_the_rows_of_the_classes_have_room_for_names_and_tell_the_whole_name(qtb
     row = plot.rows()[1][0]
     assert plot.words_at(QPointF(10, 10)) == f"{row}: MAP@R {plot.rows()[1][1]:.1f} at epoch 0, 50.0 at epoch 1 %"
     assert plot.words_at(QPointF(10, picture.height() - 2)) == "", "below the rows are the epochs"
+
+
+def test_a_class_without_a_score_at_first_has_no_gain(qtbot):
+    plot, drawn = ClassesPlot(), []
+    qtbot.addWidget(plot)
+    plot.show_classes([0, 1], ["kept", "new"], np.array([[0.2, np.nan], [0.5, 0.6]]), set())
+    painter = Written(drawn)
+    plot.paint(painter, QRectF(0, 0, 300, 160), theme.LIGHT)
+    painter.end()
+    assert "+30" in drawn
+    assert NO_VALUE in drawn
 
 
 def test_what_has_no_room_scrolls_and_is_not_cut(qtbot, session, run):

@@ -18,7 +18,7 @@ from workbench.ui.report_offer import ReportOffer
 from workbench.ui.sweeps.actions import SweepActions
 from workbench.ui.sweeps.dialog import CHECKING, SweepDialog
 from workbench.ui.sweeps.panel import SweepsPanel, show_sweeps
-from workbench.workspace import sweep_worker, sweeps
+from workbench.workspace import Workspace, sweep_worker, sweeps
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", "does not support raise", extend=True)
 
@@ -295,6 +295,15 @@ def test_resume_asks_for_a_worker_and_pause_for_a_rest(qtbot, panel, session, st
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Pausing")
     sweep_worker.leave(session.workspace, 1)
     qtbot.waitUntil(lambda: cells(panel.sweeps)[0][2] == "Paused")
+
+
+def test_the_question_whether_to_cancel_goes_with_its_workspace(qtbot, panel, session, tmp_path):
+    qtbot.waitUntil(panel.cancel.isEnabled)
+    qtbot.mouseClick(panel.cancel, Qt.MouseButton.LeftButton)
+    box = panel.findChild(QMessageBox)
+    assert box.isVisible()
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
+    assert not box.isVisible(), "it would cancel the sweep of the same number there"
 
 
 def test_cancelled_runs_are_retried(qtbot, panel, session, started):

@@ -185,6 +185,14 @@ def test_a_run_that_was_asked_to_stop_says_so_whatever_it_does(page, session, wo
     lines.deleteLater()
 
 
+@pytest.mark.parametrize("end", ["end_run", "discard_run"])
+def test_a_run_that_is_ended_or_discarded_says_so_at_once(page, session, work, end):
+    work.say(Status("Training"), Progress(1, 10, 1.0))
+    session.show_run(work.run_id)
+    getattr(session, end)(work.run_id)
+    assert page.header.state.text() == "Stopping now: Training"
+
+
 def test_a_button_that_goes_while_it_has_the_focus_does_not_hand_it_to_the_end_of_the_run(page, session, work):
     work.say(Status("Training"), Progress(1, 10, 1.0))
     session.show_run(work.run_id)

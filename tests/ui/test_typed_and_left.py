@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
 from tests.waits import HANG
@@ -98,6 +99,19 @@ def test_the_name_and_note_of_a_selection(qtbot, session, workspace, store, dial
     qtbot.keyClicks(dialog.note, "Why?")
     leave(session, tmp_path)
     assert kept(workspace, store) == [("even", "Why?")]
+
+
+def test_no_folder_of_links_is_made_of_a_selection_that_went_while_it_was_chosen(dialog, store, tmp_path, monkeypatch):
+    folder = tmp_path / "links"
+    folder.mkdir()
+
+    def chosen(*_):
+        store.show_dataset(None)
+        return str(folder)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", chosen)
+    dialog.folder.click()
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("leave", LEAVE)

@@ -44,6 +44,7 @@ class Ending(QObject):
             self._window,
         )
         self.ask.answered.connect(lambda answer: self._answered(run_id, answer))
+        self._session.workspace_changed.connect(self.ask.reject)  # there another run may have its number
         self.ask.open()
 
     def _answered(self, run_id: int, answer: str) -> None:

@@ -54,6 +54,7 @@ class ExportDialog(QDialog):
         self._build()
         self.start.clicked.connect(self._start)
         self.cancel.clicked.connect(self.reject)
+        session.workspace_changed.connect(self.reject)  # there another run may have its number
         self.folder.edited.connect(self._check)
         self._finding = session.find_place(run.id, "export", self._take_place)
         work = partial(_look, session.workspace, run.id)

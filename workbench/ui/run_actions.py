@@ -174,18 +174,20 @@ class RunActions(QObject):
         run = self._session.run()
         if run is None:
             return
+        workspace = self._session.workspace
         text, agreed = QInputDialog.getText(
             self._window, "Tags of the run", "Words, separated by commas", text=", ".join(run.tags)
         )
-        if agreed:
+        if agreed and self._session.workspace is workspace:  # else another run may have its number
             self._change(self._session.workspace.set_tags, run.id, text.split(","))
 
     def _note(self) -> None:
         run = self._session.run()
         if run is None:
             return
+        workspace = self._session.workspace
         text, agreed = QInputDialog.getMultiLineText(self._window, "Note on the run", "Note", run.note)
-        if agreed:
+        if agreed and self._session.workspace is workspace:
             self._change(self._session.workspace.set_note, run.id, text)
 
     def _choose_devices(self) -> None:
@@ -261,13 +263,15 @@ class RunActions(QObject):
             self._change(self._session.workspace.empty_trash)
 
     def _sure(self, question: str, text: str, verb: str) -> bool:
+        """Ask; False also where another workspace was opened meanwhile, in which runs have the same numbers."""
+        workspace = self._session.workspace
         box = QMessageBox(QMessageBox.Icon.Warning, "Workbench", question, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setInformativeText(text)
         yes = box.addButton(verb, QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton("Keep", QMessageBox.ButtonRole.RejectRole))
         box.exec()
-        return box.clickedButton() is yes
+        return box.clickedButton() is yes and self._session.workspace is workspace
 
     def _change(self, change: Callable[..., object], *values: object) -> None:
         self._session.change(partial(change, *values))

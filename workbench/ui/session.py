@@ -309,10 +309,11 @@ class Session(Shown):
         control = self.placed.control(self.run(run_id))
         if control is not None:
             control.cancel()
-            return
-        self.queue.end(run_id, keep=False)
-        if self.control(run_id) is None:
-            self._trash_discarded(run_id)
+        else:
+            self.queue.end(run_id, keep=False)
+            if self.control(run_id) is None:
+                self._trash_discarded(run_id)
+        self.runs_changed.emit()  # as in `end_run`
 
     def _show_place(self, run_id: int | None) -> None:
         self.placed.show(None if run_id is None else self.run(run_id))

@@ -177,6 +177,7 @@ class SweepsPanel(QDialog):
         sure = box.addButton(CANCEL, QMessageBox.ButtonRole.DestructiveRole)
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(partial(self._cancel_now, cancel))
+        self._session.workspace_changed.connect(box.reject)  # there another sweep may have its number
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

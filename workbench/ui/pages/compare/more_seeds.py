@@ -37,6 +37,7 @@ class MoreSeedsAction(QObject):
         self.action = QAction(f"{TITLE}…", self)
         self.action.setObjectName("more-seeds")
         self.action.triggered.connect(self.ask)
+        session.workspace_changed.connect(self._forget)
         self.question: Question | None = None
         self._under_way = False  # from a click to the answer or, after it, to the end of writing
         self.refresh()
@@ -73,6 +74,10 @@ class MoreSeedsAction(QObject):
         self._under_way = True
         session.read(plan, self._ask, self._fail)
 
+    def _forget(self) -> None:
+        """Plan anew in another workspace: no answer comes from the one before."""
+        self._under_way = False
+
     def _fail(self, problem: Problem) -> None:
         self._under_way = False
         self._session.notify(problem)
@@ -86,6 +91,7 @@ class MoreSeedsAction(QObject):
         answers = {"none": button("Add none"), "add": button(f"Queue {runs}", "plus")}
         self.question = Question(TITLE, f"Queue {runs}?", words_of(plan), answers, self._page.window())
         self.question.answered.connect(lambda answer: self._answered(answer, plan))
+        self._session.workspace_changed.connect(self.question.reject)
         self.question.open()
 
     def _answered(self, answer: str, plan: MoreSeeds) -> None:

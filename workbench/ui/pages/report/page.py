@@ -285,6 +285,7 @@ class ReportPage(QStackedWidget):
     def _choose_runs(self) -> None:
         dialog = RunDialog(self.session.runs(), self.model.runs, self.session.catalog, self)
         dialog.finished.connect(partial(self._take_runs, dialog))
+        self.session.workspace_changed.connect(dialog.reject)  # it has other runs
         dialog.open()
 
     def _take_runs(self, dialog: RunDialog, result: int) -> None:

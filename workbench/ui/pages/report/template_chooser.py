@@ -108,6 +108,7 @@ class TemplateChooser(QWidget):
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(self.reset)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._session.workspace_changed.connect(box.reject)  # it has other templates
         box.open()
 
     def save_as(self, title: str) -> None:
@@ -175,8 +176,9 @@ class TemplateChooser(QWidget):
         self._ask("Rename the template", self.current().title, self.rename)
 
     def _ask(self, title: str, text: str, then: Callable[[str], None]) -> None:
+        workspace = self._session.workspace
         name, agreed = QInputDialog.getText(self, title, "Name", text=text)
-        if agreed:
+        if agreed and self._session.workspace is workspace:  # else it has other templates
             try:
                 then(name)
             except Problem as problem:
@@ -191,6 +193,7 @@ class TemplateChooser(QWidget):
         box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole)
         sure.clicked.connect(partial(self._delete_now, template.key))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._session.workspace_changed.connect(box.reject)  # it has other templates
         box.open()
 
     def _delete_now(self, key: str, *_: object) -> None:

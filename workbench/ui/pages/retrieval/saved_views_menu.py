@@ -126,6 +126,7 @@ class SavedViewsMenu(QToolButton):
         words = "Its name, filter, order and search text are deleted. The queries stay as they are."
         question = Question("Delete the view", f"Delete “{self.chosen}”?", words, answers, self)
         question.answered.connect(self._delete_if_sure)
+        self._session.workspace_changed.connect(question.reject)  # it has other views
         question.open()
 
     def _delete_if_sure(self, answer: str) -> None:

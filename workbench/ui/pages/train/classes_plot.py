@@ -14,6 +14,7 @@ from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import plain_tip, shortened
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
+from workbench.ui.words import NO_VALUE
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number
 ABOVE, BELOW, ROW_PX = 4, 18, 14  # px above and below the cells, and of a row at least, so that no name is cut
@@ -122,10 +123,12 @@ class ClassesPlot(PaintedPlot):
                 if width >= CELL_TEXT and height >= 13:
                     painter.setPen(ink_on(colour))
                     painter.drawText(cell, centre, f"{value:.0f}")
-            gain = round(float(self._table[-1, down] - self._table[0, down]))
-            painter.setPen(QColor(tokens.right if gain > 0 else tokens.wrong if gain else tokens.muted))
+            gain = float(self._table[-1, down] - self._table[0, down])
+            gain = round(gain) if math.isfinite(gain) else gain
+            painter.setPen(QColor(tokens.right if gain > 0 else tokens.wrong if gain < 0 else tokens.muted))
             gained = QRectF(box.right(), top, GAIN_PX, height)
-            painter.drawText(gained, centre, minus(f"{gain:+d}") if gain else "0")
+            words = NO_VALUE if math.isnan(gain) else minus(f"{gain:+.0f}") if gain else "0"
+            painter.drawText(gained, centre, words)
         painter.setPen(QColor(tokens.plot_axis))
         every = max(1, math.ceil(20 / max(width, 1e-9)))
         for across, epoch in enumerate(self._epochs):

@@ -202,9 +202,10 @@ class SelectionsDialog(QDialog):
 
     def _ask_folder(self) -> None:
         if self.current is not None:
+            name = safe(self.current.name)
             parent = QFileDialog.getExistingDirectory(self, "Where to create the folder of links")
             if parent:
-                self.export_folder(Path(parent) / safe(self.current.name))
+                self.export_folder(Path(parent) / name)
 
     def export_table(self, path: Path) -> None:
         """Write the shown selection as CSV, with the scores of the shown evaluation."""
