@@ -11,11 +11,13 @@ import click
 
 from workbench.commands.terminal import one_line
 from workbench.problem import Problem
+from workbench.progress import duration
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, experiments, journal, ownership, travelling
 from workbench.workspace.arriving_files import Taken
 from workbench.workspace.ingest import ingest
 from workbench.workspace.replaying import shown
+from workbench.workspace.settled import state_of
 
 POLL = 1.0  # seconds between two looks with --follow
 
@@ -39,20 +41,24 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
     """Import every run folder below `source`, repeatedly with `follow`; returns the exit status."""
     said: set[str] = set()
-    grown: dict[Path, tuple[int, float]] = {}  # bytes of journals, and when they last grew
+    changes = Changes()
     while True:
         live, refused = False, False
         for folder in travelling.run_folders(source):
             try:
                 taken = ingest(workspace, folder)
             except travelling.Unfinished as problem:
-                live = True
+                comes = changes.lately(folder, state_of(folder))
+                live |= comes
                 _say_once(_named(folder, problem), said)
+                if follow and not comes:
+                    refused = True
+                    _say_once(f"{folder}: nothing came for {duration(ownership.SILENT)}; it is not waited for.", said)
             except Problem as problem:
                 refused = True
                 _say_once(_named(folder, problem), said)
             else:
-                live |= taken.status.live or _may_go_on(workspace, taken, grown)
+                live |= taken.status.live or _may_go_on(workspace, taken, changes)
                 refused |= bool(taken.doubts)
                 _report(taken, said)
         _conclude(workspace)
@@ -61,19 +67,26 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
         sleep(POLL)
 
 
-def _may_go_on(workspace: Workspace, taken: Taken, grown: dict[Path, tuple[int, float]]) -> bool:
-    """Whether a run of another machine whose journal has no end may still be training: it grew recently.
+class Changes:
+    """When folders last changed, by this machine's own watch: clocks elsewhere may be hours behind."""
 
-    By this machine's own watch: where the clock there is hours behind, its last heartbeat looks as old.
-    """
+    def __init__(self) -> None:
+        self._seen: dict[Path, tuple[int | str, float]] = {}  # state, and when it was first seen
+
+    def lately(self, folder: Path, state: int | str) -> bool:
+        """Whether this state of a folder is a new one, or was new less than ownership.SILENT ago."""
+        if folder not in self._seen or self._seen[folder][0] != state:
+            self._seen[folder] = (state, monotonic())
+        return monotonic() - self._seen[folder][1] < ownership.SILENT
+
+
+def _may_go_on(workspace: Workspace, taken: Taken, changes: Changes) -> bool:
+    """Whether a run of another machine whose journal has no end may still be training: it grew recently."""
     with workspace.reading() as db:
         owner = ownership.owner_of(db, "runs", taken.run_id)
     if owner is None or owner.host in (None, socket.gethostname()) or not taken.journaled.live:
         return False
-    size = (taken.folder / journal.NAME).stat().st_size
-    if grown.get(taken.folder, (-1, 0.0))[0] != size:
-        grown[taken.folder] = (size, monotonic())
-    return monotonic() - grown[taken.folder][1] < ownership.SILENT
+    return changes.lately(taken.folder, (taken.folder / journal.NAME).stat().st_size)
 
 
 def _report(taken: Taken, said: set[str]) -> None:

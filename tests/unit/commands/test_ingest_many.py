@@ -4,12 +4,14 @@ import json
 import os
 import shutil
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.travelling_runs import in_folder
 from workbench.cli import main
+from workbench.commands import ingest as commands
 from workbench.workspace import Workspace, travelling
 
 
@@ -77,3 +79,29 @@ def test_a_folder_that_is_not_whole_says_what_is_true(folders, tmp_path, capsys)
     said = capsys.readouterr().err
     assert f"There is no run.json in {folders / '2'}: it is not whole, or no run was started in it." in said
     assert "If it is a copy, copy it again. Where it is made, start its run again." in said
+
+
+def test_a_folder_that_never_becomes_whole_is_not_waited_for(folders, tmp_path, capsys, monkeypatch):
+    clock = count(step=50.0)
+    monkeypatch.setattr(commands, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(commands, "POLL", 0.0)
+    (folders / "2" / "run.json").unlink()
+    assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space"), "--follow"]) == 1
+    assert f"{folders / '2'}: nothing came for 2 min 0 s; it is not waited for." in capsys.readouterr().err
+
+
+def test_what_still_comes_is_waited_for(folders, tmp_path, monkeypatch):
+    clock, parts = count(step=100.0), count()
+    card = (folders / "2" / "run.json").read_bytes()
+    (folders / "2" / "run.json").unlink()
+
+    def more_comes(seconds):
+        number = next(parts)
+        name = "run.json" if number == 5 else f"checkpoint.{number}.part"
+        (folders / "2" / name).write_bytes(card)
+
+    monkeypatch.setattr(commands, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(commands, "sleep", more_comes)
+    assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space"), "--follow"]) == 0
+    with Workspace(tmp_path / "space") as workspace:
+        assert [run.status for run in workspace.runs()] == ["done"]
