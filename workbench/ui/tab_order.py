@@ -7,12 +7,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
 
 VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
-START = "tabStart"  # property of a page that is given the focus when it is shown: Tab goes on to its first stop
+# Property of a widget that Tab does not stop at and that stands before its parts: a page, from which Tab goes on to its
+# first stop, or an editor that hands the focus to one of its parts, where Qt would stop wherever the editor was made.
+START = "tabStart"
 
 
 def order_regions(regions: Sequence[QWidget]) -> None:
     """Put whole regions one after the other in the focus chain of their window."""
-    _chain([widget for region in regions for widget in _stops(region)])
+    _chain(list(stops(regions)))
+
+
+def stops(regions: Sequence[QWidget]) -> Iterator[QWidget]:
+    """Where Tab stops in whole regions, in its order; also what is disabled or hidden now, and the starts of pages."""
+    for region in regions:
+        yield from _stops(region)
 
 
 def follow(before: QWidget, parts: Sequence[QWidget]) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from workbench.ui.tab_order import START
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
 from workbench.ui.widgets.labels import plain_tip
@@ -218,6 +219,7 @@ class PathEditor(QWidget):
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
         self.setFocusProxy(self._paths)
+        self.setProperty(START, True)
         self._line().textEdited.connect(self._on_edit)
         self._paths.activated.connect(self._on_pick)
 
