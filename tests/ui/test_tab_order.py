@@ -124,3 +124,12 @@ def test_a_path_field_that_is_made_later_is_one_stop_in_its_place(qtbot):
     qtbot.waitUntil(path.isVisible)
     order_regions([above, path, below])
     assert met_by_tab(qtbot, above) == [above, path.findChild(QComboBox), path.browse, below]
+
+
+def test_a_path_field_that_is_given_the_focus_can_be_typed_into(qtbot):
+    path = PathEditor("folder", [])
+    shown(qtbot, QLineEdit(), path)
+    path.setFocus()
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is path.findChild(QComboBox))
+    qtbot.keyClicks(QApplication.focusWidget(), "/data")
+    assert path.value() == "/data"

@@ -7,9 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QTabBar, QTabWidget, QWidget
 
 VIEWPORT = "qt_scrollarea_viewport"  # hands the focus back to the view around it
-# Property of a widget that Tab does not stop at and that stands before its parts: a page, from which Tab goes on to its
-# first stop, or an editor that hands the focus to one of its parts, where Qt would stop wherever the editor was made.
-START = "tabStart"
+START = "tabStart"  # property of a page that is given the focus when it is shown: Tab goes on to its first stop
 
 
 def order_regions(regions: Sequence[QWidget]) -> None:
