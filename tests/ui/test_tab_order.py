@@ -128,8 +128,10 @@ def test_a_path_field_that_is_made_later_is_one_stop_in_its_place(qtbot):
 
 def test_a_path_field_that_is_given_the_focus_can_be_typed_into(qtbot):
     path = PathEditor("folder", [])
-    shown(qtbot, QLineEdit(), path)
+    window = shown(qtbot, QLineEdit(), path)
+    qtbot.waitUntil(window.isActiveWindow)
     path.setFocus()
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is path.findChild(QComboBox))
-    qtbot.keyClicks(QApplication.focusWidget(), "/data")
+    field = path.findChild(QComboBox)
+    assert window.focusWidget() is field
+    qtbot.keyClicks(field, "/data")
     assert path.value() == "/data"
