@@ -31,4 +31,5 @@ def _heights(points: Points, across: np.ndarray) -> np.ndarray:
     finite = np.isfinite(points[0]) & np.isfinite(points[1])
     if not finite.any():
         return np.full(len(across), np.nan)
-    return np.interp(across, points[0][finite], points[1][finite], left=np.nan, right=np.nan)
+    heights: np.ndarray = np.interp(across, points[0][finite], points[1][finite], left=np.nan, right=np.nan)
+    return heights

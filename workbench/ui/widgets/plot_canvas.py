@@ -163,13 +163,13 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
 
     def _drawn_curves(self) -> list[Points]:
         """The visible curves as shares of the width and of the height of their view."""
-        curves = []
+        curves: list[Points] = []
         for line in self.lines.values():
             for item in (line.raw, line.smooth):
                 across, up = item.getData() if item.isVisible() else (None, None)
                 if across is not None and up is not None:
-                    ends = self._view_ends(line.series)
-                    curves.append(tuple(_shares(values, *end) for values, end in zip((across, up), ends, strict=True)))
+                    x_ends, y_ends = self._view_ends(line.series)
+                    curves.append((_shares(across, *x_ends), _shares(up, *y_ends)))
         return curves
 
     def _view_ends(self, series: Series) -> Any:
