@@ -21,3 +21,20 @@ def test_the_log_says_how_a_job_ended_once(qtbot, end, text, line):
     getattr(activity.add("Map"), end)(text)
     qtbot.waitUntil(lambda: bool(said))
     assert said == [line]
+
+
+def test_the_time_left_counts_down_and_is_unknown_while_a_part_takes_longer_than_all_that_was_left(qtbot, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("workbench.ui.activity.monotonic", lambda: now)
+    activity = Activity()
+    job = activity.add("Deployment")
+    now = 112.0
+    job.progress(10, 12, "HNSW")
+    qtbot.waitUntil(lambda: job.now.done == 10)
+    assert job.seconds_left == pytest.approx(2.4)
+    now = 113.0
+    job.progress(10, 12, "HNSW, still")
+    qtbot.waitUntil(lambda: job.now.text == "HNSW, still")
+    assert job.seconds_left == pytest.approx(1.4)
+    now = 140.0
+    assert job.seconds_left is None

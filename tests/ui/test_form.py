@@ -252,3 +252,15 @@ def test_a_title_without_room_ends_in_dots_and_is_whole_in_the_tooltip(qtbot, mo
     assert before != editor.grab().toImage()
     QApplication.sendEvent(editor, ask)
     assert len(shown) == 1
+
+
+def test_a_field_that_is_made_anew_while_it_has_the_focus_has_it_again(qtbot):
+    first = {"size": {"type": "int", "default": 1}, "rate": {"type": "float", "default": 0.5}}
+    form = ParamsForm(first)
+    qtbot.addWidget(form)
+    form.show()
+    form.row("rate").widget.setFocus()
+    before = form.row("rate")
+    form.set_fields({"size": first["size"], "rate": {"type": "float", "default": 0.1}})
+    assert form.row("rate") is not before
+    assert form.window().focusWidget() is form.row("rate").widget

@@ -363,3 +363,15 @@ def test_a_name_in_the_legend_keeps_its_ampersand(qtbot):
     assert button.text() == "R&&D", "as Qt writes the sign itself"
     button.say("R&D")
     assert button.text() == "R&&D"
+
+
+def test_the_words_of_a_mark_cover_no_curve_where_there_is_room(plot):
+    plot.resize(500, 300)
+    plot.append("probe/ce", range(200), [4.0 - step / 50 for step in range(200)])
+    for step in (0, 110, 199):
+        plot.mark(step, "PCE > CE")
+    plot.redraw()
+    low, high = plot.canvas.item.vb.viewRange()[1]
+    for mark, values in zip(drawn_marks(plot), ((3.0, 4.0), (1.4, 1.8), (0.0, 0.9)), strict=True):
+        shares = [(value - low) / (high - low) for value in values]
+        assert not shares[0] - 0.05 < mark.label.orthoPos < shares[1] + 0.05, f"the mark at {mark.value()}"

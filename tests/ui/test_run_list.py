@@ -1,11 +1,14 @@
 """The list of runs: tick, sort, filter, group, columns, inline rename, and what Ctrl+Z takes back."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from workbench.config import Choice, RunConfig
+from workbench.control import Control
 from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
@@ -199,3 +202,19 @@ def test_the_arrangement_is_remembered_but_a_filter_is_not(window, session, tmp_
 
     again = ArrangeButton(Preferences(session.preferences.file))
     assert again.arrangement == Arrangement("name", "loss", "all", ("MAP@R", "time"))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("", "Epoch 2 / 3 · digits"),
+        ("stop", "Stopping after this epoch · digits"),
+        ("interrupt", "Stopping now · digits"),
+    ],
+)
+def test_a_row_says_that_its_run_is_being_ended(session, runs, how, words):
+    control = Control()
+    run = replace(session.workspace.run(runs[2]), status="running", epoch=1, epochs=3)
+    if how:
+        getattr(control, how)()
+    assert about(run, {}, control) == words

@@ -73,3 +73,13 @@ def test_a_zoom_stays_while_points_arrive(plot):
     plot.canvas.item.vb.setXRange(100, 200, padding=0)
     grow(plot, 1101)
     assert plot.canvas.item.vb.viewRange()[0] == pytest.approx([100, 200])
+
+
+@pytest.mark.parametrize("value", [0.01, -300.0, 0.0])
+def test_one_value_has_an_axis_of_its_own_size(plot, value):
+    plot.append("loss", [1], [value])
+    plot.redraw()
+    plot.canvas.take_range()
+    low, high = plot.canvas.item.vb.viewRange()[1]
+    around = abs(value) / 2 or 0.5
+    assert (low, high) == pytest.approx((value - around, value + around))

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QApplication,
+    QComboBox,
     QLineEdit,
     QPushButton,
     QScrollArea,
@@ -17,6 +18,7 @@ from tests.ui.test_retrieval import page, run  # noqa: F401
 from workbench.ui.pages.map.inspector import InspectorPanel
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.tab_order import order_regions
+from workbench.ui.widgets.editors import PathEditor
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.one_stop import OneStop
 
@@ -112,3 +114,24 @@ def test_neighbours_in_the_inspector_are_met_within_it(qtbot, session, page, run
     window.activateWindow()
     met = met_by_tab(qtbot, panel.findChild(QScrollArea))
     assert met[1:] == [panel.spots[0], panel.in_map, panel.in_retrieval, after]
+
+
+def test_a_path_field_that_is_made_later_is_one_stop_in_its_place(qtbot):
+    above, below = QLineEdit(), QLineEdit()
+    window = shown(qtbot, above, below)
+    path = PathEditor("folder", [])
+    window.layout().insertWidget(1, path)
+    qtbot.waitUntil(path.isVisible)
+    order_regions([above, path, below])
+    assert met_by_tab(qtbot, above) == [above, path.findChild(QComboBox), path.browse, below]
+
+
+def test_a_path_field_that_is_given_the_focus_can_be_typed_into(qtbot):
+    path = PathEditor("folder", [])
+    window = shown(qtbot, QLineEdit(), path)
+    qtbot.waitUntil(window.isActiveWindow)
+    path.setFocus()
+    field = path.findChild(QComboBox)
+    assert window.focusWidget() is field
+    qtbot.keyClicks(field, "/data")
+    assert path.value() == "/data"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from workbench import files
 from workbench.exchange.source import Source
+from workbench.exchange.written import written_file
 from workbench.progress import Progress
 
 
@@ -11,6 +11,6 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     """`config.toml` in `out`, exactly as the run was started."""
     progress("Writing the config", 0, 0)
     path = out / "config.toml"
-    with files.atomic_write(path) as file:
+    with written_file(path) as file:
         file.write(source.run.config.encode())
     return [path]

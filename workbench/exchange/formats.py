@@ -105,7 +105,8 @@ def export_run(
 
     Args:
         names: keys of FORMATS.
-        out: folder; created if missing. Files of an earlier export are replaced when the new ones are complete.
+        out: folder; made with the first file where it is missing. Files of an earlier export are replaced when the new
+            ones are complete.
         progress: called at each stage; may raise Cancelled.
         epoch: of the evaluation whose embeddings are written, "best", "last" or a number. Networks are always the best.
 
@@ -122,7 +123,6 @@ def export_run(
         if why := refusal(name, source):
             raise Problem(why, kept="Nothing was written.")
     written: list[Path] = []
-    files.make_folder(out)
     try:
         for name in wanted:
             written += FORMATS[name].write(source, out, progress)

@@ -9,8 +9,9 @@ import numpy as np
 import torch  # noqa: TID253 - only formats.py imports this file, inside functions
 from torch import Tensor, nn  # noqa: TID253
 
-from workbench import __version__, files
+from workbench import __version__
 from workbench.exchange.source import Source
+from workbench.exchange.written import written_file
 from workbench.files.packages import load
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -185,7 +186,7 @@ def _stored(
         channels=data.channels,
     )  # fmt: skip
     for path, content in ((network, whole), (note, said.encode()), (script, filled.encode())):
-        with files.atomic_write(path) as file:
+        with written_file(path) as file:
             file.write(content)
     return [network, note, script]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench import files
 from workbench.exchange.source import Source
+from workbench.exchange.written import written_file
 from workbench.files.packages import load
 from workbench.files.spreadsheet import csv_text
 from workbench.progress import Progress
@@ -19,7 +19,7 @@ def write_csv(source: Source, out: Path, progress: Progress) -> list[Path]:
     names, steps, values = _columns(source)
     rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]
     path = out / "scalars.csv"
-    with files.atomic_write(path) as file:
+    with written_file(path) as file:
         file.write(csv_text(COLUMNS, rows).encode())
     return [path]
 
@@ -31,7 +31,7 @@ def write_parquet(source: Source, out: Path, progress: Progress) -> list[Path]:
     names, steps, values = _columns(source)
     table = arrow.table(dict(zip(COLUMNS, (arrow.array(names, arrow.string()), steps, values), strict=True)))
     path = out / "scalars.parquet"
-    with files.atomic_write(path) as file:
+    with written_file(path) as file:
         parquet.write_table(table, file)
     return [path]
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from math import copysign, inf
 from pathlib import Path
 
-from workbench import files
 from workbench.exchange.source import Source
+from workbench.exchange.written import written_file
 from workbench.progress import Progress
 from workbench.workspace.paths import inside
 
@@ -78,10 +78,9 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     run = source.run
     created = datetime.fromisoformat(run.created).timestamp()
     folder = inside(out, "tensorboard")
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"events.out.tfevents.{created:.0f}.run-{run.id}"
     points = list(_points(source))
-    with files.atomic_write(path) as file:
+    with written_file(path) as file:
         file.write(record(_event(created, 0) + _field(3, BYTES, VERSION)))
         for done, (step, name, value) in enumerate(sorted(points, key=lambda point: point[0])):
             if done % TELL_EVERY == 0:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from workbench import files
 from workbench.config import RunConfig
 from workbench.exchange.source import Source
+from workbench.exchange.written import written_file
 from workbench.progress import Progress
 from workbench.running import trained_network
 
@@ -26,6 +26,6 @@ def write(source: Source, out: Path, progress: Progress) -> list[Path]:
     frozen = {name for name, weight in model.named_parameters() if not weight.requires_grad}
     state = {name: value.contiguous() for name, value in model.state_dict().items() if name not in frozen}
     path = out / NAME
-    with files.atomic_write(path) as file:
+    with written_file(path) as file:
         file.write(save(state))
     return [path]

@@ -17,6 +17,7 @@ from workbench.losses.linear_logits import LinearLogits
 from workbench.losses.prototypes import canonical, repelling, simplex, uniform
 from workbench.losses.published import PSCE_PAPER, TWO_VIEWS
 from workbench.losses.search_space import NETWORK_RATE, one_of
+from workbench.numerals import significant
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
@@ -107,7 +108,7 @@ class PSCE(Loss):
         """How far apart the prototypes are (Table 8), and how long the embeddings have become."""
         apart = torch.pdist(in_double(self.prototypes[:512])).float().cpu()
         kind, dim = self.params.prototypes, embeddings.shape[1]
-        note = f"Largest minus smallest distance: {self.spread():.6f} ({kind} prototypes, D = {dim})."
+        note = f"Largest minus smallest distance: {significant(self.spread())} ({kind} prototypes, D = {dim})."
         lengths = embeddings.norm(dim=1).float().cpu()
         return [
             Chart("Distances between prototypes", "distance", (_histogram("pairs", apart),), note),

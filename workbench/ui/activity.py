@@ -33,7 +33,7 @@ class ActivityItem(QObject):
     def __init__(self, title: str, cancel: Callable[[], None] | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.title = title
-        self.started = monotonic()
+        self.started = self._counted = monotonic()  # when it began, and when its count last changed
         self.state: State = "working"
         self.now = Progressed()
         self._cancel = cancel
@@ -49,13 +49,18 @@ class ActivityItem(QObject):
 
     @property
     def seconds_left(self) -> float | None:
-        """The job's own estimate, otherwise one from its pace so far; None when unknown."""
+        """The job's own estimate, otherwise one from its pace so far; None when unknown.
+
+        Parts of a job may take unequally long: while one takes longer than all that was left, nothing is known.
+        """
         if self.now.seconds_left is not None or self.state != "working":
             return self.now.seconds_left
-        worked = monotonic() - self.started
-        if self.now.total <= 0 or self.now.done <= 0 or worked < SURE_AFTER:
+        now = monotonic()
+        if self.now.total <= 0 or self.now.done <= 0 or now - self.started < SURE_AFTER:
             return None
-        return worked * (self.now.total - self.now.done) / self.now.done
+        left = (self._counted - self.started) * (self.now.total - self.now.done) / self.now.done
+        left -= now - self._counted
+        return left if left >= 0 else None
 
     def cancel(self) -> None:
         """Ask the job to end; its state changes when it has ended."""
@@ -90,6 +95,8 @@ class ActivityItem(QObject):
             new, self._new = self._new, None
             self._looking = new is not None
         if new is not None:
+            if new[1].done != self.now.done:
+                self._counted = monotonic()
             self.state, self.now = new
             self.changed.emit(self)
             QTimer.singleShot(OFTEN, self, self._take)

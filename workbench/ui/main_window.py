@@ -17,6 +17,7 @@ from workbench.ui.docks.runs import RunsDock
 from workbench.ui.ending import Ending
 from workbench.ui.finding import things
 from workbench.ui.in_turns import InTurns
+from workbench.ui.kept_focus import KeptFocus
 from workbench.ui.menus import Menus, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.opening import Opening
@@ -27,7 +28,7 @@ from workbench.ui.run_activity import RunActivity
 from workbench.ui.session import Session
 from workbench.ui.shortcuts_dialog import ShortcutsDialog
 from workbench.ui.status_bar import StatusBar
-from workbench.ui.tab_order import order_regions
+from workbench.ui.tab_order import order_regions, stops
 from workbench.ui.trash_message import TrashMessage
 from workbench.ui.undo import UndoCommands
 from workbench.ui.welcome import Welcome, dropped_path
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self._ordering.timeout.connect(self._order_stops)
         self._build()
         self._connect()
+        self._kept_focus = KeptFocus(self, self.pages, lambda: stops(self._regions))
         self.arrangement.restore()
         self.show_page("setup")
         self.pages.setFocus()
@@ -203,10 +205,13 @@ class MainWindow(QMainWindow):
                 key = action.objectName() or action.text().replace("&", "").lower().replace(" ", "-")
                 self.commands.adopt(f"{name}.{key}", action, title)
 
+    @property
+    def _regions(self) -> tuple[QWidget, ...]:
+        return (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
+
     def _order_stops(self) -> None:
         """Have Tab go through the regions in reading order."""
-        regions = (self.rail, self.runs, self.message, self.welcome, self.pages, self.inspector, self.activity)
-        order_regions(regions)
+        order_regions(self._regions)
 
     # What is opened, dropped and offered
 

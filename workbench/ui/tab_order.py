@@ -12,7 +12,13 @@ START = "tabStart"  # property of a page that is given the focus when it is show
 
 def order_regions(regions: Sequence[QWidget]) -> None:
     """Put whole regions one after the other in the focus chain of their window."""
-    _chain([widget for region in regions for widget in _stops(region)])
+    _chain(list(stops(regions)))
+
+
+def stops(regions: Sequence[QWidget]) -> Iterator[QWidget]:
+    """Where Tab stops in whole regions, in its order; also what is disabled or hidden now, and the starts of pages."""
+    for region in regions:
+        yield from _stops(region)
 
 
 def follow(before: QWidget, parts: Sequence[QWidget]) -> None:

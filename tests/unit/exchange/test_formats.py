@@ -170,3 +170,13 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(workspace, stored_run, tmp_p
 
 def test_every_format_says_what_it_is():
     assert all(each.title and each.help and bool(each.extra) == bool(each.packages) for each in FORMATS.values())
+
+
+@pytest.mark.parametrize("name", ["config", "csv", "npy"])
+def test_an_export_that_is_cancelled_before_its_first_file_makes_no_folder(workspace, stored_run, tmp_path, name):
+    def progress(text, done, total):
+        raise Cancelled
+
+    with pytest.raises((Cancelled, Problem)):
+        export_run(workspace, stored_run, [name], tmp_path / "new" / "out", progress)
+    assert not (tmp_path / "new").exists()

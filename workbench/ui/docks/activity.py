@@ -22,6 +22,7 @@ from workbench.ui.words import duration
 
 SHOWN = 40  # newest jobs in the unfolded list
 LOG_LINES = 2000
+CLOCK = 1000  # ms between two looks at the time that is left
 UNFOLDED = 200  # px
 MARKS = {
     "working": ("play-circle", "accent"),
@@ -106,6 +107,8 @@ class ActivityDock(QDockWidget):
         self.fold.toggled.connect(self.set_unfolded)
         self._due = QTimer(self, singleShot=True, interval=0)  # all changes of one turn are drawn together
         self._due.timeout.connect(self.refresh)
+        self._clock = QTimer(self, interval=CLOCK)  # time passes between two counts, too
+        self._clock.timeout.connect(self.refresh)
         activity.changed.connect(self._due.start)
         activity.logged.connect(self._log)
         self.set_unfolded(False)
@@ -153,7 +156,10 @@ class ActivityDock(QDockWidget):
 
     def refresh(self) -> None:
         """Show the current state of the jobs."""
-        self.line.show_item(self._activity.newest_working)
+        working = self._activity.newest_working
+        self.line.show_item(working)
+        if (working is not None) != self._clock.isActive():
+            (self._clock.stop if working is None else self._clock.start)()
         if not self.fold.isChecked():
             return
         newest = self._activity.items[: -SHOWN - 1 : -1]

@@ -1,15 +1,18 @@
 """How one run looks in the Runs list: tick, colour, number and name, state in icon and word, chosen columns."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from workbench.control import Control
 from workbench.entries.catalog import Catalog
 from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.models.run_list import COLUMNS, FOLD_ROLE, OTHER_GROUPS, RUN_ROLE, SOME, TICK, TICKED
 from workbench.ui.widgets.labels import names_near, shortened
-from workbench.ui.words import STATES, counted, duration, epoch_at_work, state_word, where
+from workbench.ui.words import STATES, counted, duration, epoch_at_work, state_word, where, work_word
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import data_title, title_of
 
@@ -27,6 +30,7 @@ class RunRow(QStyledItemDelegate):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.known: Catalog = {}  # how entries are called
+        self.control_of: Callable[[int], Control | None] = lambda run_id: None  # of a run that the window steers
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, 2 * option.fontMetrics.height() + 3 * 4)
@@ -94,7 +98,8 @@ class RunRow(QStyledItemDelegate):
         share = share_done(run)
         if share is not None:
             text.setRight(text.right() - BAR - PAD)
-        short = fitted(about(run, self.known), painter.fontMetrics(), text.width(), keep_last=run.id < 0)
+        words = about(run, self.known, self.control_of(run.id) if run.live and run.id > 0 else None)
+        short = fitted(words, painter.fontMetrics(), text.width(), keep_last=run.id < 0)
         painter.drawText(text, _LEFT, short)
         if share is not None:
             left = text.left() + painter.fontMetrics().horizontalAdvance(short) + PAD
@@ -140,14 +145,14 @@ def inside(rect: QRect, fold: str) -> QRect:
     return rect.adjusted(2 * PAD + BOX + (INDENT if fold == "inside" else 0), 4, -PAD, -4)
 
 
-def about(run: Run, known: Catalog) -> str:
+def about(run: Run, known: Catalog, control: Control | None = None) -> str:
     """The second line: state, data set or loss as the catalog `known` calls it, time, tags."""
     if run.id < 0:  # a group counts its runs; an experiment is named by the loss that its runs share
         loss = [title_of(known, "loss", run.loss)] if -run.id < OTHER_GROUPS else []
         count = f"{run.epoch} of {run.epochs} done" if run.epoch < run.epochs else counted(run.epochs, "run")
         return " · ".join((*loss, count))
-    word = state_word(run.status)
-    if run.status == "running" and run.epochs:
+    word = work_word(run, control)
+    if run.status == "running" and run.epochs and word == state_word(run.status):  # else it is being ended
         word = f"Epoch {epoch_at_work(run)} / {run.epochs}"
     at = where(run.placement) if run.placement is not None else ""
     if run.placement is not None and run.placement.silent and run.live:

@@ -64,6 +64,7 @@ class RunsDock(Dock):
         self.list.customContextMenuRequested.connect(self._menu)
         for watched in (self.list, self.list.viewport()):
             watched.installEventFilter(self)
+        self.rows.control_of = session.control
         session.ticks.changed.connect(self._show_ticks)
         self.all.clicked.connect(self._tick_all)
         actions.tick_all.triggered.connect(self._tick_all)
@@ -237,6 +238,7 @@ class RunsDock(Dock):
         self.trash.setChecked(trash)
         self._show_rows()
         self._mark(self._session.run_id)
+        self.list.viewport().update()  # a run that is being ended is the same row with other words
 
     def _show_rows(self) -> None:
         """Show the list, or why it has no row."""

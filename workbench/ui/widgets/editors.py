@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QHelpEvent, QKeySequence, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFocusEvent, QHelpEvent, QKeySequence, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -217,7 +217,6 @@ class PathEditor(QWidget):
         self._line().setPlaceholderText(f"Drop a {words} here, or type its path")
         self._line().setAcceptDrops(False)  # its own drop would leave "file:///..."; ours is below
         self.setAcceptDrops(True)
-        self.setFocusProxy(self._paths)
         self._line().textEdited.connect(self._on_edit)
         self._paths.activated.connect(self._on_pick)
 
@@ -233,6 +232,10 @@ class PathEditor(QWidget):
     def setAccessibleName(self, name: str) -> None:
         super().setAccessibleName(name)
         self._paths.setAccessibleName(name)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Hand the focus to the field. A focus proxy would be another stop of Tab, wherever this editor was made."""
+        self._paths.setFocus(event.reason())
 
     def setAccessibleDescription(self, description: str) -> None:
         super().setAccessibleDescription(description)

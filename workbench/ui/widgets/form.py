@@ -51,12 +51,16 @@ class ParamsForm(QWidget):
         Returns whether rows are new: Qt puts them at the end of the window's focus chain.
         """
         kept = {name: row for name, row in self._rows.items() if fields.get(name) == row.field}
+        focused = self.window().focusWidget()
+        in_use = next((name for name, row in self._rows.items() if focused and row.isAncestorOf(focused)), "")
         for name, row in self._rows.items():
             if name not in kept:
                 row.setParent(None)
                 row.deleteLater()
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
         self._place()
+        if in_use in self._rows and in_use not in kept:  # its field has changed with what was chosen in it
+            self._rows[in_use].widget.setFocus()
         new = len(kept) < len(self._rows)
         if new:
             for row in self._rows.values():

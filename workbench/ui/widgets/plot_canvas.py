@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsItem, QLabel, QWidget
 
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
+from workbench.ui.widgets.free_place import Points, free_place
 from workbench.ui.widgets.one_by_one import OneByOne
 from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, Zero, dress_axes, number_axes
 from workbench.ui.widgets.steady_view import SteadyView
@@ -149,13 +150,38 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.item.addItem(line, ignoreBounds=True)
             self._style_mark(line)
             self._marks.append(line)
+        if marks:
+            self.take_range()  # the places of the words are shares of what is shown
+        curves = self._drawn_curves() if marks else []
         for index, mark in enumerate(self._marks):
             mark.setVisible(index < len(marks))
             if index < len(marks):
                 step, text = marks[index]
                 mark.setValue(step)
                 mark.label.setFormat(text)
-                mark.label.setPosition(0.78 - 0.14 * (index % 5))  # so that neighbouring labels do not overlap
+                mark.label.setPosition(free_place(curves, *self._room_of(mark), index % 5))
+
+    def _drawn_curves(self) -> list[Points]:
+        """The visible curves as shares of the width and of the height of their view."""
+        curves: list[Points] = []
+        for line in self.lines.values():
+            for item in (line.raw, line.smooth):
+                across, up = item.getData() if item.isVisible() else (None, None)
+                if across is not None and up is not None:
+                    x_ends, y_ends = self._view_ends(line.series)
+                    curves.append((_shares(across, *x_ends), _shares(up, *y_ends)))
+        return curves
+
+    def _view_ends(self, series: Series) -> Any:
+        view = self.item.vb if series.axis == "left" else self._right
+        return view.viewRange()
+
+    def _room_of(self, mark: pg.InfiniteLine) -> tuple[tuple[float, float], float]:
+        """Where the words of a mark begin and end, and their height, as shares of the view."""
+        box, words = self.item.vb.boundingRect(), mark.label.boundingRect()
+        at, width = self.fraction_of(mark.value()), words.width() / max(1.0, box.width())
+        on_right = at <= 0.5  # as pyqtgraph puts them
+        return ((at, at + width) if on_right else (at - width, at)), words.height() / max(1.0, box.height())
 
     def show_best(self, at: float | None) -> None:
         """Draw the line of the best epoch at this place on the bottom axis; None hides it, and so do missing values."""
@@ -275,6 +301,10 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self.pointed.emit(float(self.item.vb.mapSceneToView(position).x()))
         else:
             self.pointed.emit(None)
+
+
+def _shares(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    return (np.asarray(values, np.float64) - low) / (high - low or 1.0)
 
 
 class ReadOut(QLabel):

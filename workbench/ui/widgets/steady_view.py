@@ -6,6 +6,7 @@ import pyqtgraph as pg
 
 SPARE = 0.1  # share of the range that is left free at a growing end
 WITHIN = 0.02  # share of the range by which an end may move into pyqtgraph's minimum margin around curves
+AROUND = 0.5  # share of a single value that is shown below and above it
 
 
 class SteadyView(pg.ViewBox):
@@ -32,12 +33,26 @@ class SteadyView(pg.ViewBox):
             self._fits = False
 
     def setRange(self, *rect: Any, **options: Any) -> None:
+        if self._fits and "yRange" in options:
+            options["yRange"] = widened(options["yRange"])
         if self._fits and self.steady:
             for name, shown in zip(("xRange", "yRange"), self.viewRange(), strict=True):
                 options[name] = roomy(options.get(name), shown)
             if options["xRange"] is None and options["yRange"] is None:
                 return
         super().setRange(*rect, **options)
+
+
+def widened(wanted: list[float]) -> list[float]:
+    """The range (low, high) that shows one value in a fitting scale; any other range unchanged.
+
+    pyqtgraph keeps the scale of before, so that a learning rate of 0.01 stood on an axis from -0.5 to 0.5.
+    """
+    low, high = wanted
+    if low != high:
+        return wanted
+    around = AROUND * abs(low) or AROUND
+    return [low - around, high + around]
 
 
 def roomy(wanted: list[float] | None, shown: list[float]) -> list[float] | None:

@@ -1,0 +1,16 @@
+"""Files of an export. Their folder is made with the first of them: one that is cancelled before leaves no empty one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from workbench import files
+
+
+@contextmanager
+def written_file(path: Path) -> Iterator[BinaryIO]:
+    """As files.atomic_write, in a folder that is made where it is missing."""
+    files.make_folder(path.parent)
+    with files.atomic_write(path) as file:
+        yield file
