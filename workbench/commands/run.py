@@ -102,14 +102,6 @@ def run_in_folder(config: RunConfig, folder: Path, *, resume: bool, quiet: bool,
             rank.train_launched(own, config, folder)
             return 0
     _make_folders(config, children, folders, folder, resume=resume)
-    for child, of_child in zip(children, folders, strict=True):
-        _, _, text = travelling.read(of_child)
-        if not child.config.is_recorded_as(text):
-            raise Problem(
-                f"The run in {of_child} has another config.",
-                kept="It was not changed.",
-                todo=f"Go on with: workbench run {of_child / travelling.CONFIG} --folder {of_child} --resume",
-            )
     for of_child in folders:
         ended = resume and last_state(of_child)
         if ended == "done":
@@ -128,13 +120,15 @@ def _make_folders(
     """Make the run folders: all of them, or with `resume` those that a process left unmade that was killed meanwhile.
 
     Raises:
-        Problem: a folder has anything else, or there is nothing to resume; then none was made.
+        Problem: a folder has anything else or a run of another config, or there is nothing to resume; then none was
+            made.
     """
-    unmade = [
-        (child.config, of_child)
-        for child, of_child in zip(children, folders, strict=True)
-        if not (resume and travelling.has_run(of_child))
-    ]
+    unmade: list[tuple[RunConfig, Path]] = []
+    for child, of_child in zip(children, folders, strict=True):
+        if resume and travelling.has_run(of_child):
+            _check_config(child.config, of_child)
+        else:
+            unmade.append((child.config, of_child))
     if len(children) > 1 and travelling.has_run(whole):
         raise Problem(
             f"There is one run in {whole}, and the config asks for {len(children)}.",
@@ -151,6 +145,17 @@ def _make_folders(
     group = _experiment(config, folders) if len(children) > 1 else None
     for own, of_child in unmade:
         travelling.make(of_child, own, group)
+
+
+def _check_config(config: RunConfig, folder: Path) -> None:
+    """Raises Problem for a folder whose run has another config."""
+    _, _, text = travelling.read(folder)
+    if not config.is_recorded_as(text):
+        raise Problem(
+            f"The run in {folder} has another config.",
+            kept="It was not changed.",
+            todo=f"Go on with: workbench run {folder / travelling.CONFIG} --folder {folder} --resume",
+        )
 
 
 def _experiment(config: RunConfig, folders: list[Path]) -> ExperimentCopy:

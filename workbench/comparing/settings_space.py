@@ -75,12 +75,10 @@ def heat_map(overview: Overview, row: str, column: str) -> HeatMap:
     values = {difference.field: difference.values for difference in overview.differences}
     on_rows, on_columns = (_ordered(values[field]) if field in values else [None] for field in (row, column))
     gathered: dict[tuple[int, int], list[list[float]]] = {}
+    known = [(field, _numbered(order)) for field, order in ((row, on_rows), (column, on_columns))]
     for index, summary in enumerate(overview.summaries):
         if summary.by_seed:
-            at = tuple(
-                _place(order, values[field][index]) if field in values else 0
-                for field, order in ((row, on_rows), (column, on_columns))
-            )
+            at = [numbers[written(values[field][index])] if field in values else 0 for field, numbers in known]
             gathered.setdefault((at[0], at[1]), []).append(list(summary.by_seed.values()))
     cells = {
         at: Cell(fmean(value for seed_values in groups for value in seed_values), sum(map(len, groups)), len(groups))
@@ -146,7 +144,8 @@ def _axis(title: str, values: Sequence[Any]) -> Axis:
         return _axis_of_numbers(title, values, words)
     order = _ordered(values)
     spots = [(index + 0.5) / len(order) for index in range(len(order))]
-    places = tuple(spots[_place(order, value)] for value in values)
+    numbers = _numbered(order)
+    places = tuple(spots[numbers[written(value)]] for value in values)
     return Axis(title, places, words, tuple((spot, written(value)) for spot, value in zip(spots, order, strict=True)))
 
 
@@ -188,9 +187,9 @@ def _ordered(values: Sequence[Any]) -> list[Any]:
     )
 
 
-def _place(order: Sequence[Any], value: Any) -> int:
-    """The place of a value in what `_ordered` made, where values that are written alike are one."""
-    return [written(known) for known in order].index(written(value))
+def _numbered(order: Sequence[Any]) -> dict[str, int]:
+    """The place of each value in what `_ordered` made, by its written form: values that are written alike are one."""
+    return {written(value): place for place, value in enumerate(order)}
 
 
 def _is_number(value: Any) -> bool:

@@ -17,6 +17,7 @@ from workbench.places.slurm_script import quoted, script
 from workbench.places.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
+from workbench.workspace import travelling
 
 JOB = re.compile(r"([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})")
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
@@ -143,14 +144,17 @@ class Slurm(ThroughHost[SlurmPlace]):
         return {} if answer.status else from_sacct(answer.out.decode("utf-8", "replace"))
 
     def _exits(self, numbers: Sequence[Number]) -> Standings:
-        """Of the exit status that a task wrote; a task without even a log was cancelled while it waited."""
-        parts = [Part(f"{number.name}/{name}", most=8) for number in numbers for name in ("exit", "log")]
-        written = iter(self._read_all(parts))
+        """Of the exit status that a task wrote; a task without even a log was cancelled while it waited.
+
+        Nothing is said of a task whose folder is gone, as after a clean-up there.
+        """
+        names = ("exit", "log", travelling.CONFIG)
+        written = iter(self._read_all([Part(f"{number.name}/{name}", most=8) for number in numbers for name in names]))
         standings: Standings = {}
-        for number, text, log in zip(numbers, written, written, strict=True):
+        for number, text, log, config in zip(numbers, written, written, written, strict=True):
             if text is not None and re.fullmatch(rb"[0-9]{1,3}\n", text):
                 standings[number.array, number.task] = of_exit_status(int(text))
-            elif text is None and log is None:
+            elif text is None and log is None and config is not None:
                 standings[number.array, number.task] = Standing(JobState.CANCELLED)
         return standings
 

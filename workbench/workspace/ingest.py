@@ -17,7 +17,7 @@ from workbench.workspace import arrivals, dataset_copy, journal, sealing, settle
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
-from workbench.workspace.paths import opened, regular, write_from
+from workbench.workspace.paths import PUT_BACK, opened, regular, write_from
 from workbench.workspace.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.run_folders import next_number
 from workbench.workspace.runs import add_note, forget_after
@@ -179,8 +179,11 @@ def _before(file: BinaryIO, at: int) -> bytes:
 def _before_in(path: Path, at: int) -> bytes:
     if not at:
         return b""
-    with regular(path).open("rb") as file:
-        return _before(file, at)
+    try:
+        with regular(path).open("rb") as file:
+            return _before(file, at)
+    except FileNotFoundError:
+        raise Problem(f"{path} is missing.", kept="Nothing more was imported.", todo=PUT_BACK) from None
 
 
 def _next_lines(file: BinaryIO, at: int, folder: Path) -> bytes:

@@ -29,8 +29,8 @@ def kept_in(home: Path) -> str:
 
 def same_journal(folder: Path, home: Path, read: int) -> bool:
     """Whether the first `read` bytes of both journals are the same, as far as the first one goes."""
-    if not regular(folder / journal.NAME).exists():
-        return True
+    if not read or not regular(folder / journal.NAME).exists():
+        return True  # without a whole line the run has no journal here
     with opened(folder / journal.NAME) as theirs, opened(home / journal.NAME) as ours:
         left = min(read, os.fstat(theirs.fileno()).st_size)
         while left > 0:

@@ -140,3 +140,14 @@ def test_a_folder_is_made_by_one_process_at_a_time(tmp_path, start, capsys):
     finally:
         os.close(held)
     assert start(ONE) == 0
+
+
+def test_a_folder_of_another_config_is_refused_before_the_unmade_ones_are_made(start, tmp_path, trained):
+    """Else the folder that was missing would have the wrong config, and the right one could not go on either."""
+    (tmp_path / "config.toml").write_text(TWO, "utf-8")
+    config = RunConfig.from_toml(tmp_path / "config.toml")
+    killed(tmp_path / "runs", folds_and_seeds.children(config), None, [["config.toml", travelling.CARD]])
+    assert start(f"{TWO}[training]\nepochs = 7\n", "--resume") == 1
+    assert not (tmp_path / "runs" / "2").exists()
+    assert start(TWO, "--resume") == 0
+    assert [name for name, _ in trained] == ["1", "2"]

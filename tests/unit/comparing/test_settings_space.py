@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.comparing.compared_runs import store
+from workbench.comparing import settings_space
 from workbench.comparing.measures import BEST
 from workbench.comparing.overview import overview
 from workbench.comparing.settings import Difference
@@ -114,3 +115,18 @@ def test_settings_that_are_written_alike_are_one_row(found):
     shown = heat_map(near, "loss.kind", "")
     assert shown.rows == ("0.123456", "none")
     assert lines(dataclasses.replace(near, differences=rows[1:])).axes[0].places[0] == 0.25
+
+
+def test_a_thousand_values_are_written_once_each_not_once_for_each_other(found, monkeypatch):
+    """The window draws the map: a million texts were over a second."""
+    count, written = 1_000, settings_space.written
+    asked = []
+    monkeypatch.setattr(settings_space, "written", lambda value: asked.append(value) or written(value))
+    values = tuple(place * 1.1 for place in range(count))
+    many = dataclasses.replace(
+        found,
+        summaries=tuple(found.summaries[place % len(found.summaries)] for place in range(count)),
+        differences=(Difference("training.lr", values),),
+    )
+    assert len(heat_map(many, "training.lr", "").cells) == count
+    assert len(asked) < 10 * count

@@ -1,5 +1,6 @@
 """Slurm, played by small programs: what sbatch is given, what its words mean, and what is said when it fails."""
 
+import shutil
 import stat
 import subprocess
 import sys
@@ -173,6 +174,15 @@ def test_a_waiting_task_that_was_cancelled_alone_is_cancelled(played):
     (played.base / "runs/a/log").touch()
     played.scontrol(LINE.format(8, 0, "RUNNING", "None", 0, "0:0", ""))
     assert [standing.state for standing in slurm.states(["7_0:a", "7_1:b"])] == [JobState.RUNNING, JobState.CANCELLED]
+
+
+def test_a_forgotten_task_whose_folder_was_cleaned_up_is_lost_not_cancelled(played):
+    """It may have trained: that nothing is there any more says nothing of how it ended."""
+    slurm = played.slurm()
+    slurm.submit(orders("a"))
+    shutil.rmtree(played.base / "runs/a")
+    (standing,) = slurm.states(["7_0:a"])
+    assert standing.state is JobState.LOST
 
 
 def test_a_task_that_goes_on_forgets_how_the_one_before_it_ended(played):

@@ -7,8 +7,9 @@ import pytest
 
 from tests.travelling_runs import in_folder, rows
 from workbench.commands.ingest import take_in_all
+from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, journal
+from workbench.workspace import Workspace, journal, travelling
 from workbench.workspace.ingest import ingest
 
 FUTURE, PAST = 4_000_000_000, 0  # in 2096, and in 1970
@@ -125,3 +126,21 @@ def test_what_was_refused_is_said_each_time(workspace, folder):
     (folder / "dataset.json").write_text('{"fingerprint": 5}', "utf-8")
     for _ in range(3):
         assert take_in_all(workspace, folder, follow=False) == 1
+
+
+def test_a_run_that_was_killed_before_its_first_whole_line_is_imported_without_a_journal(workspace, tmp_path):
+    """Later looks find it marked as dead, and nothing of a journal here to compare."""
+    travelling.make(tmp_path / "begun", RunConfig(name="begun"))
+    (tmp_path / "begun" / journal.NAME).write_bytes(b'{"sca')
+    run_id = ingest(workspace, tmp_path / "begun").run_id
+    with workspace.writing() as db:
+        db.execute("update runs set status = 'interrupted' where id = ?", (run_id,))
+    for _ in range(2):
+        assert ingest(workspace, tmp_path / "begun").status == "interrupted"
+
+
+def test_a_journal_that_was_deleted_here_is_named(workspace, folder):
+    ingest(workspace, folder)
+    (workspace.folder(1) / journal.NAME).unlink()
+    with pytest.raises(Problem, match=r"journal\.jsonl is missing"):
+        ingest(workspace, folder)
