@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.events import RunState
 from workbench.workspace.connection import Connection
 
 # This table has no checksums, because all of it can be read again from the folders.
@@ -38,7 +39,20 @@ def known(db: Connection, uid: str) -> Arrival | None:
     """The run of that unique number; None if it was never imported."""
     sql = "select run_id, bytes, waiting, said from arrivals where uid = ?"
     row = db.execute(sql, (uid,)).fetchone()
-    return None if row is None else Arrival(uid, row[0], max(0, row[1]), bool(row[2]), dict(json.loads(row[3])))
+    return None if row is None else Arrival(uid, row[0], max(0, row[1]), bool(row[2]), _said(row[3]))
+
+
+def _said(text: str) -> dict[str, Any]:
+    """The entries of a stored `said` that are as this module writes them: a database from elsewhere is not trusted."""
+    try:
+        stored = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    entries = stored.items() if isinstance(stored, dict) else ()
+    kept = {name: value for name, value in entries if isinstance(value, str)}
+    if "status" in kept and kept["status"] not in set(RunState):
+        del kept["status"]
+    return kept
 
 
 def refresh(db: Connection, arrival: Arrival) -> None:

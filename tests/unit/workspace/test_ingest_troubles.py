@@ -106,3 +106,17 @@ def test_a_clock_that_jumps_between_two_passes_skips_nothing(made, whole, tmp_pa
             name: whole[name] for name in whole if name != "runs"
         }
         assert workspace.run(1).status == "done"
+
+
+@pytest.mark.parametrize("said", ["{", "[]", "7", '{"status": "flying", "problem": 3}', '{"status": {}}', "[" * 90_000])
+def test_what_a_workspace_from_elsewhere_says_of_an_import_is_not_trusted(made, tmp_path, said):
+    folder = shutil.copytree(made, tmp_path / "run")
+    journal_here = (folder / journal.NAME).read_bytes()
+    lines = journal_here.splitlines(keepends=True)
+    (folder / journal.NAME).write_bytes(b"".join(lines[:3]))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, folder)
+        with workspace.writing() as db:
+            db.execute("update arrivals set said = ?", (said,))
+        (folder / journal.NAME).write_bytes(journal_here)
+        assert ingest(workspace, folder).status == "done"
