@@ -93,7 +93,8 @@ class Person(QObject):
         return [(DISK.halfway.is_set, watch)]
 
     def _works(self) -> bool:
-        return self._loads or any(item.title == self._title and item.state == "working" for item in self._session.activity.items)
+        items = self._session.activity.items
+        return self._loads or any(item.title == self._title and item.state == "working" for item in items)
 
     def _close(self) -> None:
         sys.stdout.write(f"closed during: {self._title}\n")
