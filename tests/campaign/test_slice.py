@@ -9,7 +9,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from tests.campaign import sandbox
+from tests.campaign import sandbox, short_run
 from tests.campaign.outcome import Outcome, Tally
 from tests.campaign.program import ROOT
 from tests.campaign.run import DRILLS, attempt, drills, table, together
@@ -43,6 +43,10 @@ def test_the_table_adds_up_what_two_workers_found():
     (row,) = together(shares)
     assert row.broken
     assert table([row]).splitlines()[2:] == ["| **kill -9** | 2 | 1 | 1 | 0 | 4 |", "| run | 2 | 1 | 1 | 0 | 4 |"]
+
+
+def test_a_run_is_compared_with_a_copy_of_itself():
+    assert short_run.whole() is short_run.whole("ce", epochs=6)
 
 
 def start_campaign(folder, *words):
