@@ -102,9 +102,7 @@ def played_apart(name: str, share: str, seed: int, scale: float, minutes: float)
             return {part: Tally(**facts) for part, facts in json.loads(out.read_text()).items()}
     drill = drills((name,))[name]
     tally = Tally(drill.TITLE, "", drill.PROMISE)
-    tally.add(
-        Outcome("traceback", f"its process ended with status {status}"), f"--only {name} --share {share}"
-    )
+    tally.add(Outcome("traceback", f"its process ended with status {status}"), f"--only {name} --share {share}")
     return {"": tally}
 
 

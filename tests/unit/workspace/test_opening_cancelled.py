@@ -80,9 +80,10 @@ def test_an_upgrade_that_is_cancelled_leaves_the_older_workspace_and_no_copy(spa
 
 
 def test_the_check_of_the_whole_file_and_a_long_log_are_asked(space):
-    with Workspace(space) as workspace, pytest.raises(Cancelled):
+    with Workspace(space) as workspace:
         workspace.set_note(1, "in the log")
-        Workspace(space, progress=Cancel(1))
+        with pytest.raises(Cancelled):
+            Workspace(space, progress=Cancel(1))
 
 
 def test_without_a_cancel_every_part_asks(space):
