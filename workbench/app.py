@@ -222,7 +222,8 @@ def load_engine(progress: Progress) -> tuple[dict[str, dict[str, Any]], str]:
     from workbench.running import engine  # noqa: F401
     from workbench.training import device
 
-    return catalog.current(), device.describe(device.choose("auto"))["device"]
+    known = catalog.current(partial(progress, "Loading the engine", 0, 0))
+    return known, device.describe(device.choose("auto"))["device"]
 
 
 def _tell_start() -> None:

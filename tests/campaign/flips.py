@@ -1,5 +1,6 @@
 """One bit of one file of a true workspace is flipped, or the file is cut: is anything else shown, without a word?"""
 
+import atexit
 import dataclasses
 import hashlib
 import random
@@ -80,6 +81,7 @@ def damage(path: Path, rng: random.Random) -> str:
 def truth() -> tuple[Path, dict[str, Any]]:
     """Two copies of a whole workspace, one with a write-ahead log, and what is shown of them."""
     folder = Path(tempfile.mkdtemp(prefix="campaign-truth-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     made = folder / "made"
     with Workspace(made, create=True) as workspace:
         run_id = trained_run(workspace, made / "cache", COUNT)

@@ -7,14 +7,17 @@ Prints the counts as Markdown and ends with status 1 if a promise broke. Each fa
 """
 
 import argparse
+import atexit
 import importlib
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +25,7 @@ from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 from typing import cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the checkout
@@ -43,6 +47,10 @@ DRILLS: tuple[str, ...] = (
     "bombs",
     "places",
 )
+
+
+_ENDING = threading.Event()  # this process was asked to end
+_PLAYING: list["subprocess.Popen[bytes]"] = []  # the processes of `played_apart` that have not ended
 
 
 def drills(names: Sequence[str] = DRILLS) -> dict[str, Drill]:
@@ -84,15 +92,33 @@ def played_apart(name: str, share: str, seed: int, scale: float, minutes: float)
     with tempfile.TemporaryDirectory(prefix="campaign-tallies-") as folder:
         out = Path(folder) / "tallies.json"
         words = ["--only", name, "--share", share, "--seed", seed, "--scale", scale, "--minutes", minutes, "--out", out]
-        ended = subprocess.run([sys.executable, "-X", "faulthandler", __file__, *map(str, words)], check=False)
+        process = subprocess.Popen([sys.executable, "-X", "faulthandler", __file__, *map(str, words)])
+        _PLAYING.append(process)
+        if _ENDING.is_set():
+            process.terminate()
+        status = process.wait()
+        _PLAYING.remove(process)
         if out.exists():
             return {part: Tally(**facts) for part, facts in json.loads(out.read_text()).items()}
     drill = drills((name,))[name]
     tally = Tally(drill.TITLE, "", drill.PROMISE)
-    tally.add(
-        Outcome("traceback", f"its process ended with status {ended.returncode}"), f"--only {name} --share {share}"
-    )
+    tally.add(Outcome("traceback", f"its process ended with status {status}"), f"--only {name} --share {share}")
     return {"": tally}
+
+
+def take_own_folder() -> None:
+    """Put what this process and its children make among temporary files into one folder, removed last at the end."""
+    folder = tempfile.mkdtemp(prefix="campaign-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # first of all: what drills register runs before it
+    tempfile.tempdir = os.environ["TMPDIR"] = folder
+
+
+def end_early(number: int, frame: FrameType | None) -> None:
+    """A handler of signals: end this process and those that play, which remove what they made; no drill begins."""
+    _ENDING.set()
+    for process in _PLAYING:
+        process.terminate()
+    raise SystemExit(128 + number)
 
 
 def together(tallies: Iterable[dict[str, Tally]]) -> list[Tally]:
@@ -135,6 +161,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=None, help=argparse.SUPPRESS)  # where it puts its counts
     wanted = parser.parse_args(arguments)
     os.environ["CAMPAIGN"] = "long"
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_early)
+    if wanted.out is None:
+        take_own_folder()
+    return played(wanted)
+
+
+def played(wanted: argparse.Namespace) -> int:
+    """Play what is asked for; 1 if a promise broke, but 0 for a share, whose counts are in a file."""
     began, minutes = monotonic(), wanted.minutes
 
     def left(place: int, of: int) -> float:
@@ -148,7 +183,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return played_apart(*work[place], wanted.seed, wanted.scale, left(place, len(work)))
 
         with ThreadPoolExecutor(wanted.workers) as pool:
-            tallies = together(pool.map(one, range(len(work))))
+            try:
+                tallies = together(pool.map(one, range(len(work))))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     else:
         (name,) = wanted.only
         drill, (share, of) = drills((name,))[name], map(int, wanted.share.split("/"))

@@ -171,9 +171,14 @@ class Whole:
     home: Home
 
 
-@cache
 def whole(loss: str = "ce", epochs: int = 6) -> Whole:
     """The undisturbed run, once per process; its workspace stays for drills that need a finished one to copy."""
+    return _whole(loss, epochs)
+
+
+@cache
+def _whole(loss: str, epochs: int) -> Whole:
+    """By place alone: a cache takes `whole()` and `whole("ce")` for two runs, whose times differ."""
     folder = Path(tempfile.mkdtemp(prefix="campaign-whole-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     home, space = Home(folder / "home"), folder / "space"

@@ -2,13 +2,18 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
+from time import monotonic, sleep
 
 import pytest
 
-from tests.campaign import sandbox
+from tests.campaign import sandbox, short_run
 from tests.campaign.outcome import Outcome, Tally
 from tests.campaign.program import ROOT
 from tests.campaign.run import DRILLS, attempt, drills, table, together
+from tests.waits import HANG
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="drills fork, kill and limit processes as POSIX has it")
 
@@ -38,6 +43,32 @@ def test_the_table_adds_up_what_two_workers_found():
     (row,) = together(shares)
     assert row.broken
     assert table([row]).splitlines()[2:] == ["| **kill -9** | 2 | 1 | 1 | 0 | 4 |", "| run | 2 | 1 | 1 | 0 | 4 |"]
+
+
+def test_a_run_is_compared_with_a_copy_of_itself():
+    assert short_run.whole() is short_run.whole("ce", epochs=6)
+
+
+def start_campaign(folder, *words):
+    """The long run as a person starts it, with a folder of its own for temporary files."""
+    command = [sys.executable, str(ROOT / "tests" / "campaign" / "run.py"), *words]
+    return subprocess.Popen(command, env={**os.environ, "TMPDIR": str(folder)}, stdout=subprocess.DEVNULL)
+
+
+def test_a_run_that_ends_leaves_no_folder(tmp_path):
+    assert start_campaign(tmp_path, "--only", "flips", "--scale", "0.005").wait(HANG) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_ended_early_leaves_no_folder(tmp_path):
+    campaign, since = start_campaign(tmp_path, "--only", "flips", "owners"), monotonic()
+    while not list(tmp_path.rglob("campaign-flips-*")):
+        assert campaign.poll() is None
+        assert monotonic() - since < HANG
+        sleep(0.01)
+    campaign.send_signal(signal.SIGTERM)
+    assert campaign.wait(HANG) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

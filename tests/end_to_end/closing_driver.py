@@ -4,9 +4,10 @@ Arguments: the workspace, which has one trained run, the kind of task, its title
 """
 
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from types import SimpleNamespace
 
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -19,10 +20,24 @@ from workbench.places.hosts import LocalHost
 from workbench.places.place import SshPlace
 from workbench.sweeps import starting
 from workbench.ui import main_window
+from workbench.ui.tasks import Task
 
 PATIENCE = 150.0  # seconds for one step
 DEPLOYMENT = 2  # the tab of the Retrieval page
+HALFWAY, LATER = "torch.nn.modules", "torch.optim"  # the second is loaded after the first
 Step = tuple[Callable[[], bool], Callable[[], object]]
+
+
+class SlowDisk:
+    """Among the finders of modules: holds the load of torch half-way until the window that is closed says so."""
+
+    def __init__(self) -> None:
+        self.halfway, self.go_on = threading.Event(), threading.Event()
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == HALFWAY:
+            self.halfway.set()
+            self.go_on.wait(PATIENCE)
 
 
 class Person(QObject):
@@ -32,6 +47,7 @@ class Person(QObject):
         super().__init__(window)
         self._window, self._session, self._title, self._out = window, window.session, title, out
         self._since = monotonic()
+        self._loads = False  # the engine, half-way: work without a line in the Activity panel
         self._steps: list[Step] = [
             (lambda: bool(self._session.runs()), lambda: self._session.show_run(1)),
             (lambda: self._session.evaluation_id is not None, lambda: None),
@@ -58,8 +74,27 @@ class Person(QObject):
             sys.stderr.write(f"{len(self._steps)} steps were left\n")
             QApplication.exit(4)
 
+    def _loading(self) -> list[Step]:
+        tasks: list[Task] = []
+
+        def hold() -> None:
+            since = monotonic()
+            while not (self._session.closed and all(task.cancelled for task in tasks)):
+                if monotonic() - since > PATIENCE:
+                    return
+                sleep(0.001)
+            DISK.go_on.set()
+
+        def watch() -> None:
+            tasks[:] = self._session.findChildren(Task)
+            threading.Thread(target=hold, name="disk").start()
+            self._loads = True
+
+        return [(DISK.halfway.is_set, watch)]
+
     def _works(self) -> bool:
-        return any(item.title == self._title and item.state == "working" for item in self._session.activity.items)
+        items = self._session.activity.items
+        return self._loads or any(item.title == self._title and item.state == "working" for item in items)
 
     def _close(self) -> None:
         sys.stdout.write(f"closed during: {self._title}\n")
@@ -149,6 +184,13 @@ class Driven(main_window.MainWindow):
             self.person = Person(self, *sys.argv[2:4], Path(sys.argv[4]))
 
 
+DISK = SlowDisk()
+
 if __name__ == "__main__":
     main_window.MainWindow = Driven
-    sys.exit(app.main(["--workspace", sys.argv[1]]))
+    if sys.argv[2] == "loading":
+        sys.meta_path.insert(0, DISK)
+    status = app.main(["--workspace", sys.argv[1]])
+    if sys.argv[2] == "loading" and LATER in sys.modules:
+        sys.exit("the closed window went on loading torch")
+    sys.exit(status)

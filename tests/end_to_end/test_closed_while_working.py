@@ -24,7 +24,7 @@ MARK = "WORKBENCH_TEST_CLOSING"  # in the environment of the window, and of all 
 KINDS = {
     "exported": "Export run 1", "imported": "Import embeddings", "reported": "Export report",
     "mapped": "UMAP of the test embeddings", "checked": "Preflight", "swept": "Start the sweep",
-    "sent": "Starting at box", "measured": "Deployment",
+    "sent": "Starting at box", "measured": "Deployment", "loading": "Loading the engine",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from workbench.places.place import SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
+from workbench.ui import opening
 from workbench.ui.pages.compare import neighbour_overlap
 from workbench.ui.pages.setup.plugins import PluginNotice
 from workbench.ui.places import dialog as places_dialog
@@ -274,3 +275,26 @@ def test_cancelled_comparisons_say_so(qtbot, session, workspace, monkeypatch):
     compare.tabs.neighbours.show_pairs([PairOfRuns(1, 2, 1, 2)], {})
     assert cancel_at(qtbot, session, second).state == "cancelled"
     assert compare.tabs.neighbours.words.text().startswith("Comparing the neighbours was cancelled.")
+
+
+def test_a_workspace_that_is_being_opened_hears_its_cancel(qtbot, session, monkeypatch, tmp_path):
+    shown, window = session.workspace, QWidget()
+    qtbot.addWidget(window)
+    asked, over = [], threading.Event()
+
+    def watched(path, *, progress):
+        while not over.is_set():  # a large database on a slow disk
+            asked.append(path)
+            progress("Checking the workspace", 0, 0)
+            sleep(0.001)
+
+    monkeypatch.setattr(opening, "watched", watched)
+    opening.Opening(session, window).open_workspace(tmp_path / "large")
+    item = session.activity.items[-1]
+    qtbot.waitUntil(lambda: bool(asked))
+    item.cancel()
+    try:
+        qtbot.waitUntil(lambda: item.state == "cancelled")
+    finally:
+        over.set()
+    assert session.workspace is shown

@@ -32,7 +32,7 @@ def gates(monkeypatch):
     """By name of a workspace: its opening ends once this event is set."""
     events = {name: threading.Event() for name in ("first", "second")}
 
-    def held(path):
+    def held(path, *, progress):  # its cancel comes too late to be heard
         watch = watched(path)
         events[path.name].wait()
         return watch

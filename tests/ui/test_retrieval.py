@@ -335,6 +335,7 @@ def test_nothing_is_read_on_the_windows_thread(qtbot, session, run, monkeypatch,
     page.queries.table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
     choose(page.queries.why.compare, page.queries.why.compare.findData(run.evaluations[0]))
     qtbot.waitUntil(page.queries.why.differences.isVisible)
+    at_rest(qtbot, page)  # no query is on screen while it is read again, with what it was: there is none to tag
     page.tagging.put("label wrong", True)
     qtbot.waitUntil(page.result.tags.isVisible)
     session.show_evaluation(run.evaluations[0])
@@ -444,6 +445,7 @@ def embedder(qtbot, monkeypatch, workspace, run, session, page):
     """A best checkpoint of the first epoch, which is shown; its network puts every image where sample 17 lies."""
     session.show_evaluation(run.evaluations[0])
     qtbot.waitUntil(lambda: page.browsing.shown is not None and page.browsing.shown.evaluation.epoch == 1)
+    at_rest(qtbot, page)  # its query, too, is read again
     folder = workspace.folder(run.run_id)
     (folder / "best.pt").write_bytes(b"weights")
     step = workspace.evaluation(run.evaluations[0]).step

@@ -190,9 +190,9 @@ def write_now(between: Callable[[], None] = lambda: None) -> Catalog:
     return write(cache_folder(), between)
 
 
-def current() -> Catalog:
-    """The catalog, made when it is not there yet (seconds)."""
-    catalog = read() or write_now()
+def current(between: Callable[[], None] = lambda: None) -> Catalog:
+    """The catalog, made when it is not there yet (seconds); `between` as in `write`."""
+    catalog = read() or write_now(between)
     _LAST[:] = [catalog]
     return catalog
 

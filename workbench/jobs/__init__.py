@@ -1,6 +1,7 @@
 """The only room that starts threads and processes."""
 
 from workbench.jobs.byte_process import BytePool, ByteProcess, Request, serve_bytes
+from workbench.jobs.imports import given_up_by
 from workbench.jobs.interpreter import python
 from workbench.jobs.processes import (
     AnalysisProcess,
@@ -36,6 +37,7 @@ __all__ = [
     "Work",
     "call_tool",
     "cores",
+    "given_up_by",
     "in_threads",
     "let_the_window_go_first",
     "meanwhile",

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QMainWindow, QMessageBox, QWidget
 
 from workbench import __version__
 from workbench.problem import Problem
+from workbench.progress import Progress
 from workbench.ui import offering, qt_classes
 from workbench.ui.closing import Closing
 from workbench.ui.command_palette import CommandPalette
@@ -176,7 +177,11 @@ class MainWindow(QMainWindow):
         self._ready.begin(*qt_classes.steps(), self._load_pages, long=True)
 
     def _load_pages(self) -> None:
-        self.session.run_in_thread("Loading the pages", lambda _: load_pages(), lambda _: self._go_on(), quiet=True)
+        def work(progress: Progress) -> None:
+            with self.session.loading(progress):
+                load_pages()
+
+        self.session.run_in_thread("Loading the pages", work, lambda _: self._go_on(), quiet=True)
 
     def _go_on(self) -> None:
         self._ready.begin(self._make_next, long=True)

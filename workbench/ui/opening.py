@@ -85,14 +85,18 @@ class Opening(QObject):
     def open_workspace(self, path: Path) -> None:
         """Open the workspace in a folder, or make one there; it is shown when it is open."""
         failed = partial(self._not_opened, path)
-        self._begin("Opening the workspace", lambda progress: watched(path), self._show_workspace, failed, _close)
+
+        def work(progress: Progress) -> Watch:
+            return watched(path, progress=progress)
+
+        self._begin("Opening the workspace", work, self._show_workspace, failed, _close)
 
     def take_over(self, path: Path) -> None:
         """Open a workspace on a network disk after no heartbeat of the machine that has it came for a while."""
 
         def work(progress: Progress) -> Watch:
             lease.take_over(path, progress)
-            return watched(path)
+            return watched(path, progress=progress)
 
         self._begin("Taking over the workspace", work, self._show_workspace, self._say, _close)
 

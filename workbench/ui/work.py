@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from workbench.jobs import given_up_by
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.activity import Activity
@@ -92,6 +94,18 @@ class Work(QObject):
         """Write what takes well under a second, on a thread; a Problem is shown in the message bar, on every page."""
         failed = partial(self.notify, concern=EVERYWHERE)
         return self.run_in_thread("Writing", lambda progress: work(), then, failed, quiet=True)
+
+    def loading(self, progress: Progress) -> AbstractContextManager[None]:
+        """For work on a thread: a library that it imports inside the block is given up once `close` was called.
+
+        Work that is cancelled earlier, as by another workspace, loads on: half a library cannot be loaded again.
+        """
+
+        def ask() -> None:
+            if self._closed:
+                progress("Loading", 0, 0)
+
+        return given_up_by(ask)
 
     def here(self) -> Concern:
         """What a message is about that arises now."""

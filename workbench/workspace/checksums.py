@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.progress import Progress, quiet
 from workbench.workspace.connection import Connection, file_of
 from workbench.workspace.database_problems import Damaged
 from workbench.workspace.rows import Queries
@@ -94,21 +95,26 @@ def seal(db: Connection) -> None:
         )
 
 
-def damaged_rows(db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = ()) -> list[str]:
-    """Damaged rows of small tables (all but LATER), in words."""
-    return [
-        f"{table}, row {', '.join(str(part) for part in key)}"
-        for table in sealed_tables(db)
-        if (table in tables if tables else table not in LATER)
-        for key, stored, now in _rows(db, table, where or "where checksum is not null", values)
-        if stored not in (None, now)
-    ]
+def damaged_rows(
+    db: Connection, tables: Iterable[str] | None = None, where: str = "", values: Any = (), progress: Progress = quiet
+) -> list[str]:
+    """Damaged rows of small tables (all but LATER), in words; `progress` is asked before each table."""
+    damaged = list[str]()
+    for table in sealed_tables(db):
+        if table in tables if tables else table not in LATER:
+            progress("Checking the workspace", 0, 0)
+            damaged += [
+                f"{table}, row {', '.join(str(part) for part in key)}"
+                for key, stored, now in _rows(db, table, where or "where checksum is not null", values)
+                if stored not in (None, now)
+            ]
+    return damaged
 
 
-def check_small(db: Connection) -> None:
-    """Raises Damaged if a row of a small table is damaged."""
+def check_small(db: Connection, progress: Progress = quiet) -> None:
+    """Raises Damaged if a row of a small table is damaged; `progress` is asked between tables, may raise Cancelled."""
     if has_sums(db):
-        _refuse(db, damaged_rows(db))
+        _refuse(db, damaged_rows(db, progress=progress))
 
 
 def check_charts(db: Connection, run_id: int, step: int) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import TYPE_CHECKING
 
+from workbench.control import Cancelled
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import write_ahead
 from workbench.workspace.database_problems import Busy, Damaged, Gone, Missing, explain, no_workspace
 from workbench.workspace.paths import regular
@@ -30,6 +32,8 @@ CHECKED_UP_TO = 64 << 20  # bytes; the whole-file check of a larger database wou
 CACHE_KIB = 32 << 10  # the indexes of an evaluation's queries stay in memory while its rows are written
 LOOK_EVERY = 1.0  # seconds between two checks that the database is still there
 WAIT = 10.0  # seconds for another writer
+ASK_EVERY = 20_000  # instructions of SQLite, about a millisecond: then a statement asks whether to go on
+ASK_CHECK_EVERY = 500  # pages and references, while the whole file is checked
 IN_THE_MAKING = 2.0  # seconds that a new database may be empty
 READABLE = partial(str, encoding="utf-8", errors="replace")  # invalid UTF-8 is shown with replacement characters
 
@@ -39,19 +43,20 @@ IntegrityError = sqlite3.IntegrityError
 OperationalError = sqlite3.OperationalError
 
 
-def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connection:
+def open_writer(path: Path, *, create: bool = False, wal: bool = True, progress: Progress = quiet) -> Connection:
     """The writing connection: WAL, foreign keys, explicit transactions only.
 
     Args:
         path: of the database. create: make it if it is missing.
         wal: False on a network disk, where a write-ahead log cannot work because machines do not share memory: a
             rollback journal is used instead. An existing log is written into the database first.
+        progress: asked while the log and the file are checked; it may raise Cancelled.
 
     Raises:
         Problem: the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
-    _check_log(path)
+    _check_log(path, progress)
     try:
         connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None, check_same_thread=False)
     except sqlite3.DatabaseError as error:
@@ -60,7 +65,8 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True) -> Connec
     try:
         if not wal:  # before the first read, so that an existing log needs no shared memory
             connection.execute("pragma locking_mode = exclusive")
-        _check(connection, path)
+        with hearing(connection, progress, ASK_CHECK_EVERY):
+            _check(connection, path)
         if wal:
             connection.execute("pragma journal_mode = wal")
         else:
@@ -91,8 +97,8 @@ def _leave_log(connection: Connection, path: Path) -> None:
         raise Busy(f"The workspace {path.parent} is open in another program.", todo="Close that program first.")
 
 
-def open_reader(path: Path, *, opened: bool = False) -> Connection:
-    """A read-only connection of its own; the caller closes it. Raises Problem as `open_writer` does.
+def open_reader(path: Path, *, opened: bool = False, progress: Progress = quiet) -> Connection:
+    """A read-only connection of its own; the caller closes it. Raises Problem, and asks `progress`, as `open_writer`.
 
     `opened` says that another connection of this program has the database open. Its log was checked then and is not
     read again: that takes longer than most questions, and SQLite drops damaged changes only at the first opening. What
@@ -100,7 +106,7 @@ def open_reader(path: Path, *, opened: bool = False) -> Connection:
     """
     _look_before_opening(path, create=False)
     if not opened:
-        _check_log(path)
+        _check_log(path, progress)
     try:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
@@ -166,6 +172,34 @@ def explained_errors(connection: Connection) -> Iterator[Connection]:
         raise explain(error, file_of(connection)) from error
     except ValueError as error:  # text where a number belongs, broken JSON
         raise Damaged(file_of(connection), str(error).partition("\n")[0]) from error
+
+
+@contextlib.contextmanager
+def hearing(connection: Connection, progress: Progress, every: int = ASK_EVERY) -> Iterator[None]:
+    """Inside the block statements of this connection ask `progress`, which may raise Cancelled; blocks are not nested.
+
+    The statement then ends as one that failed, a transaction around it is rolled back, and Cancelled leaves the block.
+    """
+    heard = False
+
+    def ask() -> bool:
+        nonlocal heard
+        try:
+            progress("Reading the workspace", 0, 0)
+        except Cancelled:
+            heard = True
+        return heard
+
+    if progress is not quiet:
+        connection.set_progress_handler(ask, every)
+    try:
+        yield
+    except (Problem, sqlite3.DatabaseError):
+        if heard:
+            raise Cancelled from None
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 def new_id(cursor: "sqlite3.Cursor") -> int:
@@ -234,11 +268,11 @@ def _look_before_opening(path: Path, create: bool) -> None:
         raise Problem(f"The workspace {path.parent} may not be read.", todo="Ask for the right to read it.")
 
 
-def _check_log(path: Path) -> None:
+def _check_log(path: Path, progress: Progress) -> None:
     """Raises Problem if the write-ahead log holds changes that SQLite would leave out."""
     if not os.path.exists(path):
         return
-    copy = write_ahead.set_aside(path)
+    copy = write_ahead.set_aside(path, progress)
     if copy is not None:
         raise Problem(
             f"The last changes of the workspace {path.parent} cannot be read: {path.name}-wal is damaged or cut.",

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import arrivals, checksums, placements, sealing
 from workbench.workspace.connection import (
     READABLE_UP_TO,
@@ -264,8 +265,12 @@ def m016_saved_views(db: Database) -> None:
     checksums.make_sealed(db.conn, "saved_views")
 
 
-def migrate(connection: Connection, path: Path | None = None) -> None:
-    """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new."""
+def migrate(connection: Connection, path: Path | None = None, progress: Progress = quiet) -> None:
+    """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new.
+
+    `progress` is asked between parts, and may raise Cancelled. Where it does, and where a step fails, the database is
+    as it was, and there is no copy.
+    """
     db = Database(connection)
     version = connection.execute("pragma user_version").fetchone()[0]
     if version > READABLE_UP_TO:
@@ -276,17 +281,24 @@ def migrate(connection: Connection, path: Path | None = None) -> None:
         )
     if not migration.pending(db):
         return
+    copy: Path | None = None
     if path is not None and "runs" in db.table_names():
         stamp = f"{datetime.now():%Y%m%d-%H%M%S-%f}-{os.getpid()}"  # two programs may open an old workspace at once
+        copy = path.with_name(f"{path.stem}-before-{stamp}.db")
         try:
-            connection.execute("vacuum into ?", (str(path.with_name(f"{path.stem}-before-{stamp}.db")),))
+            connection.execute("vacuum into ?", (str(copy),))
         except DatabaseError as error:
+            copy.unlink(missing_ok=True)  # half a copy
             raise explain(error, path) from error
     connection.execute("pragma foreign_keys = off")  # a table that is written again takes no other rows along
     try:
         with writing(connection):
             migration.apply(db)
-            sealing.seal_anew(connection)
+            sealing.seal_anew(connection, progress)
             connection.execute(f"pragma user_version = {READABLE_UP_TO}")
+    except BaseException:
+        if copy is not None:
+            copy.unlink(missing_ok=True)  # the database is as it was: it is its own copy
+        raise
     finally:
         connection.execute("pragma foreign_keys = on")

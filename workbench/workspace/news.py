@@ -8,8 +8,9 @@ from pathlib import Path
 
 from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import curves, evaluations, experiments, runs, samples
-from workbench.workspace.connection import InPlace, explained_errors
+from workbench.workspace.connection import InPlace, explained_errors, hearing
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.workspace import Workspace
 
@@ -59,6 +60,7 @@ class Watch:
 
     Args:
         workspace: stays open as long as the watch.
+        progress: asked during the first call; it may raise Cancelled.
 
     Attributes:
         first: the news of the first call, which follows no run.
@@ -67,12 +69,17 @@ class Watch:
         Problem: the workspace cannot be read.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, progress: Progress = quiet) -> None:
         self.workspace = workspace
         self._db, self._in_place = workspace.reader(), InPlace(workspace.database)
         self._known: runs.Known = {}
         self._lock, self._closed = threading.Lock(), False
-        first = self.look(Place())
+        try:
+            with hearing(self._db, progress):
+                first = self.look(Place())
+        except BaseException:
+            self.close()
+            raise
         assert first is not None
         self.first = first
 
@@ -151,16 +158,18 @@ class Watch:
         return None
 
 
-def watched(path: Path, *, sweep: bool = False) -> Watch:
+def watched(path: Path, *, sweep: bool = False, progress: Progress = quiet) -> Watch:
     """A watch on the workspace in a folder, which is created if missing. Raises Problem.
 
+    `progress` is asked between parts and may raise Cancelled: nothing is open then, and the database is as it was, or
+    upgraded whole.
     `sweep` marks runs whose owner is gone before they are read; where the workspace can only be read they stay.
     """
-    workspace = Workspace(path, create=True)
+    workspace = Workspace(path, create=True, progress=progress)
     try:
         if sweep and not workspace.read_only:
             workspace.sweep_dead_runs()
-        return Watch(workspace)
+        return Watch(workspace, progress)
     except BaseException:
         workspace.close()
         raise

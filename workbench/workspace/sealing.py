@@ -1,23 +1,32 @@
 """Checksums for the current content of the database: after a step of the schema, and at the end of a run."""
 
 from workbench.events import LIVE
+from workbench.progress import Progress, quiet
 from workbench.workspace import checksums, curves, evaluations
 from workbench.workspace.connection import Connection
 
 
-def seal_anew(db: Connection) -> None:
-    """Checksums of everything, after a step of the schema has changed tables."""
+def seal_anew(db: Connection, progress: Progress = quiet) -> None:
+    """Checksums of everything, after a step of the schema has changed tables; `progress` is asked between parts."""
+
+    def ask() -> None:
+        progress("Bringing the workspace up to date", 0, 0)
+
     for table in checksums.sealed_tables(db):
+        ask()
         db.execute(f"update {table} set checksum = null")
     checksums.seal(db)
     sql = "select id from evaluations where id not in (select evaluation_id from evaluation_sums)"
     for (evaluation_id,) in db.execute(sql).fetchall():
+        ask()
         seal_evaluation(db, evaluation_id)
     sql = "select id from datasets where id not in (select dataset_id from sample_sums)"
     for (dataset_id,) in db.execute(sql).fetchall():
+        ask()
         seal_samples(db, dataset_id)
     sql = f"select id from runs where status not in {LIVE} and id not in (select run_id from curve_sums)"
     for (run_id,) in db.execute(sql).fetchall():
+        ask()
         seal_curves(db, run_id)
 
 

@@ -10,8 +10,9 @@ from typing import Self
 from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
+from workbench.progress import Progress, quiet
 from workbench.workspace import checksums, lease
-from workbench.workspace.connection import Connection, explained_errors, open_reader, open_writer, writing
+from workbench.workspace.connection import Connection, explained_errors, hearing, open_reader, open_writer, writing
 from workbench.workspace.database_problems import no_workspace
 from workbench.workspace.lease import Lease
 from workbench.workspace.paths import inside, is_file
@@ -27,6 +28,7 @@ class Store:
     Args:
         path: the folder.
         create: make the folder and the database when they are missing.
+        progress: asked while it is opened; it may raise Cancelled: the database is then as it was, or upgraded whole.
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.
@@ -36,7 +38,7 @@ class Store:
         shared_disk: the kind of network disk that it is on, such as "nfs4"; empty on a disk of this machine.
     """
 
-    def __init__(self, path: Path | str, create: bool = False) -> None:
+    def __init__(self, path: Path | str, create: bool = False, progress: Progress = quiet) -> None:
         self.path = Path(path)
         self.database = self.path / DATABASE
         self._lock, self._read_lock = threading.RLock(), threading.RLock()
@@ -48,30 +50,31 @@ class Store:
         self.shared_disk = shared_kind(self.path)
         self._lease = None if self.read_only or not self.shared_disk else self._take_lease(create)
         try:
-            self._open(create)
+            self._open(create, progress)
         except BaseException:
             self._end_lease()
             raise
 
-    def _open(self, create: bool) -> None:
+    def _open(self, create: bool, progress: Progress) -> None:
         if self.read_only:
-            self._db = open_reader(self.database)
+            self._db = open_reader(self.database, progress=progress)
         else:
-            self._db = open_writer(self.database, create=create, wal=not self.shared_disk)
+            self._db = open_writer(self.database, create=create, wal=not self.shared_disk, progress=progress)
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)
             if not self.read_only and not newest:
                 from workbench.workspace.migrations import migrate  # late, for the window's start
 
-                migrate(self._db, self.database)
+                with hearing(self._db, progress):
+                    migrate(self._db, self.database, progress)
         except BaseException:
             self._db.close()
             raise
         self._reader = self._db if self.read_only else open_reader(self.database, opened=True)
         try:
-            with self.reading() as db:
-                checksums.check_small(db)
+            with self.reading() as db, hearing(db, progress):
+                checksums.check_small(db, progress)
         except BaseException:
             self._close_database()
             raise

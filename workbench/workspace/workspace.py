@@ -26,6 +26,7 @@ class Workspace(Store):
     Args:
         path: the folder.
         create: make the folder and the database when they are missing.
+        progress: asked while it is opened; it may raise Cancelled: the database is then as it was, or upgraded whole.
 
     Raises:
         Problem: not a workspace, damaged, made by a newer Workbench, or a folder that cannot be read.

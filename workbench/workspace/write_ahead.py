@@ -13,23 +13,26 @@ from time import sleep
 import numpy as np
 
 from workbench import files
+from workbench.progress import Progress, quiet
 from workbench.workspace.paths import regular
 
 HEADER, FRAME = 32, 24  # bytes
 MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
 AT_ONCE = 512  # frames
+READ_AT_ONCE = 8 << 20  # bytes
 LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds between
 
 
-def set_aside(database: Path) -> Path | None:
+def set_aside(database: Path, progress: Progress = quiet) -> Path | None:
     """A copy of the log, when it holds changes that SQLite would leave out; None when all is read or it was reported.
 
-    The log itself is not touched: another program may have it open. Raises Problem when the copy cannot be written.
+    The log itself is not touched: another program may have it open. `progress` may raise Cancelled. Raises Problem when
+    the copy cannot be written.
     """
     log = database.with_name(f"{database.name}-wal")
     for look in range(LOOKS):
         try:
-            log_bytes = log.read_bytes()
+            log_bytes = _read(log, progress)
         except FileNotFoundError:
             return None
         if not _damaged(log_bytes):
@@ -42,6 +45,15 @@ def set_aside(database: Path) -> Path | None:
     with files.atomic_write(copy) as file:
         file.write(log_bytes)
     return copy
+
+
+def _read(log: Path, progress: Progress) -> bytes:
+    parts = list[bytes]()
+    with log.open("rb") as file:
+        while part := file.read(READ_AT_ONCE):
+            parts.append(part)
+            progress("Reading the last changes of the workspace", 0, 0)
+    return b"".join(parts)
 
 
 def end_whole(database: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_damaged_log_is_told_once_and_kept(space, tmp_path, at):
 
 def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkeypatch):
     checked = []
-    monkeypatch.setattr(write_ahead, "set_aside", checked.append)
+    monkeypatch.setattr(write_ahead, "set_aside", lambda path, progress: checked.append(path))
     with Workspace(space) as workspace:
         assert checked == [workspace.database]
         with closing(workspace.reader()) as db:

@@ -126,7 +126,8 @@ class PreflightRunner(QObject):
                 progress("Trying a few steps", 0, 0)  # raises Cancelled
                 return False
 
-            result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
+            with self._session.loading(progress):
+                result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
             return replace(result, spare_bytes=self._session.spare.memory())
 
         self._start("Preflight", work, self.done.emit)
