@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.trained import trained_run
 from tests.waits import HANG
+from workbench.problem import Problem
 from workbench.ui.in_order import InOrder
 from workbench.ui.pages.map.selecting.selection_store import SelectionStore
 from workbench.ui.pages.map.selecting.selections_dialog import SelectionsDialog
@@ -140,6 +141,23 @@ def test_what_is_typed_stays_when_the_list_is_read_again(qtbot, session, store, 
     store.replace(store.selections[1], None, "deleting")
     qtbot.waitUntil(lambda: dialog.name.text() == "another")
     assert dialog.note.text() == "", "a note stays with its selection"
+
+
+def test_changes_are_made_in_the_order_in_which_they_were_asked(qtbot, session, slow_changes):
+    go_on, written = threading.Event(), []
+
+    def refused():
+        go_on.wait(HANG)
+        raise Problem("The disk is full.")
+
+    session.change(refused)
+    for number in range(20):
+        session.change(lambda number=number: written.append(number))
+    qtbot.wait(50)
+    assert written == [], "each waits for the one before"
+    go_on.set()
+    qtbot.waitUntil(lambda: len(written) == 20)
+    assert written == list(range(20))
 
 
 def test_of_two_writes_the_later_one_stays(qtbot, session):

@@ -92,6 +92,25 @@ def test_what_comes_too_late_or_fails_shows_nothing(model):
     assert not model.answers
 
 
+def test_a_failure_that_comes_after_another_search_was_asked_is_not_its_failure(model):
+    model.show_run("space", 1)
+    model.window.asked[-1][2]("")
+    model.search("seven")
+    late = model.window.asked[-1][3]
+    model.show_run("space", 2)
+    model.window.asked[-1][2]("")
+    model.search("eight")
+    late(Problem("The weights have changed."))
+    assert model.window.notices == []
+    assert model.searching
+    model.show_run("space", 1)
+    model.window.asked[-1][2]("")
+    model.search("nine")
+    late(Problem("The weights have changed."))
+    assert model.window.notices == [], "the same run again, but another search"
+    assert model.searching
+
+
 def test_a_run_without_words_says_why(qtbot, session, workspace):
     labels = np.array([0, 0, 1, 1])
     stored = store_run(workspace, labels, embeddings=[blobs(labels, 0.4, 1, width=4)])

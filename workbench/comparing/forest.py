@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite, isnan, sqrt
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.p_values import holm, paired_p, welch_p
 
 FEW_SEEDS = 5  # with fewer the words say what more of them would give
+UNDEFINED = "undefined"
 MOST_NAMED = 4  # groups that a sentence names
 DIGITS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -24,7 +25,7 @@ class Tested:
 
     metric: str
     difference: Interval  # the group minus the baseline, in the metric's unit; limits are NaN under three seeds
-    p: float | None  # two-sided, over seeds; None under three seeds
+    p: float | None  # two-sided, over seeds; None under three seeds, NaN if all differ by the same: undefined
     adjusted: float | None  # p after Holm's correction for all groups in this metric
 
     @property
@@ -34,9 +35,11 @@ class Tested:
 
     @property
     def p_words(self) -> str:
-        """ "0.012" and "0.34" after the correction, "<0.001"; "2 seeds" where there are too few."""
+        """ "0.012" and "0.34" after the correction, "<0.001"; "2 seeds" where there are too few; or "undefined"."""
         if self.adjusted is None:
             return _seeds(self.difference.n) if self.difference.n else NO_VALUE
+        if isnan(self.adjusted):
+            return UNDEFINED
         if self.adjusted < 0.001:
             return "<0.001"
         return f"{self.adjusted:.3f}" if self.adjusted < 0.1 else f"{self.adjusted:.2f}"
@@ -61,7 +64,7 @@ class Forest:
     @property
     def tests(self) -> int:
         """The number of tests; differences with too few seeds are not tested."""
-        return sum(test.p is not None for row in self.rows for test in row.tests)
+        return sum(test.p is not None and not isnan(test.p) for row in self.rows for test in row.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +152,8 @@ def in_numbers(test: Tested) -> str:
     said = f"{metric_name(metric)} {number(difference.mean, metric, signed=True)}"
     if test.adjusted is None:
         return f"{said}, {_seeds(difference.n)}: no interval"
+    if isnan(test.adjusted):
+        return f"{said}, the same with {_seeds(difference.n)}: without variance the test is undefined"
     return f"{said} {limits(difference, metric, signed=True)}, {_seeds(difference.n)}, p {test.p_words} after Holm"
 
 
@@ -190,7 +195,12 @@ def remarks(forest: Forest) -> list[str]:
     sentences = [f"{forest.tests} {'test' if forest.tests == 1 else 'tests'}, Holm-corrected within each metric."]
     if not forest.tests:
         sentences = ["No test was made."]
-    if any(test.p is not None and not test.differs and not test.difference.holds_zero for test in _all(forest)):
+    if any(test.p is not None and isnan(test.p) for test in _all(forest)):
+        sentences.append("A difference that is the same with every seed has no variance: its test is undefined.")
+    if any(
+        test.p is not None and not isnan(test.p) and not test.differs and not test.difference.holds_zero
+        for test in _all(forest)
+    ):  # fmt: skip
         sentences.append("Intervals are not corrected: one can leave out 0 where its p is above 0.05.")
     fewest = min((test.difference.n for test in _all(forest) if test.p is not None), default=FEW_SEEDS)
     if fewest < FEW_SEEDS:

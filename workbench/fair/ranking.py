@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 
 import numpy as np
 
@@ -31,8 +32,13 @@ class Difference:
     first: int  # places in the order of the input
     second: int
     interval: Interval
-    p: float  # two-sided, of the paired t-test; 1 for too few seeds
-    adjusted: float  # p after Holm's correction for all pairs
+    p: float  # two-sided, of the paired t-test; 1 for too few seeds, NaN if all differences are the same: undefined
+    adjusted: float  # p after Holm's correction for all pairs that are tested
+
+    @property
+    def undefined(self) -> bool:
+        """Whether it is the same with every seed, so that its test has no variance to go by."""
+        return isnan(self.p)
 
     @property
     def significant(self) -> bool:

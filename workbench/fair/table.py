@@ -111,7 +111,7 @@ def tables(comparison: Comparison) -> dict[str, str]:
             [
                 [
                     comparison.scores[pair.first].method, comparison.scores[pair.second].method, pair.interval.mean,
-                    *_limits(pair.interval), pair.p, pair.adjusted,
+                    *_limits(pair.interval), *(("", "") if pair.undefined else (pair.p, pair.adjusted)),
                 ]
                 for pair in comparison.differences
             ],
@@ -188,6 +188,11 @@ def verdicts(comparison: Comparison) -> list[str]:
     """How many pairs differ, which methods do not differ, and why others are left out."""
     significant = sum(difference.significant for difference in comparison.differences)
     lines = [f"{significant} of {len(comparison.differences)} pairs differ at 5% after Holm's correction."]
+    undefined = sum(difference.undefined for difference in comparison.differences)
+    if undefined:
+        lines.append(
+            f"- {undefined} of them differ by the same with every seed: without variance the test is undefined."
+        )
     for first, last in comparison.groups:
         names = ", ".join(comparison.scores[method].method for method in comparison.order[first : last + 1])
         lines.append(f"- No significant difference between: {names}.")

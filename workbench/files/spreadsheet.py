@@ -11,8 +11,11 @@ PART = 2_000  # rows that become text at a time
 
 
 def csv_cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone."""
-    if isinstance(value, str) and value[:1] in STARTS_A_FORMULA:
+    """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone.
+
+    So does a formula that has apostrophes of its own: `plain_cell` takes away one, and every text comes back.
+    """
+    if isinstance(value, str) and _begins_a_formula(value):
         return f"'{value}"
     return value
 
@@ -24,7 +27,12 @@ def pasted(text: str) -> str:
 
 def plain_cell(text: str) -> str:
     """The inverse of `csv_cell`: the text without the apostrophe before a formula."""
-    return text[1:] if text[:1] == "'" and text[1:2] in STARTS_A_FORMULA else text
+    return text[1:] if text[:1] == "'" and _begins_a_formula(text) else text
+
+
+def _begins_a_formula(text: str) -> bool:
+    """Whether a formula begins after the apostrophes, if any."""
+    return text.lstrip("'")[:1] in STARTS_A_FORMULA
 
 
 def csv_text(header: list[str], rows: Iterable[list[Any]]) -> str:

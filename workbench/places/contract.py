@@ -84,7 +84,10 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes of a file at a place, from `offset` on: `path` is relative to the place's folder, with "/"."""
+    """Bytes of a file at a place, from `offset` on: `path` is relative to the place's folder, with "/".
+
+    An `offset` below 0 counts from the end of the file: of a shorter file all is read.
+    """
 
     path: str
     offset: int = 0

@@ -30,7 +30,7 @@ PARTS_AT_ONCE = 1000  # files of one request
 ROUNDS = 64  # in one look; the next look continues
 REACHED_EVERY = 30.0  # seconds between two records that the place answers
 STATES_EVERY = 5.0  # seconds between two requests for states while nothing is wrong
-LOG_READ = 1 << 16  # bytes
+LOG_READ = 1 << 16  # bytes at the end of a log
 STILL_WRITES = 20.0  # seconds since it wrote: a run that its engine has lost is over then
 MOST_REFUSED = 20  # looks at a run that has ended and cannot be imported
 IN_TURN = 64  # runs of one look, beside the one that is shown: of a thousand, each is read every 16 looks
@@ -267,7 +267,7 @@ class Following:
             for placement in placed
             if placement.run_id in standings and standings[placement.run_id].state is JobState.FAILED
         }
-        logs = all_of(self._launcher.read, [Part(f"{uid}/log", 0, LOG_READ) for uid in uids.values()])
+        logs = all_of(self._launcher.read, [Part(f"{uid}/log", -LOG_READ, LOG_READ) for uid in uids.values()])
         printed = {
             run_id: (log or b"").decode("utf-8", "replace").rpartition(BEGINS)[2]  # nothing of an earlier start
             for run_id, log in zip(uids, logs, strict=True)

@@ -31,14 +31,17 @@ wc -c $files </dev/null 2>/dev/null | {
   read -r size name
   while [ $# -gt 0 ]; do
     if [ "$name" = "$1" ]; then
-      n=$((size - $2))
+      from=$2
+      [ $from -lt 0 ] && from=$((size + from))
+      [ $from -lt 0 ] && from=0
+      n=$((size - from))
       [ $n -lt 0 ] && n=0
       [ $n -gt $3 ] && n=$3
       [ $given ] && [ $((given + n)) -gt $room ] && exit
       given=$((given + n))
       printf '%023d\\n' $n
       if [ $n -gt 0 ]; then
-        if [ $2 = 0 ]; then head -c $n "$1"; else tail -c +$(($2 + 1)) "$1" | head -c $n; fi
+        if [ $from = 0 ]; then head -c $n "$1"; else tail -c +$((from + 1)) "$1" | head -c $n; fi
       fi
       read -r size name
     else

@@ -33,14 +33,13 @@ def grid(parameters: Sequence[Parameter]) -> list[Setting]:
 def draws(parameters: Sequence[Parameter], count: int, seed: int) -> list[Setting]:
     """`count` seeded draws, none twice; fewer where the parameters have fewer combinations."""
     rng = np.random.default_rng(seed)
-    settings: list[Setting] = []
+    settings: dict[tuple[Value, ...], Setting] = {}  # by its values, so that a draw is looked up, not compared with all
     for _ in range(count * REDRAWS):
         if len(settings) == count:
             break
         drawn = {parameter.field: _drawn(parameter, rng) for parameter in parameters}
-        if drawn not in settings:
-            settings.append(drawn)
-    return settings
+        settings.setdefault(tuple(drawn.values()), drawn)
+    return list(settings.values())
 
 
 def next_proposal(

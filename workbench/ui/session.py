@@ -144,7 +144,8 @@ class Session(Shown):
             follower.deleteLater()
             placed.deleteLater()
 
-        self.change(close, forget)
+        unclosed = partial(self.notify, concern=EVERYWHERE)
+        self.run_in_thread("Closing", lambda progress: close(), forget, unclosed, quiet=True)
         self.workspace_changed.emit()
         self.run_changed.emit(None)
         self.evaluation_changed.emit(None)

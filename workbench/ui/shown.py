@@ -42,6 +42,7 @@ class Shown(Work):
 
     def _adopt(self, watch: Watch) -> None:
         self.workspace = watch.workspace
+        self._last_change = None  # changes of another workspace need not be waited for
         self.run_id: int | None = None
         self.evaluation_id: int | None = None
         self.selection: np.ndarray = np.empty(0, np.int64)  # sample ids

@@ -32,6 +32,7 @@ class Work(QObject):
         self.activity = Activity(self)
         self._tasks: set[Task] = set()
         self._awaited: set[QObject] = set()  # quiet tasks whose answers are still to come
+        self._last_change: Task | None = None
         self._closed = False
 
     def run_in_thread(
@@ -91,9 +92,19 @@ class Work(QObject):
         return self.run_in_thread("Reading", lambda progress: work(), then, failed, quiet=True)
 
     def change(self, work: Callable[[], Result], then: Callable[[Result], None] | None = None) -> Task:
-        """Write what takes well under a second, on a thread; a Problem is shown in the message bar, on every page."""
-        failed = partial(self.notify, concern=EVERYWHERE)
-        return self.run_in_thread("Writing", lambda progress: work(), then, failed, quiet=True)
+        """Write what takes well under a second, on a thread, once the changes that were asked before have ended.
+
+        A Problem is shown in the message bar, on every page; the changes after it are made all the same.
+        """
+        failed, before = partial(self.notify, concern=EVERYWHERE), self._last_change
+
+        def in_turn(progress: Progress) -> Result:
+            while before is not None and not before.join(GRACE):
+                log.warning("a change waits for the one before")
+            return work()
+
+        self._last_change = self.run_in_thread("Writing", in_turn, then, failed, quiet=True)
+        return self._last_change
 
     def loading(self, progress: Progress) -> AbstractContextManager[None]:
         """For work on a thread: a library that it imports inside the block is given up once `close` was called.

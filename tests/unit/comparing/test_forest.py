@@ -6,7 +6,7 @@ from scipy import stats
 
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing.baseline import against_baseline
-from workbench.comparing.forest import claims, forest_of, forest_table, remarks, seeds_that_halve
+from workbench.comparing.forest import claims, forest_of, forest_table, in_numbers, remarks, seeds_that_halve
 from workbench.comparing.overview import overview
 from workbench.comparing.p_values import holm, welch_p
 from workbench.config import TrainingParams
@@ -44,8 +44,17 @@ def test_welch_agrees_with_scipy():
     first, second = np.array([0.1, 0.2, 0.4, 0.35]), np.array([0.5, 0.45, 0.7])
     assert welch_p(first, second) == pytest.approx(stats.ttest_ind(first, second, equal_var=False).pvalue, rel=1e-12)
     assert welch_p(first[:2], second) == 1
-    assert welch_p(np.full(3, 0.25), np.full(3, 0.5)) == 0
+    assert np.isnan(welch_p(np.full(3, 0.1), np.full(3, 0.5))), "without variance the test is undefined"
     assert welch_p(first, first) == 1
+
+
+def test_the_same_difference_with_every_seed_is_not_a_test(workspace):
+    found = forest(workspace, {"CE": BASE, "Shifted": [value + 0.125 for value in BASE]}, ("MAP@R",))
+    (test,) = found.rows[0].tests
+    assert (test.differs, test.p_words, found.tests) == (False, "undefined", 0)
+    assert in_numbers(test).endswith("without variance the test is undefined")
+    assert any("its test is undefined" in sentence for sentence in remarks(found))
+    assert forest_table(found)[1][4] == ""
 
 
 def test_each_metric_is_corrected_for_its_own_tests(workspace):
@@ -71,7 +80,7 @@ def test_words_say_who_beats_the_baseline_and_how_it_was_tested(workspace):
 
 
 def test_a_loss_is_said_as_a_loss_and_groups_share_a_sentence(workspace):
-    worse = [value - 0.1 for value in BETTER]
+    worse = [value - less for value, less in zip(BETTER, (0.1, 0.101, 0.099), strict=True)]
     found = forest(workspace, {"ICE": BETTER, "CE": BASE, "Other": worse}, ["MAP@R", "recall@1"])
     assert [test.difference.mean < 0 for test in (row.tests[0] for row in found.rows)] == [True, True]
     assert claims(found) == ["“CE” and “Other” are worse than “ICE” on MAP@R alone."]

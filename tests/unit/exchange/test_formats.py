@@ -26,7 +26,9 @@ def rows(path):
         return list(csv.reader(file))
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'", "'=1+1", "''-1", "'", "''"]
+)
 def test_a_cell_is_harmless_and_comes_back(text):
     written = csv_cell(text)
     assert written[:1] not in ("=", "+", "-", "@", "\t")

@@ -38,7 +38,17 @@ def test_p_is_that_of_the_paired_t_test():
         assert paired_p(first - second) == pytest.approx(expected, rel=1e-12)
     assert paired_p(np.array([0.1, 0.2])) == 1, "two seeds say nothing"
     assert paired_p(np.zeros(5)) == 1
-    assert paired_p(np.full(5, 0.25)) == 0, "the same difference with every seed"
+    for same in (np.full(5, 0.25), np.array([0.3, 0.4, 0.5]) - np.array([0.2, 0.3, 0.4])):
+        assert np.isnan(paired_p(same)), "without variance the test is undefined"
+
+
+def test_an_undefined_test_is_not_significant_and_not_corrected_for():
+    found = differences(np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.1, 0.4, 0.2]]))
+    assert [pair.undefined for pair in found] == [True, False, False]
+    assert [pair.significant for pair in found] == [False, False, False]
+    assert found[1].adjusted == pytest.approx(2 * min(found[1].p, found[2].p))
+    assert np.isnan(holm([np.nan, 0.01])[0])
+    assert holm([np.nan, 0.01])[1] == 0.01
 
 
 def test_differences_are_of_all_pairs_and_corrected_together():

@@ -52,7 +52,9 @@ class PlayedPlace:
         given = 0
         for at, part in enumerate(parts):
             path = self.base / part.path
-            content = path.read_bytes()[part.offset : part.offset + part.most] if path.exists() else None
+            whole = path.read_bytes() if path.exists() else None
+            start = part.offset if part.offset >= 0 or whole is None else max(0, len(whole) + part.offset)
+            content = None if whole is None else whole[start : start + part.most]
             given += len(content or b"")
             if at and given > self.room:
                 return

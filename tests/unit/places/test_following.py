@@ -182,6 +182,15 @@ def test_what_an_earlier_start_of_a_run_printed_is_not_its_last_word(made, works
     assert workspace.run(run_id).problem == "Its process at box failed (exit status 139)."
 
 
+def test_the_last_line_of_a_long_log_is_told(made, workspace, played):
+    run_id = sent(workspace, played)
+    there = works(workspace, played, run_id, made[0])
+    (there / "log").write_text(f"{BEGINS}\n" + "a warning of a library\n" * 10_000 + "CUDA out of memory\n")
+    played.standing = Standing(JobState.FAILED, "exit status 1")
+    until_ended(Following(workspace, PLACE, played))
+    assert "CUDA out of memory" in workspace.run(run_id).problem
+
+
 def test_a_run_goes_on_at_its_place_and_is_followed_again(made, workspace, played):
     run_id = sent(workspace, played)
     works(workspace, played, run_id, made[0])

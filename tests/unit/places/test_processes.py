@@ -181,6 +181,13 @@ def test_parts_are_read_and_links_are_not_followed(home, place, processes):
     os.symlink("/etc/passwd", home / place.folder / "run" / "link")
     parts = [Part("run/file.bin", 1, 3), Part("run/link"), Part("run/none"), Part("run/file.bin", 99), Part("run")]
     assert processes.read(parts) == [b"one", None, None, b"", None]
+    ends = [
+        Part("run/file.bin", -3, 3),
+        Part("run/file.bin", -5, 2),
+        Part("run/file.bin", -99, 99),
+        Part("run/none", -1),
+    ]
+    assert processes.read(ends) == [b"two", b"e\n", b"\x00one\ntwo", None]
 
 
 def test_an_answer_holds_as_much_as_there_is_room_for(home, place, processes, monkeypatch):

@@ -44,6 +44,21 @@ def test_no_more_draws_than_there_are_combinations():
     assert len(draws([WHOLE, WORDS], 100, seed=0)) == 27
 
 
+def test_a_draw_is_looked_up_and_not_compared_with_every_other():
+    compared = []
+
+    class Word(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            compared.append(other)
+            return str.__eq__(self, other)
+
+    words = Parameter("loss.name", tuple(Word(number) for number in range(1_000)))
+    assert len(draws([words], 900, seed=0)) == 900
+    assert len(compared) < 9_000
+
+
 def toy(setting):
     """A bowl with its minimum 0 at lr = 10^-2.5, 6 epochs and "spce"."""
     import math

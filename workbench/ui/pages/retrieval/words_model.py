@@ -25,6 +25,7 @@ class WordSearch:
     def __init__(self, threads: Threads, show: Callable[[TextAnswer], None], tell: Callable[[], None]) -> None:
         self._threads, self._show, self._tell = threads, show, tell
         self._run: tuple[Workspace, int] | None = None
+        self._awaited: object | None = None  # the search whose answer is to come; none before it is heard any more
         self.why_not = NO_RUN  # a sentence; empty if words can be compared
         self.answers: list[TextAnswer] = []
         self.at = 0  # the answer on screen
@@ -36,6 +37,7 @@ class WordSearch:
         if run == self._run:
             return
         self._run, self.answers, self.searching, self.why_not = run, [], False, NO_RUN
+        self._awaited = None
         if run is not None:
             self.why_not = "Reading the run…"
             self._threads.run_in_thread("Read a config", _why_not_of(run), self._take_why(run), quiet=True)
@@ -46,18 +48,30 @@ class WordSearch:
         lines = [line.strip() for line in text.splitlines() if line.strip()][:MOST_LINES]
         if not lines or self._run is None or self.why_not or self.searching:
             return
-        run, self.searching = self._run, True
-        workspace, run_id = run
+        workspace, run_id = self._run
+        self.searching, search = True, object()
+        self._awaited = search
 
         def work(progress: Progress) -> list[TextAnswer]:
             return search_texts(workspace, run_id, lines, SHOWN, progress=progress)
 
         def take(answers: list[TextAnswer]) -> None:
-            if run == self._run:
+            if search is self._awaited:
                 self.searching, self.answers = False, answers
                 self.choose(0)
 
-        self._threads.run_in_thread("Search by words", work, take, self._refused, cancelled=self._end)
+        def refused(problem: Exception) -> None:
+            if search is self._awaited:
+                self._threads.notify(str(problem))
+                end()
+
+        def end() -> None:
+            """After a search without an answer, if it is still awaited."""
+            if search is self._awaited:
+                self.searching = False
+                self._tell()
+
+        self._threads.run_in_thread("Search by words", work, take, refused, cancelled=end)
         self._tell()
 
     def choose(self, at: int) -> None:
@@ -65,15 +79,6 @@ class WordSearch:
         if 0 <= at < len(self.answers):
             self.at = at
             self._show(self.answers[at])
-        self._tell()
-
-    def _refused(self, problem: Exception) -> None:
-        self._threads.notify(str(problem))
-        self._end()
-
-    def _end(self) -> None:
-        """After a search without an answer."""
-        self.searching = False
         self._tell()
 
     def _take_why(self, run: tuple[Workspace, int]) -> Callable[[str], None]:
