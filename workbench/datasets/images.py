@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -124,21 +124,35 @@ def _decoded(file: BinaryIO, channels: int, size: int, made: Callable[[Image.Ima
 
 def _in_bands(image: Image.Image, wanted: str) -> np.ndarray:
     """The pixels in that mode, some lines at a time: a large image is not in memory in three modes at once."""
-    width, height = image.size
-    lines = max(1, BAND // width)
-    if lines >= height:
+    if _is_small(image):
         return np.asarray(_converted(image, wanted, image.format))
+    width, height = image.size
     pixels = np.empty((height, width) if wanted == "L" else (height, width, 3), np.uint8)
-    for top in range(0, height, lines):
-        bottom = min(top + lines, height)
-        pixels[top:bottom] = np.asarray(_converted(image.crop((0, top, width, bottom)), wanted, image.format))
+    for top, band in _bands(image, wanted):
+        pixels[top : top + band.height] = np.asarray(band)
     return pixels
 
 
 def _in_one(image: Image.Image, wanted: str) -> Image.Image:
     """The same pixels as a Pillow image."""
-    small = image.width * image.height <= BAND
-    return _converted(image, wanted, image.format) if small else Image.fromarray(_in_bands(image, wanted))
+    if _is_small(image):
+        return _converted(image, wanted, image.format)
+    whole = Image.new(wanted, image.size)
+    for top, band in _bands(image, wanted):
+        whole.paste(band, (0, top))
+    return whole
+
+
+def _is_small(image: Image.Image) -> bool:
+    return image.height <= max(1, BAND // image.width)
+
+
+def _bands(image: Image.Image, wanted: str) -> Iterator[tuple[int, Image.Image]]:
+    """The first line of each band, and the band in that mode."""
+    width, height = image.size
+    lines = max(1, BAND // width)
+    for top in range(0, height, lines):
+        yield top, _converted(image.crop((0, top, width, min(top + lines, height))), wanted, image.format)
 
 
 def _converted(image: Image.Image, wanted: str, form: str | None) -> Image.Image:
