@@ -125,6 +125,19 @@ def memory() -> Connection:
 
 
 @contextlib.contextmanager
+def at_one_moment(db: Connection) -> Iterator[Connection]:
+    """Read inside one transaction, of which others may be a part; nothing is written."""
+    own = not db.in_transaction
+    if own:
+        db.execute("begin")
+    try:
+        yield db
+    finally:
+        if own and db.in_transaction:
+            db.execute("rollback")
+
+
+@contextlib.contextmanager
 def writing(connection: Connection) -> Iterator[Connection]:
     """One transaction that waits its turn: all of it or nothing. The only way to write.
 

@@ -13,6 +13,8 @@ from workbench.workspace.columns import FROM_A_COPY, Unreadable, parsed
 from workbench.workspace.connection import Connection
 from workbench.workspace.packed import numbers_of
 
+Point = tuple[int, int, int, float | None]  # run, metric, step, value
+
 
 def scalar_names(db: Connection, run_id: int) -> list[str]:
     """The names of a run's curves, sorted. Raises Problem if a curve of a run that has ended is missing."""
@@ -97,9 +99,21 @@ def runs_with_scalar(db: Connection, run_ids: Sequence[int], name: str) -> set[i
 
 
 def before_first_point(db: Connection, run_id: int) -> int:
-    """The order of arrival (`seq`) before a run's first point; 0 if it has none."""
+    """The order of arrival (`seq`) before a run's first point; without any, that of the last point of all runs."""
     first = db.execute("select min(seq) from scalar_points where run_id = ?", (run_id,)).fetchone()[0]
-    return int(first or 1) - 1
+    return newest_point(db) if first is None else int(first) - 1
+
+
+def newest_point(db: Connection) -> int:
+    """The order of arrival of the last point of all runs; 0 without any."""
+    return int(db.execute("select max(seq) from scalar_points").fetchone()[0] or 0)
+
+
+def point_at(db: Connection, seq: int | None) -> Point | None:
+    """The point with that order of arrival; None if there is none."""
+    sql = "select run_id, metric_id, step, value from scalar_points where seq = ?"
+    row: Point | None = db.execute(sql, (seq,)).fetchone()
+    return row
 
 
 def points_since(
@@ -114,8 +128,7 @@ def points_since(
     Returns:
         The points, the last `seq` that was read, and whether there are more.
     """
-    newest = db.execute("select max(seq) from scalar_points").fetchone()[0] or 0
-    seq = min(seq, newest)  # a resumed run deletes its last points; their numbers are used again
+    newest = newest_point(db)
     upto = min(seq + most, newest)
     sql = (
         "select m.name, p.step, p.value from scalar_points p join metrics m on m.id = p.metric_id "

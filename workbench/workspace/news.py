@@ -10,7 +10,7 @@ from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import curves, evaluations, experiments, runs, samples
-from workbench.workspace.connection import InPlace, explained_errors, hearing
+from workbench.workspace.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.workspace import Workspace
 
@@ -36,6 +36,7 @@ class Place:
     run_id: int | None = None
     version: int = -1
     seq: int | None = None  # None: from the run's first point
+    last: curves.Point | None = None  # the point of that number, of whatever run
     status: str = ""
     evaluations: Extent = (0, None)
     charts: Extent = (0, None)
@@ -124,19 +125,34 @@ class Watch:
     def _look_at_run(
         self, before: Place, run_id: int, run: Run | None
     ) -> tuple[Place, list[tuple[str, int, float]], bool]:
-        seq = curves.before_first_point(self._db, run_id) if before.seq is None else before.seq
-        points, upto, more = curves.points_since(self._db, run_id, seq, ROWS_AT_ONCE)
+        points, upto, last, more = self._points(before, run_id)
         scored, charted = evaluations.extent(self._db, run_id), curves.charts_extent(self._db, run_id)
         reached = Place(
             run_id=run_id,
             version=before.version,
             seq=upto,
+            last=last,
             status=before.status if run is None else run.status,
             evaluations=scored,
             charts=charted,
             followed=self._followed(before, run_id, run, scored, charted),
         )
         return reached, [(name, step, nan if value is None else value) for name, step, value in points], more
+
+    def _points(
+        self, before: Place, run_id: int
+    ) -> tuple[list[tuple[str, int, float | None]], int, curves.Point | None, bool]:
+        """New points, the number of the last that was read, that point, and whether there are more.
+
+        A resumed run deletes its last points, and their numbers are used again: if the last point that is known is
+        another one now, or gone, all are read from the first on.
+        """
+        with at_one_moment(self._db) as db:
+            seq = before.seq
+            if seq is None or curves.point_at(db, seq) != before.last:
+                seq = curves.before_first_point(db, run_id)
+            points, upto, more = curves.points_since(db, run_id, seq, ROWS_AT_ONCE)
+            return points, upto, curves.point_at(db, upto), more
 
     def _followed(self, reached: Place, run_id: int, run: Run | None, scored: Extent, charted: Extent) -> Followed:
         """What is known of the run, read again where it changed."""

@@ -4,13 +4,12 @@ Each column of a part comes as one text, because every fetched row waits for the
 thread. The texts of a million rows are tens of megabytes, and the window waits while they become objects of Python.
 """
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from workbench.workspace.checksums import damaged
-from workbench.workspace.connection import Connection
+from workbench.workspace.connection import Connection, at_one_moment
 from workbench.workspace.packed import numbers_of
 
 AT_A_TIME = 20_000  # rows
@@ -36,7 +35,7 @@ def read_columns(
     texts = ", ".join(f"group_concat({sql})" for sql, _ in fields.values())
     some = f"select * from {rows} and {key} >= ? order by {key} limit {AT_A_TIME}"
     sql, least = f"select {texts}, max({key}) from ({some})", LEAST
-    with _at_one_moment(db):
+    with at_one_moment(db):
         while least <= MOST:
             *columns, last = db.execute(sql, (value, least)).fetchone()
             if last is None:
@@ -47,16 +46,3 @@ def read_columns(
             for (name, (_, kind)), text in zip(fields.items(), columns, strict=True):
                 parts[name].append(numbers_of(text, kind))
     return {name: np.concatenate(columns) for name, columns in parts.items()}
-
-
-@contextlib.contextmanager
-def _at_one_moment(db: Connection) -> Iterator[None]:
-    """Read inside one transaction, of which others may be a part; nothing is written."""
-    own = not db.in_transaction
-    if own:
-        db.execute("begin")
-    try:
-        yield
-    finally:
-        if own and db.in_transaction:
-            db.execute("rollback")
