@@ -27,7 +27,8 @@ from workbench.workspace.run_names import backbone_title, data_title, title_of
 
 SHOWN_METRICS = (  # after every recall@k
     "P@R", "MAP@R", "kNN@10", "validation/MAP@R", "NMI", "classifier/top-1", "linear/top-1", "linear/top-5", "kNN",
-    "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R",
+    "l2/recall@1", "l2/MAP@R", "cosine/recall@1", "cosine/MAP@R", "average/recall@1", "average/P@R", "average/MAP@R",
+    "decided/recall@1", "decided/P@R", "decided/MAP@R",
 )  # fmt: skip
 CURVES = (
     "probe/ce",

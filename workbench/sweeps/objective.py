@@ -54,10 +54,20 @@ def least_is_best(metric: str) -> bool:
 
 
 def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
-    """The run's value: at its best epoch, or the last point of a training curve; None without a number."""
+    """The run's value: at its best epoch, or the last point of a training curve; None if that is not a number.
+
+    A training curve that ended in NaN or infinity gives no value: its last finite point was before it diverged.
+    """
     if metric in TRAIN_SIDE:
         _, values = workspace.scalars(run_id, metric)
-        finite = values[np.isfinite(values)]
-        return float(finite[-1]) if len(finite) else None
-    value = workspace.run(run_id).best.get(metric)
+        value = float(values[-1]) if len(values) else None
+    else:
+        value = workspace.run(run_id).best.get(metric)
     return value if value is not None and np.isfinite(value) else None
+
+
+def reason_without(workspace: Workspace, run_id: int, metric: str) -> str:
+    """Why `measured` gave None, as a sentence."""
+    if metric in TRAIN_SIDE and len(workspace.scalars(run_id, metric)[1]):
+        return f"The run diverged: its last {metric} is not a number."
+    return f"The run has no {metric}."

@@ -219,7 +219,7 @@ class Worker:
             case "done":
                 self._failures = []
                 value = objective.measured(self._workspace, run_id, sweep.metric)
-                why = f"The run has no {sweep.metric}." if value is None else ""
+                why = objective.reason_without(self._workspace, run_id, sweep.metric) if value is None else ""
                 sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
                 self._say(f"{titled(trial)}: {why or f'{sweep.metric} {value:.4f}'}")
             case "stopped":
