@@ -397,6 +397,7 @@ def test_another_workspace_forgets_the_run_and_closes_the_first(qtbot, session, 
         session.open_workspace(Workspace(tmp_path / "other", create=True))
     assert session.run_id is None
     assert session.runs() == []
+    qtbot.waitUntil(lambda: not session.reading)  # it is closed on a thread
     with pytest.raises(Exception, match="closed"):
         before.runs()
     new = session.workspace.create_run(RunConfig(name="There"))

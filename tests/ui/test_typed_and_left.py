@@ -144,16 +144,18 @@ def test_what_is_typed_stays_when_the_list_is_read_again(qtbot, session, store, 
 
 
 def test_changes_are_made_in_the_order_in_which_they_were_asked(qtbot, session, slow_changes):
-    go_on, written = threading.Event(), []
+    begun, go_on, written = threading.Event(), threading.Event(), []
 
     def refused():
+        begun.set()
         go_on.wait(HANG)
         raise Problem("The disk is full.")
 
     session.change(refused)
     for number in range(20):
         session.change(lambda number=number: written.append(number))
-    qtbot.wait(50)
+    qtbot.waitUntil(begun.is_set)
+    qtbot.deliver()
     assert written == [], "each waits for the one before"
     go_on.set()
     qtbot.waitUntil(lambda: len(written) == 20)

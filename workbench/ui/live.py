@@ -47,6 +47,7 @@ class Follower(QObject):
         self._gone: Gone | None = None
         self._position = Place()
         self._looking = self._closed = False
+        self._untold = list[Callable[[], None]]()  # the signals of a look that are still to be sent
         self._telling = threading.Lock()
         self._asked: SimpleQueue[Place | None] = SimpleQueue()
         self._looked.connect(self._hear)
@@ -83,7 +84,9 @@ class Follower(QObject):
         self._asked.put(None)
 
     def look(self) -> None:
-        """Look once, on this thread."""
+        """Look once, on this thread; what the last look read is told first."""
+        while self._untold:
+            self._untold.pop(0)()
         for step in self._heard(self._read(self._position)):
             step()
 
@@ -108,14 +111,15 @@ class Follower(QObject):
 
     def _hear(self, news: News | Problem | None) -> None:
         if not self._closed:
-            self._tell(self._heard(news))
+            self._untold += self._heard(news)
+            self._tell()
 
-    def _tell(self, steps: list[Callable[[], None]]) -> None:
-        if self._closed:
+    def _tell(self) -> None:
+        if self._closed or not self._untold:
             return
-        steps.pop(0)()
-        if steps:
-            QTimer.singleShot(BETWEEN, self, partial(self._tell, steps))
+        self._untold.pop(0)()
+        if self._untold:
+            QTimer.singleShot(BETWEEN, self, self._tell)
 
     def _heard(self, news: News | Problem | None) -> list[Callable[[], None]]:
         """The signals to send for the news, in order; the last step schedules the next look."""
