@@ -261,3 +261,8 @@ def test_where_a_run_is_in_words():
     assert where(placed) == "at box, 3rd in line"
     assert where(Placement(1, "0" * 32, "box", silent="no route")) == "box does not answer"
     assert "since" in where(Placement(1, "0" * 32, "box", reached="2026-11-01T10:00:00+00:00", silent="no route"))
+
+
+@pytest.mark.parametrize("reached", ["yesterday", "", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_place_whose_last_answer_has_no_time_does_not_answer(reached):
+    assert where(Placement(1, "0" * 32, "box", reached=reached, silent="no route")) == "box does not answer"

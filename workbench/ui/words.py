@@ -60,12 +60,20 @@ def work_word(run: Run, control: Control | None) -> str:
 def where(placement: Placement) -> str:
     """Where a run trains and the state of that place: "at box", "box has not answered since 14:02"."""
     if placement.silent and placement.open:
-        if placement.reached is None:
+        moment = _moment(placement.reached or "")
+        if moment is None:
             return f"{placement.place} does not answer"
-        moment = datetime.fromisoformat(placement.reached).astimezone()
         today = moment.date() == datetime.now().astimezone().date()
         return f"{placement.place} has not answered since {moment:%H:%M}" + ("" if today else f" on {moment:%d %b}")
     return ", ".join(filter(None, (f"at {placement.place}", placement.words if placement.open else "")))
+
+
+def _moment(stored: str) -> datetime | None:
+    """A stored moment in the time of this machine; None for one that cannot be read: the workspace may be anybody's."""
+    try:
+        return datetime.fromisoformat(stored).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def epoch_at_work(run: Run) -> int:
