@@ -18,9 +18,9 @@ def moment(stamp: str) -> str:
     """A stored time, ISO 8601, as "22 November 2026, 10:49 UTC"; as it is where it is no such time."""
     try:
         at = datetime.fromisoformat(stamp)
-    except ValueError:
+        if at.tzinfo is None:
+            return stamp
+        at = at.astimezone(UTC)
+    except (ValueError, OverflowError):
         return stamp
-    if at.tzinfo is None:
-        return stamp
-    at = at.astimezone(UTC)
     return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"

@@ -156,7 +156,8 @@ def _is(value: object, kind: object) -> bool:
 
 def _is_time(value: str) -> bool:
     try:
-        return datetime.fromisoformat(value).tzinfo is not None
+        moment = datetime.fromisoformat(value)
+        return moment.tzinfo is not None and 1 < moment.year < 9999  # else it may have no time in another zone
     except ValueError:
         return False
 

@@ -36,6 +36,7 @@ def test_what_the_catalog_does_not_know_keeps_its_name():
         ("2026-11-22T00:30:00+02:00", "21 November 2026, 22:30 UTC"),
         ("2026-11-22T10:49:48", "2026-11-22T10:49:48"),
         ("some day", "some day"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00+14:00"),
     ],
 )
 def test_times_name_their_zone(stamp, said):

@@ -208,6 +208,13 @@ def test_one_broken_row_of_any_list_leaves_the_others(space, text):
             workspace.charts(1, 1)
 
 
+@pytest.mark.parametrize("created", ["soon", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_clock_shows_is_told(space, created):
+    in_sql(space, ("update runs set created = ? where id = 1", (created,)))
+    with Workspace(space) as workspace:
+        assert "created" in workspace.run(1).unread
+
+
 def test_numbers_that_no_row_has_are_told(space):
     in_sql(space, ('update samples set "row" = "row" + 4000000000000', ()))
     in_sql(space, ("update queries set r = ?", (-(2**62),)))
