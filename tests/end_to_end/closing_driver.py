@@ -99,7 +99,8 @@ class Person(QObject):
     def _close(self) -> None:
         sys.stdout.write(f"closed during: {self._title}\n")
         self._window.close()
-        QDialog(self._window).show()  # as an answer that arrives between the close and the end of the event loop
+        if self._title == "Start the sweep":  # an answer that arrives before the event loop ends opens a panel
+            QDialog(self._window).show()
 
     def _page(self, name: str):
         return self._window.pages.page(name)
