@@ -22,7 +22,8 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-sys.path.insert(0, str(Path(__file__).parent))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]  # a bare machine has only the repository
 
 import numpy as np
 import torch
@@ -585,8 +586,7 @@ def main(words: list[str] | None = None) -> int:
     if args.inside is not None:
         return measure(args.parts[0], args, args.inside)
     table = Table(args.out)
-    root = str(Path(__file__).parents[2])
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         chosen = [name for name in PARTS if name in args.parts]
         parts = [Part(name, command_of(name, args, Path(folder)), PARTS[name][1]) for name in chosen]
