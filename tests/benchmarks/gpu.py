@@ -22,9 +22,10 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]  # a bare machine has only the repository
+sys.path.insert(0, str(Path(__file__).parents[2]))  # a bare machine has only the repository
+sys.path.insert(0, str(Path(__file__).parent))
 
+import decode_speed
 import numpy as np
 import torch
 from PIL import Image
@@ -38,8 +39,8 @@ from workbench.control import Control
 from workbench.datasets.augment import CropFlip, CropFlipParams
 from workbench.datasets.crop_processes import CropProcesses
 from workbench.datasets.encoded_images import EncodedImages
+from workbench.datasets.image_files import ImageFiles
 from workbench.datasets.image_set import ImageSet
-from workbench.datasets.images import load
 from workbench.datasets.keeping import keep
 from workbench.evaluation.retrieval import retrieve
 from workbench.events import Scalar
@@ -47,7 +48,7 @@ from workbench.losses import build_loss, list_losses
 from workbench.losses.batch import labels_in_range
 from workbench.problem import Problem
 from workbench.progress import quiet
-from workbench.running.building import Data, crop_processes, load_data
+from workbench.running.building import MOST_PROCESSES, Data, crop_processes, load_data
 from workbench.running.engine import Engine
 from workbench.training import checkpoint
 from workbench.training import device as devices
@@ -70,6 +71,7 @@ CROP = 0.875
 CLASSES = 100
 SECONDS = 540.0
 COMMAND = "python tests/benchmarks/gpu.py"
+ROOT = Path(__file__).parents[2]
 
 
 class Bench:
@@ -116,7 +118,7 @@ class Bench:
         paths = sorted(path.name for path in folder.iterdir())
         labels = np.arange(len(paths)) % CLASSES
         names = [str(label) for label in range(CLASSES)]
-        return ImageSet("made", folder, paths, labels, names, 3, side, lambda row: load(folder / paths[row], 3, side))
+        return ImageSet("made", folder, paths, labels, names, 3, side, ImageFiles(folder, paths, 3, side))
 
     def encoded(self, side: int) -> EncodedImages:
         images = keep(self.photographs_of(side), self.folder / "cache", "encoded", True, quiet)[1]
@@ -279,40 +281,33 @@ def synchronisations(bench: Bench, found: list[str]) -> Iterator[None]:
 
 
 def feed(bench: Bench) -> None:
-    """Decoding and the feed, by threads."""
+    """Decoding by cores; crops by threads and by processes that have started before."""
     side = 256 if not bench.tiny else 36
-    images = bench.photographs_of(side)
-    cores = jobs.cores()
-    for threads in dict.fromkeys((1, 2, cores)):
-        with limited(threads), tempfile.TemporaryDirectory() as cache:
-            seconds = bench.seconds(lambda cache=cache: keep(images, Path(cache), "encoded", True, quiet))
+    every, folder = sorted(os.sched_getaffinity(0)), bench.photographs_of(side).root
+    assert folder is not None
+    for cores, times in dict.fromkeys([(1, 1), (len(every), 1 if bench.tiny else 8)]):  # each file so many times
+        images = decode_speed.image_set(folder, side, bench.photographs, times)
+        seconds, _ = decode_speed.decoding(images, "encoded", set(every[:cores]))
         bench.row(
-            f"Decoding and encoding 500 x 375 px at {side} px, threads: {threads}",
+            f"Decoding {len(images.paths):,} photographs of 500 x 375 px and keeping them as JPEG at {side} px, "
+            f"cores: {cores}",
             f"{len(images.paths) / seconds:,.0f} img/s",
         )
     encoded = bench.encoded(side)
     crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP))
-    rows, steps = np.arange(len(encoded)), 2 if bench.tiny else 24
-    for count in dict.fromkeys((1, 2, max(1, cores - 1))):
+    rows, steps = np.arange(len(encoded)), 2 if bench.tiny else 48
+    for count in dict.fromkeys((1, min(MOST_PROCESSES, max(1, len(every) - 1)))):
         for by in (None, CropProcesses(bench.encoded_file(side), count)):
             source = Feed(encoded, rows, rows, bench.device, threads=count, crops=by)
-            batches = source.training(Drawn(len(encoded), bench.batch, steps), crops, seed=0)
-            seconds = bench.seconds(lambda batches=batches: sum(1 for _ in batches(1, 0)))
+            few, many = (
+                source.training(Drawn(len(encoded), bench.batch, number), crops, seed=0) for number in (2, steps)
+            )
+            bench.seconds(lambda few=few: sum(1 for _ in few(1, 0)))  # processes start
+            seconds = bench.seconds(lambda many=many: sum(1 for _ in many(1, 0)))
             way = f"threads: {count}" if by is None else f"processes: {count}"
             bench.row(f"Feed alone, crops of whole images, {way}", f"{bench.batch * steps / seconds:,.0f} img/s")
             if by is not None:
                 by.close()
-
-
-@contextlib.contextmanager
-def limited(threads: int) -> Iterator[None]:
-    """Decode with this number of threads."""
-    real = jobs.cores
-    jobs.cores = lambda: threads
-    try:
-        yield
-    finally:
-        jobs.cores = real
 
 
 def losses(bench: Bench) -> None:
@@ -320,7 +315,7 @@ def losses(bench: Bench) -> None:
     import loss_cost  # needs pytorch-metric-learning, which the program does without
 
     loss_cost.tsc.repelling = loss_cost.uniform
-    loss_cost.LONGEST = 0.2 if bench.tiny else 1.0
+    loss_cost.LONGEST = 0.2
     sizes = [(8, 16, 10)] if bench.tiny else [(n, 512, classes) for n in (128, 512) for classes in (100, 11_318)]
     args = argparse.Namespace(device=str(bench.device), rounds=1 if bench.tiny else 7)
     failed = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torch.utils._pytree import tree_leaves
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
@@ -188,8 +189,8 @@ def test_a_checkpoint_of_one_device_goes_on_on_the_other(device, tmp_path):
 
 def test_a_checkpoint_is_read_without_a_gpu(device, tmp_path):
     ended(config_of(device), tmp_path)
-    tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(checkpoint.load(tmp_path / "last.pt"))]
-    assert all(leaf.device.type == "cpu" for leaf in tensors if isinstance(leaf, torch.Tensor))
+    leaves = tree_leaves(checkpoint.load(tmp_path / "last.pt"))
+    assert all(leaf.device.type == "cpu" for leaf in leaves if isinstance(leaf, torch.Tensor))
 
 
 @pytest.mark.parametrize("compiled", ["false", "true"])

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 
 class GeM(nn.Module):
@@ -23,7 +24,9 @@ class GeM(nn.Module):
 class MaxOfParts(nn.AdaptiveMaxPool2d):
     """torch's layer: the maximum of each of s x s parts of [n, c, h, w] -> [n, c, s, s], parts of unequal size too.
 
-    On Apple's GPU torch's own values and shape are wrong where s does not divide h and w.
+    On Apple's GPU torch's own values and shape are wrong where s does not divide h and w. On a CUDA GPU the order in
+    which torch's own layer adds up its gradient changes from run to run; the layers that are used there always give the
+    same.
     """
 
     def __init__(self, count: int) -> None:
@@ -31,8 +34,12 @@ class MaxOfParts(nn.AdaptiveMaxPool2d):
         self.count = count
 
     def forward(self, features: Tensor) -> Tensor:
-        count = self.count
-        if features.device.type != "mps" or not any(side % count for side in features.shape[2:]):
+        count, device = self.count, features.device.type
+        high, wide = features.shape[2:]
+        divides = not (high % count or wide % count)
+        if device == "cuda" and divides:
+            return F.max_pool2d(features, (high // count, wide // count))
+        if device not in ("mps", "cuda") or (device == "mps" and divides):
             pooled: Tensor = super().forward(features)
             return pooled
         for dim in (2, 3):

@@ -52,11 +52,11 @@ class Gallery:
         self.place = np.empty(self.count, dtype=np.int64)  # gallery row -> place in the order of ids
         self.place[self.order] = np.arange(self.count)
         distinct, copies = _distinct(vectors[self.order])
-        self.columns = self._tensor(distinct)  # [distinct, d] float64
+        self.columns = self.on_device(distinct)  # [distinct, d] float64
         self._norms = (self.columns**2).sum(1)
         # Copies share one computed column, because two matrix kernels may round the same product differently.
-        self.copies = None if copies is None else self._tensor(copies)  # place -> row of `columns`
-        self._places = self._tensor(np.arange(self.count))
+        self.copies = None if copies is None else self.on_device(copies)  # place -> row of `columns`
+        self._places = self.on_device(np.arange(self.count))
         self._row_mask = row_mask(self.count)
 
     def blocks(
@@ -73,7 +73,7 @@ class Gallery:
 
     def prepared(self, queries: np.ndarray) -> torch.Tensor:
         """Queries [m, d] for `blocks_of`: float64 on the device, normalised for cosine. Raises Problem as Gallery."""
-        vectors = self._tensor(self._vectors(queries))
+        vectors = self.on_device(self._vectors(queries))
         width = self.columns.shape[1]
         if vectors.shape[1] != width:
             raise Problem(f"The queries have {vectors.shape[1]} dimensions, the gallery {width}.")
@@ -85,7 +85,7 @@ class Gallery:
         """As `blocks`, for prepared queries."""
         block_bytes = block_bytes or BLOCK_BYTES.get(self.device.type, BLOCK_BYTES["cpu"])
         rows = max(1, block_bytes // (8 * self.count))
-        own_places = None if own is None else self._tensor(self.place[own])
+        own_places = None if own is None else self.on_device(self.place[own])
         for start in range(0, len(vectors), rows):
             part = slice(start, min(start + rows, len(vectors)))
             gaps = self._gaps(vectors[part])
@@ -160,7 +160,8 @@ class Gallery:
             unit += 0.0
         return units
 
-    def _tensor(self, array: np.ndarray) -> torch.Tensor:
+    def on_device(self, array: np.ndarray) -> torch.Tensor:
+        """The array as a tensor where blocks are computed."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
 

@@ -30,9 +30,9 @@ def ranked_blocks(
             wanted = torch.from_numpy(classes[part]).to(gallery.device)
             yield part, gallery.smallest(keys, deepest), partial(_rank_in, gallery, keys, class_of_place, wanted)
         return
-    members = _places_by_class(class_of_place)
+    members = Members(class_of_place)
     rows = np.arange(len(queries))
-    if own is not None and pairs_up(gallery, depths):
+    if own is not None and gallery.device.type == "cpu" and pairs_up(gallery, depths):
         pairs = AllPairs(gallery, depths)
         for near in pairs.blocks():
             in_block = partial(pairs.keys_of, near), partial(pairs.rank_of, near)
@@ -55,17 +55,26 @@ def _rank_in(
     return (rest <= first).sum(1)
 
 
-def _places_by_class(class_of_place: torch.Tensor) -> list[torch.Tensor]:
+class Members:
     """Gallery places of every class."""
-    order = torch.argsort(class_of_place, stable=True)
-    return list(torch.split(order, torch.bincount(class_of_place).tolist()))
+
+    def __init__(self, class_of_place: torch.Tensor) -> None:
+        self._order = torch.argsort(class_of_place, stable=True)
+        self._counts = torch.bincount(class_of_place)
+        self._starts = self._counts.cumsum(0) - self._counts
+
+    def of(self, classes: torch.Tensor) -> torch.Tensor:
+        """The places of some classes [r] -> [r, most], padded with -1."""
+        counts = self._counts[classes]
+        number = torch.arange(int(counts.max()) if len(counts) else 0, device=classes.device)
+        at = (self._starts[classes][:, None] + number).clamp_max(len(self._order) - 1)
+        return self._order[at].masked_fill(number >= counts[:, None], -1)
 
 
 def _rank_by_members(
-    keys_of: InBlock, rank_of: InBlock, members: list[torch.Tensor], classes: np.ndarray, rows: torch.Tensor
+    keys_of: InBlock, rank_of: InBlock, members: Members, classes: np.ndarray, rows: torch.Tensor
 ) -> torch.Tensor:
     """From the exact keys of the few samples of the query's own class."""
-    own = [members[int(classes[row])] for row in rows]
-    places = torch.nn.utils.rnn.pad_sequence(own, batch_first=True, padding_value=-1)
+    places = members.of(torch.from_numpy(classes).to(rows.device)[rows])
     keys = keys_of(rows, places.clamp_min(0)).masked_fill(places < 0, LAST)
     return rank_of(rows, keys.amin(1))

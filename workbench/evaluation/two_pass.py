@@ -5,6 +5,7 @@ float64), at about the speed of one float32 product: a row whose candidates coul
 that float32 allows, is searched again in float64.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,9 +17,12 @@ from workbench.evaluation.neighbours import Gallery
 SLACK = 12  # candidates beyond those asked for
 ROUNDING = 2.0**-23  # twice that of one float32 operation
 WORTHWHILE = 16  # gallery rows per neighbour: below it one pass in float64 is as fast
-GATHERED = 2**20  # numbers of candidates' vectors in memory at once (8 MB)
+GATHERED = 2**20  # numbers of candidates' vectors in memory at once (8 MB) ...
+GATHERED_ON_GPU = 2**25  # ... and on a GPU, which wants fewer launches
 CHUNK = 64  # gaps that their minimum represents in the first pass
-BLOCK = 2**22  # scores in memory at once (16 MB): larger blocks would go back to the system and be zeroed again
+BLOCK = 2**22  # scores in memory at once (16 MB): larger blocks would go back to the system and be zeroed again ...
+BLOCK_ON_GPU = 2**28  # ... and on a GPU (1 GiB), if a quarter of its free memory is enough for them
+INSIDE_ON_GPU = 2**26  # scores in the candidates' chunks at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +37,17 @@ class Searched:
 
 
 def pays(gallery: Gallery, k: int) -> bool:
-    """Whether two passes are faster: on the CPU, for few neighbours in a large gallery."""
-    return gallery.device.type == "cpu" and gallery.count >= WORTHWHILE * (k + SLACK)
+    """Whether two passes are faster: for few neighbours in a large gallery."""
+    return gallery.count >= WORTHWHILE * (k + SLACK)
+
+
+def _rows_of_block(gallery: Gallery, queries: int) -> int:
+    """How many queries are compared with the gallery at a time."""
+    if gallery.device.type != "cuda":
+        return max(1, min(BLOCK // gallery.count, queries))
+    cached = torch.cuda.memory_reserved(gallery.device) - torch.cuda.memory_allocated(gallery.device)
+    free = torch.cuda.mem_get_info(gallery.device)[0] + cached
+    return max(1, min(BLOCK_ON_GPU // gallery.count, free // (4 * 4 * gallery.count), queries))
 
 
 class TwoPass:
@@ -49,20 +62,24 @@ class TwoPass:
     def __init__(self, gallery: Gallery, queries: np.ndarray, own: np.ndarray | None) -> None:
         self._gallery = gallery
         self._queries = gallery.prepared(queries)
-        self._own = None if own is None else torch.from_numpy(gallery.place[own])
+        self._own = None if own is None else gallery.on_device(gallery.place[own])
         norms = gallery.columns.square().sum(1)
         self._longest = float(norms.max().sqrt())
         cosine = gallery.distance == "cosine"
-        self._rows = max(1, min(BLOCK // gallery.count, len(self._queries)))
+        self._gathered = GATHERED_ON_GPU if gallery.device.type == "cuda" else GATHERED
         bias = None if cosine else _padded(norms.float())
+        self._rows = _rows_of_block(gallery, len(self._queries))
         self._product = Product(_padded(gallery.columns.float()), bias, self._rows)
         self._factor = -1 if cosine else -2
         self._copies = None if gallery.copies is None else _padded(gallery.copies)
 
     def blocks(self, k: int) -> Iterator[Searched]:
         """Blocks of queries with the k smallest keys of each."""
-        for start in range(0, len(self._queries), self._rows):
-            part = slice(start, min(start + self._rows, len(self._queries)))
+        rows = self._rows
+        if self._gallery.device.type == "cuda":
+            rows = min(rows, max(1, INSIDE_ON_GPU // ((k + SLACK) * CHUNK)))
+        for start in range(0, len(self._queries), rows):
+            part = slice(start, min(start + rows, len(self._queries)))
             scores, own_part, errors = self._scores(part)
             best, proved = self._best(part, scores, own_part - 2 * errors, k)
             unsure = torch.nonzero(~proved)[:, 0]
@@ -78,7 +95,7 @@ class TwoPass:
         sure = near.sum(1)
         unsure, places = torch.nonzero(~(near | far), as_tuple=True)
         exact = self._keys(searched.part.start + rows[unsure], places[:, None])[:, 0]
-        return sure + torch.bincount(unsure, weights=(exact <= keys[unsure]).double(), minlength=len(rows)).long()
+        return sure + torch.bincount(unsure[exact <= keys[unsure]], minlength=len(rows))
 
     def keys_of(self, searched: Searched, rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Exact keys [r, c] of gallery places [r, c] for some rows of a block; an own place has the last key."""
@@ -104,9 +121,10 @@ class TwoPass:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The k best of the candidates, and for which rows nothing outside of them can be among the k best."""
         near, places = _candidates(scores, k + SLACK)
-        keys = self._keys(torch.arange(part.start, part.stop), places).sort(1).values
+        rows = torch.arange(part.start, part.stop, device=scores.device)
+        keys = self._keys(rows, places).sort(1).values
         last = near.amax(1)  # in float32, all others are at least as far
-        proved = torch.ones(len(scores), dtype=torch.bool)
+        proved = torch.ones(len(scores), dtype=torch.bool, device=scores.device)
         if k:
             proved = self._gallery.gaps_in(keys[:, k - 1]) < last.double() + sure_part
         return keys[:, :k].contiguous(), proved
@@ -114,8 +132,8 @@ class TwoPass:
     def _keys(self, rows: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Keys [r, c] in float64 of queries `rows` [r] and gallery places [r, c]."""
         gallery = self._gallery
-        keys = torch.empty(places.shape, dtype=torch.int64)
-        step = max(1, GATHERED // (max(1, places.shape[1]) * gallery.columns.shape[1]))
+        keys = torch.empty(places.shape, dtype=torch.int64, device=places.device)
+        step = max(1, self._gathered // (max(1, places.shape[1]) * gallery.columns.shape[1]))
         for start in range(0, len(rows), step):
             at, of = places[start : start + step], rows[start : start + step]
             columns = at if gallery.copies is None else gallery.copies[at]
@@ -128,7 +146,7 @@ class TwoPass:
     def _again(self, part: slice, rows: torch.Tensor, k: int) -> torch.Tensor:
         """The k smallest keys of some rows by the float64 pass."""
         gallery, picked = self._gallery, part.start + rows
-        own = None if self._own is None else gallery.order[self._own[picked].numpy()]
+        own = None if self._own is None else gallery.order[self._own[picked].cpu().numpy()]
         smallest = [gallery.smallest(keys, k).clone() for _, keys in gallery.blocks_of(self._queries[picked], own)]
         return torch.cat(smallest)
 
@@ -142,13 +160,26 @@ class Product:
 
     def __init__(self, vectors: torch.Tensor, bias: torch.Tensor | None, rows: int) -> None:
         self._vectors, self._bias = vectors, bias
-        self._packed = torch.ops.mkldnn._reorder_linear_weight(vectors, rows) if ONEDNN else None
+        packs = ONEDNN and vectors.device.type == "cpu"
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(vectors, rows) if packs else None
 
     def __call__(self, queries: torch.Tensor) -> torch.Tensor:
         if self._packed is None:
-            return torch.nn.functional.linear(queries, self._vectors, self._bias)
+            with _without_tf32():
+                return torch.nn.functional.linear(queries, self._vectors, self._bias)
         scores: torch.Tensor = torch.ops.mkldnn._linear_pointwise(queries, self._packed, self._bias, "none", [], "")
         return scores
+
+
+@contextlib.contextmanager
+def _without_tf32() -> Iterator[None]:
+    """Products of a GPU in float32 proper, which the bounds of errors are for; torch's default, that others may set."""
+    products = torch.backends.cuda.matmul
+    before, products.allow_tf32 = products.allow_tf32, False
+    try:
+        yield
+    finally:
+        products.allow_tf32 = before
 
 
 def _has_onednn() -> bool:
