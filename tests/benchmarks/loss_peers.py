@@ -22,11 +22,14 @@ class Bare(nn.Module):
 
     def __init__(self, formula: Callable[..., Tensor], *trained: Tensor, fixed: tuple[Tensor, ...] = ()) -> None:
         super().__init__()
-        self.formula, self.fixed = formula, fixed
+        self.formula, self.count = formula, len(fixed)
         self.trained = nn.ParameterList(trained)
+        for number, tensor in enumerate(fixed):
+            self.register_buffer(f"fixed{number}", tensor)
 
     def forward(self, z: Tensor, y: Tensor) -> Tensor:
-        return self.formula(z, y, *self.trained, *self.fixed)
+        fixed = (self.get_buffer(f"fixed{number}") for number in range(self.count))
+        return self.formula(z, y, *self.trained, *fixed)
 
 
 class Mined(nn.Module):

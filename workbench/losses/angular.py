@@ -8,17 +8,15 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.utils.checkpoint import checkpoint
 
 from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.pair_lists import positive_pair_list
+from workbench.losses.pair_parts import by_pairs
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
-
-PAIRS_AT_ONCE = 2048  # bounds the memory: pairs x n numbers
 
 
 class AngularParams(Params):
@@ -48,14 +46,12 @@ class Angular(BatchLoss[AngularParams]):
         alike = gram(on_sphere(embeddings))
         negative = labels[:, None] != labels
         anchors, partners = positive_pair_list(labels, once=True)  # (a + p) n does not depend on the order of a and p
-        total = alike.sum() * 0
-        for part in zip(anchors.split(PAIRS_AT_ONCE), partners.split(PAIRS_AT_ONCE), strict=True):
-            chosen = (alike, negative, *part)
-            total = total + checkpoint(self._of_pairs, *chosen, use_reentrant=False, preserve_rng_state=False)
-        return total / max(1, len(anchors))
-
-    def _of_pairs(self, alike: Tensor, negative: Tensor, anchors: Tensor, partners: Tensor) -> Tensor:
         t = self.squared_tangent
-        exponents = 4 * t * (alike[anchors] + alike[partners])  # [pairs, n]
-        exponents = exponents.masked_fill(~negative[anchors], torch.finfo(alike.dtype).min / 4)
-        return F.softplus(exponents.logsumexp(1) - 2 * (1 + t) * alike[anchors, partners]).sum()
+
+        def summed(anchors: Tensor, partners: Tensor) -> Tensor:
+            rows, others = alike.index_select(0, anchors), alike.index_select(0, partners)  # [pairs, n]
+            exponents = (4 * t * (rows + others)).masked_fill(~negative[anchors], torch.finfo(alike.dtype).min / 4)
+            return F.softplus(exponents.logsumexp(1) - 2 * (1 + t) * rows.gather(1, partners[:, None])[:, 0]).sum()
+
+        parts = by_pairs(summed, anchors, partners, len(labels))
+        return torch.stack([*parts, alike.sum() * 0]).sum() / max(1, len(anchors))

@@ -17,7 +17,8 @@ from workbench.training.feed_contract import Augmentation, Box, Cropping, Crops,
 
 RESIDENT = 2 << 30  # bytes; smaller data sets are kept on the device as uint8
 OF_FREE = 4  # at most a quarter of a GPU's free memory is taken for them: the network needs the rest
-TOGETHER = 16  # images that one thread makes at a time
+TOGETHER = 32  # images that one thread makes at a time: fewer at a time disturb the training thread more often ...
+FEWEST = 4  # ... but the first batches, for which it waits, are spread over all threads
 AHEAD = 2  # batches that are made ahead
 CROPS = 1  # seeds the crops beside seed, epoch and place, so that they have their own random numbers
 Share = Callable[[int], slice]  # of n images, the wanted part: a contiguous slice
@@ -42,7 +43,6 @@ class _Part:
     rows: np.ndarray
     boxes: list[Box] | None  # None for squares
     start: int
-    wanted: bool
     last: bool
 
 
@@ -183,7 +183,8 @@ class Feed:
             chosen: places of each batch. side: of its images, px. boxes: what is cut out of them.
             finish: what is done to a batch on the device.
         """
-        most = max((len(index) for index in chosen), default=0)
+        most = max((len(range(len(index))[finish.read(len(index))]) for index in chosen), default=0)
+        first = min(TOGETHER, max(FEWEST, -(-most // self.threads)))  # images of a part of the first batches
         waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
         pinned = self._copies is not None
         apart = finish.apart and self._device.type == "cpu"
@@ -194,16 +195,16 @@ class Feed:
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
                 images, cut = blank(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
-                batch = _Batch(number, images, -(-len(rows) // TOGETHER))
+                together = min(TOGETHER, first * (1 + number // AHEAD))
                 own = range(len(rows))[finish.read(len(rows))]
-                for start in range(0, len(rows), TOGETHER):
-                    stop = min(start + TOGETHER, len(rows))
-                    wanted = start < own.stop and own.start < stop
-                    yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, wanted, stop == len(rows))
+                starts = own[::together] or [own.start]
+                batch = _Batch(number, images, len(starts))
+                for start in starts:
+                    stop = min(start + together, own.stop)
+                    yield _Part(batch, rows[start:stop], cut and cut[start:stop], start, start == starts[-1])
 
         def fill(part: _Part) -> _Part:
-            if part.wanted:
-                self._fill(part)
+            self._fill(part)
             batch = part.batch
             with batch.lock:
                 batch.lacking -= 1
@@ -221,7 +222,7 @@ class Feed:
     def _fill(self, part: _Part) -> None:
         """Put the images of a part into its batch; several threads do so at once."""
         target = part.batch.images.numpy()[part.start : part.start + len(part.rows)]
-        if self._crops is not None:
+        if self._crops is not None and len(part.rows):
             self._crops.fill(target, part.rows, part.boxes)
             return
         for position, row in enumerate(part.rows.tolist()):
@@ -269,9 +270,9 @@ class Feed:
 
     def _scaled(self, batch: Tensor) -> Tensor:
         """The batch as float in 0..1, in the order of memory that the device prefers."""
-        images = batch.float().div_(255)
         last = self._device.type in CHANNELS_LAST
-        return images.contiguous(memory_format=torch.channels_last) if last else images
+        order = torch.channels_last if last else torch.contiguous_format
+        return batch.to(torch.float32, memory_format=order).div_(255)
 
 
 def _mix(*numbers: int) -> int:

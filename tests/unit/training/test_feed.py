@@ -193,7 +193,7 @@ def test_shares_of_a_batch_are_that_batch_and_only_their_images_are_read(monkeyp
         assert torch.equal(torch.cat([part for part, _ in parts]), expected)
         assert all(torch.equal(told, labels) for _, told in parts)
     once = sum(len(labels) for _, labels in whole)
-    assert len(read) == 3 * once if not each_alone else once <= len(read) < 2 * once  # threads read 16 at a time
+    assert len(read) == (once if each_alone else 3 * once)
 
 
 def counted(method, read):
