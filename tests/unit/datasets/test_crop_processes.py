@@ -126,7 +126,8 @@ def test_they_end_when_closed_and_when_forgotten(kept):
 
 
 @pytest.mark.parametrize(
-    ("cores", "ranks", "count"), [(1, "1", 0), (3, "1", 0), (4, "1", 3), (64, "1", MOST_PROCESSES), (64, "4", MOST_PROCESSES // 4)]
+    ("cores", "ranks", "count"),
+    [(1, "1", 0), (3, "1", 0), (4, "1", 3), (64, "1", MOST_PROCESSES), (64, "4", MOST_PROCESSES // 4)],
 )
 def test_a_run_has_them_where_there_are_cores_for_several(cores, ranks, count, folder, monkeypatch):
     from workbench.config import Choice, RunConfig
