@@ -51,6 +51,20 @@ def test_a_thread_that_allocates_frees_no_cycle_but_the_window_does(garbage, qtb
     assert freed_on == [threading.get_ident()]
 
 
+def test_a_library_that_collects_on_its_own_thread_frees_nothing_there(garbage):
+    freed_on: list[int] = []
+    Cycle(freed_on)
+    thread = threading.Thread(target=gc.collect)
+    thread.start()
+    thread.join()
+    assert freed_on == []
+    gc.collect()
+    assert freed_on == [threading.get_ident()]
+    collect = gc.collect
+    garbage.end()
+    assert gc.collect is not collect
+
+
 def test_a_cycle_that_outlived_young_looks_is_freed_in_the_end(garbage):
     freed_on: list[int] = []
     garbage.settle()

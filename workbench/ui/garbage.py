@@ -7,6 +7,7 @@ collection over the engine's 450,000 objects, which stops every thread, took up 
 import atexit
 import gc
 import sys
+from threading import get_ident
 from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
@@ -26,6 +27,8 @@ class Garbage(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
+        self._collect, gc.collect = gc.collect, self._collect_here
+        self._thread = get_ident()
         self._all_from = 0.0
         self._modules = len(sys.modules)  # when objects were last frozen
         self._timer = QTimer(self, interval=EVERY)
@@ -57,6 +60,10 @@ class Garbage(QObject):
         elif due[0]:
             gc.collect(0)
 
+    def _collect_here(self, generation: int = 2) -> int:
+        """As gc.collect on the window's thread; nothing on others, where libraries such as torch.compile call it."""
+        return self._collect(generation) if get_ident() == self._thread else 0
+
     def _freeze(self) -> None:
         """Have later collections skip what is there; a cycle of it that is dropped later is not freed any more."""
         self._modules = len(sys.modules)
@@ -65,4 +72,5 @@ class Garbage(QObject):
     def end(self) -> None:
         """Turn automatic collection on again when the window is closed."""
         self._timer.stop()
+        gc.collect = self._collect
         gc.enable()

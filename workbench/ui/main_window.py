@@ -22,7 +22,7 @@ from workbench.ui.kept_focus import KeptFocus
 from workbench.ui.menus import Menus, open_log_folder
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.opening import Opening
-from workbench.ui.page_stack import PAGES, PageStack, load_pages
+from workbench.ui.page_stack import PAGES, PageStack, load_parts, loads
 from workbench.ui.rail import Rail
 from workbench.ui.run_actions import RunActions
 from workbench.ui.run_activity import RunActivity
@@ -170,18 +170,22 @@ class MainWindow(QMainWindow):
         self.inspector.stand_beside(self.session.page, selected)
 
     def make_ready(self) -> None:
-        """After the first paint: load the pages' modules on a thread, then make the Inspector and the other pages.
+        """After the first paint: load the pages' modules, then make the Inspector and the other pages.
 
-        Each turn of the event loop makes one, or lays one out. Qt's classes come first: see qt_classes.
+        Each turn of the event loop loads a module, makes a page, or lays one out. Qt's classes come first: see
+        qt_classes. What is not of Qt is loaded on a thread before.
         """
-        self._ready.begin(*qt_classes.steps(), self._load_pages, long=True)
+        self._ready.begin(*qt_classes.steps(), self._load_parts, long=True)
 
-    def _load_pages(self) -> None:
+    def _load_parts(self) -> None:
         def work(progress: Progress) -> None:
             with self.session.loading(progress):
-                load_pages()
+                load_parts()
 
-        self.session.run_in_thread("Loading the pages", work, lambda _: self._go_on(), quiet=True)
+        self.session.run_in_thread("Loading the pages", work, lambda _: self._load_pages(), quiet=True)
+
+    def _load_pages(self) -> None:
+        self._ready.begin(*loads(), self._go_on, long=True)
 
     def _go_on(self) -> None:
         self._ready.begin(self._make_next, long=True)

@@ -1,7 +1,11 @@
 """The pages, each made when it is first needed, so that the window is shown before they are loaded."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from time import monotonic
 
 from PySide6.QtCore import QSize, QTimer, Signal
@@ -12,6 +16,7 @@ from workbench.ui.session import Session
 
 NARROWEST = 640  # px
 LOOK_EVERY = 8  # ms between laying a page out and painting it, in which the window answers
+NOT_OF_QT = re.compile(r"^(?:from|import) ((?:workbench\.(?!ui\b)|PIL\b)[\w.]*)", re.MULTILINE)
 LONGEST = 0.16  # seconds for which a page that reads is not painted; it is painted once instead of part by part
 
 
@@ -142,7 +147,16 @@ class PageStack(QStackedWidget):
         self._measure(page)
 
 
-def load_pages() -> None:
-    """Import the modules of all pages, on any thread: half of the time that making a page takes."""
-    for info in PAGES:
-        import_module(info.module)
+def load_parts() -> None:
+    """Import, on any thread, what the pages use that is not of Qt: a third of the time that importing a page takes.
+
+    Classes of Qt are made by the window's thread alone: made beside its event loop they once ended the process.
+    """
+    files = (file.read_text("utf-8") for file in Path(__file__).parent.rglob("*.py"))
+    for name in sorted({name for text in files for name in NOT_OF_QT.findall(text)}):
+        import_module(name)
+
+
+def loads() -> list[Callable[[], object]]:
+    """What imports the pages' modules, on the window's thread: one step for each turn of the event loop."""
+    return [partial(import_module, name) for name in ("pyqtgraph", *(info.module for info in PAGES))]
