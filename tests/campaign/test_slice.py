@@ -15,10 +15,18 @@ from tests.campaign.program import ROOT
 from tests.campaign.run import DRILLS, attempt, drills, table, together
 from tests.waits import HANG
 
+LONG = ("bombs", "endurance", "moved", "places", "sandbox")  # drills of six seconds and more
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="drills fork, kill and limit processes as POSIX has it")
 
 
-@pytest.mark.parametrize("name", [name for name, drill in drills().items() if drill.SLICE])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LONG else ())
+        for name, drill in drills().items()
+        if drill.SLICE
+    ],
+)
 def test_no_promise_breaks(name):
     drill = drills((name,))[name]
     outcomes = [outcome for number in range(drill.SLICE) for outcome in attempt(drill, name, 0, number)]

@@ -69,6 +69,7 @@ def test_the_sample_runs_to_a_report(environment, tmp_path):
     assert "Sample: Digits" in shown.stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_a_checkpoint_and_resume_ends_as_if_nothing_had_happened(environment, config, tmp_path):
     straight = workbench(environment, "run", config, "-w", tmp_path / "straight")
     assert straight.returncode == 0, straight.stderr

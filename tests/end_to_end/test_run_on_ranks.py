@@ -154,6 +154,7 @@ def in_folder(folder, devices, *, resume=False, hear=lambda control, event: None
     return job.ended
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 def test_a_run_in_a_folder_trains_on_two_ranks_loses_one_goes_on_and_comes_home(tmp_path, workspace):
     folder = tmp_path / "travelling"

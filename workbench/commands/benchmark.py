@@ -1,6 +1,9 @@
 """Every method once, with its own settings, over seeds: an overview, not a ranking (fair/ ranks); no run repeats."""
 
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import mean, stdev
@@ -68,8 +71,7 @@ def compare(
     Raises:
         Problem: a run that failed, and why.
     """
-    trained: list[Row] = []
-    first: list[Run] = []
+    trained: list[tuple[str, list[Run]]] = []
     total = len(methods) * len(seeds)
     for method in methods:
         runs: list[Run] = []
@@ -81,10 +83,13 @@ def compare(
                 scores = f"{config.name}: MAP@R {run.best['MAP@R']:.2%} in {run.seconds:.0f} s"
                 progress(scores, len(trained) * len(seeds) + len(runs) + 1, total)
             runs.append(run)
-        first = first or runs
-        trained.append(_row(workspace, method, runs, best=True))
-    untrained = _row(workspace, "untrained", first, best=False)
-    return [untrained, *sorted(trained, key=lambda row: -mean(row.map_at_r))]
+        trained.append((method, runs))
+    answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    with closing(AnalysisProcess(answers.put)) as process:
+        agreement = partial(_nmi, workspace, process, answers)
+        untrained = _row(workspace, "untrained", trained[0][1], agreement, best=False)
+        rows = [_row(workspace, method, runs, agreement, best=True) for method, runs in trained]
+    return [untrained, *sorted(rows, key=lambda row: -mean(row.map_at_r))]
 
 
 def table(rows: list[Row]) -> str:
@@ -125,7 +130,9 @@ def _same(run: Run, wanted: RunConfig) -> bool:
     return RunConfig.from_toml_text(run.config, known=known).filled(known) == wanted
 
 
-def _row(workspace: Workspace, method: str, runs: list[Run], *, best: bool) -> Row:
+def _row(
+    workspace: Workspace, method: str, runs: list[Run], agreement: Callable[[Evaluation], float], *, best: bool
+) -> Row:
     chosen = []
     for run in runs:
         evaluations = workspace.evaluations(run.id)
@@ -134,33 +141,27 @@ def _row(workspace: Workspace, method: str, runs: list[Run], *, best: bool) -> R
         method,
         [evaluation.metrics["recall@1"] for evaluation in chosen],
         [evaluation.metrics["MAP@R"] for evaluation in chosen],
-        _nmi(workspace, chosen),
+        [agreement(evaluation) for evaluation in chosen],
         [run.seconds / run.epochs for run in runs],
         max(run.memory_bytes for run in runs),
     )
 
 
-def _nmi(workspace: Workspace, evaluations: list[Evaluation]) -> list[float]:
+def _nmi(
+    workspace: Workspace, process: AnalysisProcess, answers: SimpleQueue[dict[str, Any]], evaluation: Evaluation
+) -> float:
     """Agreement of k-means clusters with the classes, measured in the analysis process."""
-    answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
-    process = AnalysisProcess(answers.put)
-    agreements = []
-    try:
-        with TemporaryDirectory() as folder:
-            vectors, classes = Path(folder) / "embeddings.npy", Path(folder) / "labels.npy"
-            for evaluation in evaluations:
-                _, labels, embeddings = workspace.embeddings(evaluation.id)
-                np.save(vectors, embeddings)
-                np.save(classes, labels)
-                process.request("nmi", embeddings=str(vectors), labels=str(classes), metric=evaluation.distance, seed=0)
-                while (answer := answers.get())["event"] == "progress":
-                    pass
-                if answer["event"] == "error":
-                    raise Problem(answer["what"], kept=answer.get("kept", ""), todo=answer.get("todo", ""))
-                agreements.append(float(answer["nmi"]))
-    finally:
-        process.close()
-    return agreements
+    _, labels, embeddings = workspace.embeddings(evaluation.id)
+    with TemporaryDirectory() as folder:
+        vectors, classes = Path(folder) / "embeddings.npy", Path(folder) / "labels.npy"
+        np.save(vectors, embeddings)
+        np.save(classes, labels)
+        process.request("nmi", embeddings=str(vectors), labels=str(classes), metric=evaluation.distance, seed=0)
+        while (answer := answers.get())["event"] == "progress":
+            pass
+    if answer["event"] == "error":
+        raise Problem(answer["what"], kept=answer.get("kept", ""), todo=answer.get("todo", ""))
+    return float(answer["nmi"])
 
 
 def _spread(values: list[float], times: float, digits: int) -> str:

@@ -100,6 +100,7 @@ def test_interrupted_it_goes_on_and_ends_as_if_it_had_not_been(plan, tmp_path):
     assert np.mean(found.scores[0].last) >= np.mean(found.scores[1].last)
 
 
+@pytest.mark.slow
 def test_methods_tested_with_other_numbers_of_seeds_are_compared_apart(plan, tmp_path):
     with Workspace(tmp_path / "seeds", create=True) as workspace:
         run(workspace, plan, ["ce", "supcon"])
