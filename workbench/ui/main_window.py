@@ -206,6 +206,7 @@ class MainWindow(QMainWindow):
         self.session.show_page(action.data())
 
     def _page_made(self, name: str, page: QWidget) -> None:
+        self.arrangement.follow(page)
         if self._first_paint_seen:
             self._ordering.start()
         title = next(info.title for info in PAGES if info.name == name)

@@ -1,7 +1,9 @@
-"""Sizes and places of the window and its docks: those of the design at first, then those that the user left."""
+"""Sizes and places of the window and its parts: those of the design at first, then those that the user left."""
+
+from functools import partial
 
 from PySide6.QtCore import QByteArray, QObject, Qt
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
@@ -25,10 +27,12 @@ class WindowLayout(QObject):
         self._window, self._preferences = window, preferences
         self._runs, self._inspector, self._activity = runs, inspector, log
         self._first_state = QByteArray()
+        self._first_splits: dict[QSplitter, QByteArray] = {}
         window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
         log.toggled.connect(self._remember_activity)
+        self.follow(log)
 
     def restore(self) -> None:
         """The layout as the user left it; the design's in a new account."""
@@ -43,9 +47,26 @@ class WindowLayout(QObject):
         self._window.restoreState(self._preferences.state("layout/state"), VERSION)
         self._activity.set_unfolded(self._preferences.flag("layout/activity"))
 
+    def follow(self, part: QWidget) -> None:
+        """Arrange the splitters and tabs with an object name in a new part as the user left them, and remember them."""
+        for splitter in part.findChildren(QSplitter):
+            if key := _key(splitter):
+                self._first_splits[splitter] = splitter.saveState()
+                splitter.restoreState(self._preferences.state(key))
+                splitter.splitterMoved.connect(partial(self._remember_split, splitter))
+        for tabs in part.findChildren(QTabWidget):
+            if key := _key(tabs):
+                chosen = self._preferences.number(key, 0)
+                if 0 < chosen < tabs.count() and tabs.isTabVisible(chosen):
+                    tabs.setCurrentIndex(chosen)
+                tabs.currentChanged.connect(partial(self._preferences.set_number, key))
+
     def reset(self) -> None:
-        """Put every dock back to its first place and size."""
+        """Put every dock back to its first place and size, and every splitter."""
         self._window.restoreState(self._first_state, VERSION)
+        for splitter, state in self._first_splits.items():
+            splitter.restoreState(state)
+            self._preferences.forget(_key(splitter))
         for dock in (self._runs, self._activity):
             dock.show()
         self._activity.set_unfolded(False)
@@ -70,5 +91,13 @@ class WindowLayout(QObject):
         docks = [self._runs, self._inspector] if not self._inspector.folded else [self._runs]
         self._window.resizeDocks(docks, [RUNS_WIDTH, INSPECTOR_WIDTH][: len(docks)], Qt.Orientation.Horizontal)
 
+    def _remember_split(self, splitter: QSplitter, *moved: int) -> None:
+        self._preferences.set_state(_key(splitter), splitter.saveState())
+
     def _remember_activity(self, unfolded: bool) -> None:
         self._preferences.set_flag("layout/activity", unfolded)
+
+
+def _key(part: QWidget) -> str:
+    """Where a part's arrangement is stored; empty if it is not remembered."""
+    return f"layout/{part.objectName()}" if part.objectName() else ""

@@ -100,6 +100,7 @@ class ActivityDock(QDockWidget):
         self.log.setAccessibleName("Log")
         self.log.setMaximumBlockCount(LOG_LINES)
         self._more = QSplitter(Qt.Orientation.Horizontal)
+        self._more.setObjectName("activity-halves")
         self._build()
         self.setObjectName("activity")
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)

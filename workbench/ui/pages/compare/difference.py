@@ -57,6 +57,7 @@ class DifferencePanel(QWidget):
         against = caption("Compared with", self.other)
         head = in_row(label("Baseline", "caption"), (self.baseline, 1), self.swap, against, (self.other, 1))
         self.results = QSplitter(Qt.Orientation.Vertical)
+        self.results.setObjectName("compare-difference")
         self.results.setHandleWidth(8)
         self.results.setMinimumHeight(RESULTS_PX)
         self.results.addWidget(self.plot)

@@ -32,6 +32,7 @@ class ResultTabs(QTabWidget):
         self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
         self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(session), PapersPanel()
         self.fair = FairPanel()
+        self.setObjectName("compare-results")
         self.setDocumentMode(True)
         for widget, title in (
             (self.curves, "Curves"),

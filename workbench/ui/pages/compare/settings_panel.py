@@ -53,6 +53,8 @@ class SettingsPanel(QStackedWidget):
         in_column(head, (self.heat, 1), self.note, on=above)
         plots = QSplitter(Qt.Orientation.Horizontal)
         whole = QSplitter(Qt.Orientation.Vertical)
+        plots.setObjectName("compare-plots")
+        whole.setObjectName("compare-settings")
         for splitter, first, second in ((plots, self.parallel, above), (whole, self.table, plots)):
             splitter.setHandleWidth(8)
             splitter.setChildrenCollapsible(False)

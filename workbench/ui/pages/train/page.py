@@ -60,6 +60,7 @@ class TrainPage(QStackedWidget):
         self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
         self.system = SystemPanel(MachineLines(self.session))
         self.views = QTabWidget()
+        self.views.setObjectName("train-views")
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
         self.geometry_panel = GeometryPanel(self.session)
