@@ -60,9 +60,15 @@ def test_a_library_that_collects_on_its_own_thread_frees_nothing_there(garbage):
     assert freed_on == []
     gc.collect()
     assert freed_on == [threading.get_ident()]
-    collect = gc.collect
-    garbage.end()
-    assert gc.collect is not collect
+
+
+def test_whoever_ends_first_a_collection_is_python_s_own_afterwards(qapp):
+    real = gc.collect
+    one, other = Garbage(), Garbage()
+    one.end()
+    assert gc.collect != real
+    other.end()
+    assert gc.collect == real
 
 
 def test_a_cycle_that_outlived_young_looks_is_freed_in_the_end(garbage):

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import threading
 
+from tests.waits import HANG
 from workbench.ui import qt_classes
 
 LOADED = """
@@ -47,3 +49,26 @@ def test_the_pages_are_loaded_after_the_classes(qtbot, session, monkeypatch):
     window.make_ready()
     qtbot.waitUntil(lambda: order.count("page") == 2)
     assert order == ["class", "class", "parts", "page", "page"]
+
+
+def test_the_pages_are_loaded_also_if_another_workspace_was_opened_meanwhile(qtbot, session, tmp_path, monkeypatch):
+    from workbench.ui import main_window
+    from workbench.workspace import Workspace
+
+    begun, go_on, loaded = [], threading.Event(), []
+
+    def load() -> None:
+        begun.append(True)
+        assert go_on.wait(HANG)
+
+    monkeypatch.setattr(qt_classes, "steps", list)
+    monkeypatch.setattr(main_window, "load_parts", load)
+    monkeypatch.setattr(main_window, "loads", lambda: [lambda: loaded.append(True)])
+    window = main_window.MainWindow(session)
+    qtbot.addWidget(window)
+    window.make_ready()
+    qtbot.waitUntil(lambda: bool(begun))
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
+    go_on.set()
+    qtbot.waitUntil(lambda: bool(loaded))
+    qtbot.waitUntil(lambda: not window.inspector.empty)

@@ -8,7 +8,7 @@ import torch
 
 from workbench.evaluation.all_pairs import AllPairs, pairs_up
 from workbench.evaluation.neighbours import Gallery
-from workbench.evaluation.two_pass import TwoPass, pays
+from workbench.evaluation.two_pass import TwoPass, in_range, pays
 
 LAST = torch.iinfo(torch.int64).max
 InBlock = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]  # as `keys_of` and `rank_of` of a search, of one block
@@ -25,7 +25,7 @@ def ranked_blocks(
     A query may come twice; the second time counts. Take the ranks of a block before the next block.
     """
     deepest = int(depths.max())
-    if not pays(gallery, deepest):
+    if not pays(gallery, deepest) or not in_range(gallery, queries):
         for part, keys in gallery.blocks(queries, own):
             wanted = torch.from_numpy(classes[part]).to(gallery.device)
             yield part, gallery.smallest(keys, deepest), partial(_rank_in, gallery, keys, class_of_place, wanted)

@@ -21,7 +21,10 @@ GATHERED = 2**20  # numbers of candidates' vectors in memory at once (8 MB) ...
 GATHERED_ON_GPU = 2**25  # ... and on a GPU, which wants fewer launches
 CHUNK = 64  # gaps that their minimum represents in the first pass
 BLOCK = 2**22  # scores in memory at once (16 MB): larger blocks would go back to the system and be zeroed again ...
-BLOCK_ON_GPU = 2**28  # ... and on a GPU (1 GiB), if a quarter of its free memory is enough for them
+BLOCK_ON_GPU = 2**28  # ... and on a GPU (1 GiB), if an eighth of its free memory is enough for them
+RANKED = 2**24  # scores that are ranked at once: of nearly equal samples each takes 50 bytes
+MANY = 16  # if more than one in MANY scores is unsure, a pass in float64 is faster
+RANGE = 1e-30, 1e36  # squared lengths that float32 holds with their rounding
 INSIDE_ON_GPU = 2**26  # scores in the candidates' chunks at once
 
 
@@ -41,13 +44,22 @@ def pays(gallery: Gallery, k: int) -> bool:
     return gallery.count >= WORTHWHILE * (k + SLACK)
 
 
+def in_range(gallery: Gallery, queries: np.ndarray) -> bool:
+    """Whether float32 can hold the squared distances: of the longest vectors, neither too long nor too short."""
+    if gallery.distance == "cosine":
+        return True
+    longest = float(np.einsum("ij,ij->i", queries, queries, dtype=np.float64).max(initial=0.0))
+    low, high = RANGE
+    return low < float(gallery.columns.square().sum(1).max()) < high and longest < high
+
+
 def _rows_of_block(gallery: Gallery, queries: int) -> int:
     """How many queries are compared with the gallery at a time."""
     if gallery.device.type != "cuda":
         return max(1, min(BLOCK // gallery.count, queries))
     cached = torch.cuda.memory_reserved(gallery.device) - torch.cuda.memory_allocated(gallery.device)
     free = torch.cuda.mem_get_info(gallery.device)[0] + cached
-    return max(1, min(BLOCK_ON_GPU // gallery.count, free // (4 * 4 * gallery.count), queries))
+    return max(1, min(BLOCK_ON_GPU // gallery.count, free // (8 * 4 * gallery.count), queries))
 
 
 class TwoPass:
@@ -68,8 +80,9 @@ class TwoPass:
         cosine = gallery.distance == "cosine"
         self._gathered = GATHERED_ON_GPU if gallery.device.type == "cuda" else GATHERED
         bias = None if cosine else _padded(norms.float())
+        table = _padded(gallery.columns.float())
         self._rows = _rows_of_block(gallery, len(self._queries))
-        self._product = Product(_padded(gallery.columns.float()), bias, self._rows)
+        self._product = Product(table, bias, self._rows)
         self._factor = -1 if cosine else -2
         self._copies = None if gallery.copies is None else _padded(gallery.copies)
 
@@ -89,11 +102,19 @@ class TwoPass:
 
     def rank_of(self, searched: Searched, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """How many keys of the gallery are at most `keys` [r]: the ranks, from 1, of those keys in these rows."""
-        scores, errors = searched.scores[rows], searched.errors[rows]
+        step = max(1, RANKED // self._gallery.count)
+        parts = [self._ranks(searched, *part) for part in zip(rows.split(step), keys.split(step), strict=True)]
+        return torch.cat(parts)
+
+    def _ranks(self, searched: Searched, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """As `rank_of`, of a few rows."""
+        scores, errors = searched.scores[rows, : self._gallery.count], searched.errors[rows]
         at = self._gallery.gaps_in(keys) - searched.own_part[rows]
         near, far = scores < (at - errors).float()[:, None], scores > (at + errors).float()[:, None]
-        sure = near.sum(1)
-        unsure, places = torch.nonzero(~(near | far), as_tuple=True)
+        sure, open_ = near.sum(1), ~(near | far)
+        if int(open_.sum()) > open_.numel() // MANY:
+            return self._ranks_again(searched.part, rows, keys)
+        unsure, places = torch.nonzero(open_, as_tuple=True)
         exact = self._keys(searched.part.start + rows[unsure], places[:, None])[:, 0]
         return sure + torch.bincount(unsure[exact <= keys[unsure]], minlength=len(rows))
 
@@ -143,12 +164,23 @@ class TwoPass:
             keys[start : start + step] = gallery.keys_from(gaps, at)
         return keys
 
+    def _ranks_again(self, part: slice, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        """As `rank_of`, by the float64 pass."""
+        ranks = []
+        for block, found in self._float64_blocks(part, rows):
+            wanted = found.gather(1, self._gallery.places_of(keys[block])[:, None])  # as this pass rounds it
+            ranks.append((found <= wanted).sum(1))
+        return torch.cat(ranks)
+
     def _again(self, part: slice, rows: torch.Tensor, k: int) -> torch.Tensor:
         """The k smallest keys of some rows by the float64 pass."""
-        gallery, picked = self._gallery, part.start + rows
-        own = None if self._own is None else gallery.order[self._own[picked].cpu().numpy()]
-        smallest = [gallery.smallest(keys, k).clone() for _, keys in gallery.blocks_of(self._queries[picked], own)]
-        return torch.cat(smallest)
+        return torch.cat([self._gallery.smallest(keys, k).clone() for _, keys in self._float64_blocks(part, rows)])
+
+    def _float64_blocks(self, part: slice, rows: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
+        """`Gallery.blocks_of` of some rows of a block."""
+        picked = part.start + rows
+        own = None if self._own is None else self._gallery.order[self._own[picked].cpu().numpy()]
+        return self._gallery.blocks_of(self._queries[picked], own)
 
 
 class Product:
@@ -165,7 +197,7 @@ class Product:
 
     def __call__(self, queries: torch.Tensor) -> torch.Tensor:
         if self._packed is None:
-            with _without_tf32():
+            with _without_tf32() if queries.device.type == "cuda" else contextlib.nullcontext():
                 return torch.nn.functional.linear(queries, self._vectors, self._bias)
         scores: torch.Tensor = torch.ops.mkldnn._linear_pointwise(queries, self._packed, self._bias, "none", [], "")
         return scores
@@ -175,11 +207,11 @@ class Product:
 def _without_tf32() -> Iterator[None]:
     """Products of a GPU in float32 proper, which the bounds of errors are for; torch's default, that others may set."""
     products = torch.backends.cuda.matmul
-    before, products.allow_tf32 = products.allow_tf32, False
+    before, products.fp32_precision = products.fp32_precision, "ieee"
     try:
         yield
     finally:
-        products.allow_tf32 = before
+        products.fp32_precision = before
 
 
 def _has_onednn() -> bool:

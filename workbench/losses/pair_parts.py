@@ -6,8 +6,8 @@ from typing import TypeVar
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-AT_ONCE = 2**22  # numbers of a table in memory at once (16 MB) ...
-AT_ONCE_ON_GPU = 2**26  # ... and on a GPU (256 MB), where each part costs launches
+AT_ONCE = 2**22  # numbers of a table that is not computed again; about 10 bytes of each are kept for the gradient ...
+AT_ONCE_ON_GPU = 2**24  # ... and on a GPU, where each part costs launches
 Made = TypeVar("Made")
 
 

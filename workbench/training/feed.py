@@ -185,7 +185,8 @@ class Feed:
         """
         most = max((len(range(len(index))[finish.read(len(index))]) for index in chosen), default=0)
         first = min(TOGETHER, max(FEWEST, -(-most // self.threads)))  # images of a part of the first batches
-        waiting = max(AHEAD, -(-AHEAD * most // (TOGETHER * self.threads)))  # parts for each thread
+        later = min(TOGETHER, max(first, AHEAD * most // self.threads))  # larger parts would take more batches at once
+        waiting = max(AHEAD, -(-AHEAD * most // (later * self.threads)))  # parts for each thread
         pinned = self._copies is not None
         apart = finish.apart and self._device.type == "cpu"
         blank = torch.empty if finish.read is EVERY else torch.zeros
@@ -195,7 +196,7 @@ class Feed:
                 rows = self._rows[index]
                 shape = (len(rows), self._images.shape[-1], side, side)
                 images, cut = blank(shape, dtype=torch.uint8, pin_memory=pinned), boxes(number, rows)
-                together = min(TOGETHER, first * (1 + number // AHEAD))
+                together = min(later, first * (1 + number // AHEAD))
                 own = range(len(rows))[finish.read(len(rows))]
                 starts = own[::together] or [own.start]
                 batch = _Batch(number, images, len(starts))

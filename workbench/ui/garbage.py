@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer
 
 EVERY = 50  # ms between two looks
 SHARE = 0.01  # of the time that full collections may take
+COLLECT = gc.collect
 LIBRARY = 50  # modules: where so many more are loaded, a thread has loaded a library
 
 
@@ -27,7 +28,7 @@ class Garbage(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        self._collect, gc.collect = gc.collect, self._collect_here
+        gc.collect = self._collect_here
         self._thread = get_ident()
         self._all_from = 0.0
         self._modules = len(sys.modules)  # when objects were last frozen
@@ -62,7 +63,7 @@ class Garbage(QObject):
 
     def _collect_here(self, generation: int = 2) -> int:
         """As gc.collect on the window's thread; nothing on others, where libraries such as torch.compile call it."""
-        return self._collect(generation) if get_ident() == self._thread else 0
+        return COLLECT(generation) if get_ident() == self._thread else 0
 
     def _freeze(self) -> None:
         """Have later collections skip what is there; a cycle of it that is dropped later is not freed any more."""
@@ -72,5 +73,6 @@ class Garbage(QObject):
     def end(self) -> None:
         """Turn automatic collection on again when the window is closed."""
         self._timer.stop()
-        gc.collect = self._collect
+        if gc.collect == self._collect_here:
+            gc.collect = COLLECT
         gc.enable()

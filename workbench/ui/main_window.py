@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self._after_paint.timeout.connect(session.read_places)
         self._ready = InTurns(session, self)
         self._first_paint_seen = False
+        self._loading = False  # what the pages use, on a thread
         self._begun = False  # whether the user has chosen the images of a first run
         self._ordering = QTimer(self, singleShot=True, interval=0)  # once for all rows and pages of a turn
         self._ordering.timeout.connect(self._order_stops)
@@ -140,6 +141,7 @@ class MainWindow(QMainWindow):
         session.config_offered.connect(self._set_up)
         session.runs_changed.connect(self._adapt_welcome)
         session.workspace_changed.connect(self._workspace_shown)
+        session.workspace_changed.connect(self._load_if_dropped)
         session.selection_changed.connect(self._adapt_inspector)
         session.query_changed.connect(self._adapt_inspector)
         self.menus.recent_workspaces.triggered.connect(self.opening.open_recent_workspace)
@@ -182,10 +184,19 @@ class MainWindow(QMainWindow):
             with self.session.loading(progress):
                 load_parts()
 
-        self.session.run_in_thread("Loading the pages", work, lambda _: self._load_pages(), quiet=True)
+        self._loading = True
+        self.session.run_in_thread(
+            "Loading the pages", work, lambda _: self._load_pages(), lambda _: self._load_pages(), quiet=True
+        )
 
     def _load_pages(self) -> None:
+        self._loading = False
         self._ready.begin(*loads(), self._go_on, long=True)
+
+    def _load_if_dropped(self) -> None:
+        """With another workspace all tasks are cancelled, the loading of the pages, too."""
+        if self._loading:
+            self._load_parts()
 
     def _go_on(self) -> None:
         self._ready.begin(self._make_next, long=True)

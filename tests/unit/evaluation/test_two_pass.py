@@ -6,6 +6,7 @@ import torch
 
 from workbench.evaluation import two_pass
 from workbench.evaluation.neighbours import Gallery
+from workbench.evaluation.retrieval import retrieve
 
 COUNT, DIM, NEAR = 700, 24, 9
 
@@ -32,3 +33,44 @@ def test_two_passes_find_what_one_finds(monkeypatch, onednn, distance, copies):
         rows = torch.arange(len(block.best))
         ranks = search.rank_of(block, rows, exact[block.part][:, NEAR - 1])
         assert ranks.tolist() == [NEAR] * len(rows)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+@pytest.mark.parametrize("spread", [0.0, 1e-6])
+def test_ranks_among_nearly_equal_samples_are_those_of_one_pass(monkeypatch, distance, spread):
+    monkeypatch.setattr(two_pass, "RANKED", 30 * COUNT)
+    rng = np.random.default_rng(3)
+    vectors = np.ones(DIM) + spread * rng.normal(size=(COUNT, DIM))
+    gallery, own = Gallery(vectors, distance=distance), np.arange(COUNT)
+    search = two_pass.TwoPass(gallery, vectors, own)
+    exact = torch.cat([keys.sort(1).values for _, keys in gallery.blocks(vectors, own)])
+    for block in search.blocks(NEAR):
+        rows = torch.arange(len(block.best))
+        for rank in (NEAR, COUNT // 2):
+            found = search.rank_of(block, rows, exact[block.part][:, rank - 1])
+            assert (found - rank).abs().max() <= (2 if spread else 0), "float64 rounds two products differently"
+
+
+@pytest.mark.parametrize("scale", [1e-23, 1e-21, 6e18, 2e19, 1e30])
+def test_distances_that_float32_cannot_hold_take_one_pass(monkeypatch, scale):
+    rng = np.random.default_rng(3)
+    labels = np.arange(1200) % 60
+    vectors = (rng.normal(size=(60, 4))[labels] + rng.normal(size=(1200, 4))) * scale
+    found = retrieve(vectors, labels, np.arange(1200), k=5, distance="l2")
+    monkeypatch.setattr(two_pass, "WORTHWHILE", 10**9)
+    wanted = retrieve(vectors, labels, np.arange(1200), k=5, distance="l2")
+    for name in ("ap", "first_hit", "neighbours"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name))
+
+
+@pytest.mark.parametrize("precision", ["none", "tf32", "ieee"])
+def test_the_precision_of_products_is_as_it_was(precision):
+    products = torch.backends.cuda.matmul
+    before = products.fp32_precision
+    products.fp32_precision = precision
+    try:
+        with two_pass._without_tf32():
+            assert products.fp32_precision == "ieee"
+        assert products.fp32_precision == precision
+    finally:
+        products.fp32_precision = before
