@@ -48,7 +48,9 @@ def test_ranks_among_nearly_equal_samples_are_those_of_one_pass(monkeypatch, dis
         rows = torch.arange(len(block.best))
         for rank in (NEAR, COUNT // 2):
             found = search.rank_of(block, rows, exact[block.part][:, rank - 1])
-            assert (found - rank).abs().max() <= (COUNT // 50 if spread else 0), "float64 rounds two products differently"
+            assert (found - rank).abs().max() <= (COUNT // 50 if spread else 0), (
+                "float64 rounds two products differently"
+            )
 
 
 @pytest.mark.parametrize("scale", [1e-23, 1e-21, 6e18, 2e19, 1e30])
