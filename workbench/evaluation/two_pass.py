@@ -167,9 +167,9 @@ class TwoPass:
     def _ranks_again(self, part: slice, rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
         """As `rank_of`, by the float64 pass."""
         ranks = []
-        for block, found in self._float64_blocks(part, rows):
-            wanted = found.gather(1, self._gallery.places_of(keys[block])[:, None])  # as this pass rounds it
-            ranks.append((found <= wanted).sum(1))
+        for block, its_keys in self._float64_blocks(part, rows):
+            wanted = its_keys.gather(1, self._gallery.places_of(keys[block])[:, None])  # as this pass rounds it
+            ranks.append((its_keys <= wanted).sum(1))
         return torch.cat(ranks)
 
     def _again(self, part: slice, rows: torch.Tensor, k: int) -> torch.Tensor:
@@ -197,14 +197,14 @@ class Product:
 
     def __call__(self, queries: torch.Tensor) -> torch.Tensor:
         if self._packed is None:
-            with _without_tf32() if queries.device.type == "cuda" else contextlib.nullcontext():
+            with without_tf32() if queries.device.type == "cuda" else contextlib.nullcontext():
                 return torch.nn.functional.linear(queries, self._vectors, self._bias)
         scores: torch.Tensor = torch.ops.mkldnn._linear_pointwise(queries, self._packed, self._bias, "none", [], "")
         return scores
 
 
 @contextlib.contextmanager
-def _without_tf32() -> Iterator[None]:
+def without_tf32() -> Iterator[None]:
     """Products of a GPU in float32 proper, which the bounds of errors are for; torch's default, that others may set."""
     products = torch.backends.cuda.matmul
     before, products.fp32_precision = products.fp32_precision, "ieee"

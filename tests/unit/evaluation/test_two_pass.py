@@ -71,7 +71,7 @@ def test_the_precision_of_products_is_as_it_was(precision):
     before = products.fp32_precision
     products.fp32_precision = precision
     try:
-        with two_pass._without_tf32():
+        with two_pass.without_tf32():
             assert products.fp32_precision == "ieee"
         assert products.fp32_precision == precision
     finally:
