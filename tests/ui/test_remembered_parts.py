@@ -1,7 +1,9 @@
 """Splitters and tabs are at the next start as the user left them."""
 
 import pytest
-from PySide6.QtWidgets import QSplitter, QTabWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTabWidget, QWidget
 
 from workbench.ui.main_window import MainWindow
 from workbench.ui.session import Session
@@ -55,17 +57,59 @@ def share(splitter):
     return 100 * splitter.sizes()[0] / sum(splitter.sizes())
 
 
-def test_a_moved_splitter_and_its_first_place_again(qtbot, start):
-    splitter = shown(qtbot, start(), "compare", QSplitter, "compare-settings")
+def drag(splitter, by):
+    """Move the first handle by some px, as a person does."""
+    handle = splitter.handle(1)
+    at = handle.rect().center()
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseMove(handle, at + QPoint(0, by))
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=at + QPoint(0, by))
+
+
+def split(qtbot, window):
+    """A splitter of two parts in the window's care, the second of which gets twice as much room."""
+    part = QWidget(window, Qt.WindowType.Window)
+    splitter = QSplitter(Qt.Orientation.Vertical, part)
+    splitter.setObjectName("two-parts")
+    for factor in (1, 2):
+        splitter.addWidget(QPlainTextEdit())
+        splitter.setStretchFactor(factor - 1, factor)
+    window.arrangement.follow(part)
     splitter.resize(500, 600)
+    part.resize(500, 600)
+    part.show()
+    qtbot.waitUntil(lambda: sum(splitter.sizes()) > 0)
+    return splitter
+
+
+def test_a_moved_splitter_and_its_first_place_again(qtbot, start):
+    splitter = split(qtbot, start())
     first = share(splitter)
-    splitter.moveSplitter(splitter.sizes()[0] + 60, 1)
+    drag(splitter, 90)
+    drag(splitter, 30)
     moved = share(splitter)
-    assert moved > first + 8
+    assert moved > first + 15
     window = start()
-    again = shown(qtbot, window, "compare", QSplitter, "compare-settings")
-    assert share(again) == pytest.approx(moved, abs=3)
+    again = split(qtbot, window)
+    assert share(again) == pytest.approx(moved, abs=1)
     window.reset_layout()
-    assert share(again) == pytest.approx(first, abs=3)
-    third = shown(qtbot, start(), "compare", QSplitter, "compare-settings")
-    assert share(third) == pytest.approx(first, abs=3)
+    assert share(again) == pytest.approx(first, abs=1)
+    assert share(split(qtbot, start())) == pytest.approx(first, abs=1)
+
+
+def test_reset_leaves_splitters_that_nobody_moved(qtbot, start):
+    window = start()
+    splitter = split(qtbot, window)
+    before = share(splitter)
+    window.reset_layout()
+    assert share(splitter) == before
+
+
+def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start):
+    window = start()
+    names = {"compare-plots", "compare-settings", "compare-difference"}
+    shown(qtbot, window, "compare", QSplitter, "compare-plots")
+    assert names <= {part.objectName() for part in window.findChildren(QSplitter)}
+    for name in names:
+        drag(window.findChild(QSplitter, name), 1)
+        assert not window.session.preferences.state(f"layout/{name}-first").isEmpty()

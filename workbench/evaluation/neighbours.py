@@ -53,7 +53,7 @@ class Gallery:
         self.place[self.order] = np.arange(self.count)
         distinct, copies = _distinct(vectors[self.order])
         self.columns = self.on_device(distinct)  # [distinct, d] float64
-        self._norms = (self.columns**2).sum(1)
+        self.norms = self.columns.square().sum(1)  # [distinct]
         # Copies share one computed column, because two matrix kernels may round the same product differently.
         self.copies = None if copies is None else self.on_device(copies)  # place -> row of `columns`
         self._places = self.on_device(np.arange(self.count))
@@ -122,7 +122,7 @@ class Gallery:
 
     def _gaps(self, queries: torch.Tensor) -> torch.Tensor:
         """[rows, n] float64, >= 0: 1 - cosine, or the squared distance."""
-        gaps = self._finished(torch.mm(queries, self.columns.T), (queries**2).sum(1, keepdim=True), self._norms)
+        gaps = self._finished(torch.mm(queries, self.columns.T), (queries**2).sum(1, keepdim=True), self.norms)
         return gaps if self.copies is None else gaps.index_select(1, self.copies)
 
     def gaps_between(self, queries: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:

@@ -50,7 +50,7 @@ def in_range(gallery: Gallery, queries: np.ndarray) -> bool:
         return True
     longest = float(np.einsum("ij,ij->i", queries, queries, dtype=np.float64).max(initial=0.0))
     low, high = RANGE
-    return low < float(gallery.columns.square().sum(1).max()) < high and longest < high
+    return low < float(gallery.norms.max()) < high and longest < high
 
 
 def _rows_of_block(gallery: Gallery, queries: int) -> int:
@@ -75,11 +75,10 @@ class TwoPass:
         self._gallery = gallery
         self._queries = gallery.prepared(queries)
         self._own = None if own is None else gallery.on_device(gallery.place[own])
-        norms = gallery.columns.square().sum(1)
-        self._longest = float(norms.max().sqrt())
+        self._longest = float(gallery.norms.max().sqrt())
         cosine = gallery.distance == "cosine"
         self._gathered = GATHERED_ON_GPU if gallery.device.type == "cuda" else GATHERED
-        bias = None if cosine else _padded(norms.float())
+        bias = None if cosine else _padded(gallery.norms.float())
         table = _padded(gallery.columns.float())
         self._rows = _rows_of_block(gallery, len(self._queries))
         self._product = Product(table, bias, self._rows)

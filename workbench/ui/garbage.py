@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, QTimer
 
 EVERY = 50  # ms between two looks
 SHARE = 0.01  # of the time that full collections may take
-COLLECT = gc.collect
 LIBRARY = 50  # modules: where so many more are loaded, a thread has loaded a library
+COLLECT = gc.collect  # Python's own
 
 
 class Garbage(QObject):

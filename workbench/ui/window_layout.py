@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QObject, Qt
-from PySide6.QtWidgets import QMainWindow, QSplitter, QTabWidget, QWidget
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
+from PySide6.QtWidgets import QMainWindow, QSplitter, QSplitterHandle, QTabWidget, QWidget
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
@@ -14,6 +14,7 @@ from workbench.ui.preferences import Preferences
 
 FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
+FIRST = "-first"  # after the key of a splitter that was moved: where it was before
 VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
 
@@ -27,7 +28,7 @@ class WindowLayout(QObject):
         self._window, self._preferences = window, preferences
         self._runs, self._inspector, self._activity = runs, inspector, log
         self._first_state = QByteArray()
-        self._first_splits: dict[QSplitter, QByteArray] = {}
+        self._splitters: list[QSplitter] = []
         window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
@@ -51,9 +52,11 @@ class WindowLayout(QObject):
         """Arrange the splitters and tabs with an object name in a new part as the user left them, and remember them."""
         for splitter in part.findChildren(QSplitter):
             if key := _key(splitter):
-                self._first_splits[splitter] = splitter.saveState()
+                self._splitters.append(splitter)
                 splitter.restoreState(self._preferences.state(key))
                 splitter.splitterMoved.connect(partial(self._remember_split, splitter))
+                for place in range(1, splitter.count()):
+                    splitter.handle(place).installEventFilter(self)
         for tabs in part.findChildren(QTabWidget):
             if key := _key(tabs):
                 chosen = self._preferences.number(key, 0)
@@ -61,12 +64,22 @@ class WindowLayout(QObject):
                     tabs.setCurrentIndex(chosen)
                 tabs.currentChanged.connect(partial(self._preferences.set_number, key))
 
+    def eventFilter(self, handle: QObject, event: QEvent) -> bool:
+        """Note where a splitter was before it is moved for the first time: it has no sizes before it is laid out."""
+        if isinstance(handle, QSplitterHandle) and event.type() is QEvent.Type.MouseButtonPress:
+            key = _key(handle.splitter()) + FIRST
+            if self._preferences.state(key).isEmpty():
+                self._preferences.set_state(key, handle.splitter().saveState())
+        return False
+
     def reset(self) -> None:
         """Put every dock back to its first place and size, and every splitter."""
         self._window.restoreState(self._first_state, VERSION)
-        for splitter, state in self._first_splits.items():
-            splitter.restoreState(state)
-            self._preferences.forget(_key(splitter))
+        for splitter in self._splitters:
+            key = _key(splitter)
+            splitter.restoreState(self._preferences.state(key + FIRST))
+            self._preferences.forget(key)
+            self._preferences.forget(key + FIRST)
         for dock in (self._runs, self._activity):
             dock.show()
         self._activity.set_unfolded(False)

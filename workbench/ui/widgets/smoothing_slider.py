@@ -7,7 +7,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.labels import label
 
 MOST = 99  # hundredths
-WIDTH = 80  # px
+WIDTH, NARROW = 80, 44  # px
 
 
 class SmoothingSlider(QWidget):
@@ -34,6 +34,11 @@ class SmoothingSlider(QWidget):
     def weight(self) -> float:
         """The shown weight, 0 to 0.99."""
         return self.slider.value() / 100
+
+    def fit(self, *, captioned: bool, wide: bool) -> None:
+        """Show the caption or not, beside a slider of full width or a narrow one."""
+        self.caption.setVisible(captioned)
+        self.slider.setFixedWidth(WIDTH if wide else NARROW)
 
     def show_weight(self, weight: float) -> None:
         """Show this weight without a signal."""
