@@ -3,7 +3,9 @@
     OMP_NUM_THREADS=1 python tests/benchmarks/feed_cost.py [--step 0.5] [--batch 64] [--side 224] [--rounds 3]
 
 The step sleeps, as a loop that waits for its GPU does; the cost is the time between two steps as a share of one. Turns
-are taken with flip and without. Also prints how long a batch takes by itself, and the load of the machine.
+are taken with flip and without. Also prints the wait for the first batch of an epoch that follows another, if each
+epoch is made alone and if it is begun while the one before it ends, how long a batch takes by itself, and the load of
+the machine.
 """
 
 import argparse
@@ -52,17 +54,19 @@ def photographs(folder: Path, side: int) -> EncodedImages:
     return form.opened(folder / "made.jpegs", IMAGES)
 
 
-def between_steps(feed: Feed, crops: CropFlip, args: argparse.Namespace) -> list[float]:
-    """Seconds between two steps, without the first two, which fill the queue."""
-    waits, since = [], perf_counter()
-    order = Drawn(args.batch, args.steps)
-    with contextlib.closing(feed.training(order, crops, seed=0)(1, 0)) as batches:
-        for images, _ in batches:
-            waits.append(perf_counter() - since)
-            assert images.dtype == torch.float32
-            sleep(args.step)
+def between_steps(feed: Feed, crops: CropFlip, args: argparse.Namespace, epochs: int) -> list[list[float]]:
+    """Seconds between two steps of each of two epochs; with `epochs` the second begins while the first ends."""
+    waits, order = [], Drawn(args.batch, args.steps)
+    with contextlib.closing(feed.training(order, crops, seed=0, epochs=epochs)) as batches:
+        for epoch in (1, 2):
+            waits.append([])
             since = perf_counter()
-    return waits[2:]
+            for images, _ in batches(epoch, 0):
+                waits[-1].append(perf_counter() - since)
+                assert images.dtype == torch.float32
+                sleep(args.step)
+                since = perf_counter()
+    return waits
 
 
 def main() -> None:
@@ -78,10 +82,14 @@ def main() -> None:
         rows = np.arange(IMAGES)
         feed = Feed(encoded, rows, rows % 10, torch.device("cpu"))
         waits: dict[str, list[float]] = {}
+        first: dict[str, list[float]] = {}
         for _ in range(args.rounds):
             for name, flip in (("crops", False), ("crops and flip", True)):
                 crops = CropFlip(CropFlipParams(crops_of="whole", crop=0.875, flip=flip))
-                waits.setdefault(name, []).extend(between_steps(feed, crops, args))
+                for begun, epochs in (("alone", 0), ("while one ends", 2)):
+                    one, two = between_steps(feed, crops, args, epochs)
+                    waits.setdefault(name, []).extend([*one[2:], *two[2:]])  # the first two fill the queue
+                    first.setdefault(begun, []).append(two[0])
         since = perf_counter()
         for row in rows[: args.batch]:
             encoded.crop(int(row), (0, 0, 200, 200), args.side)
@@ -91,6 +99,8 @@ def main() -> None:
             f"{name:15} {1000 * median(seconds):6.1f} ms between steps (longest {1000 * max(seconds):.1f}): "
             f"{median(seconds) / args.step:.4f} of a step of {args.step:g} s"
         )
+    for begun, seconds in first.items():
+        print(f"first batch of the second epoch, begun {begun}: {1000 * median(seconds):.1f} ms (n = {len(seconds)})")
     print(f"a batch of {args.batch} by one thread {alone:.3f} s; {feed.threads} threads; load {os.getloadavg()[0]:.1f}")
 
 

@@ -29,13 +29,13 @@ TOGETHER = 16  # crops at a time, as a feed makes them
 def crops_meanwhile(images: EncodedImages, by: CropProcesses | None, side: int, over: threading.Event) -> int:
     """Make crops until `over`; returns how many."""
     target, made = np.empty((TOGETHER, 3, side, side), np.uint8), 0
-    rows, boxes = np.arange(TOGETHER), [(2.0, 3.0, 2.0 + side, 3.0 + side)] * TOGETHER
+    rows, boxes = np.arange(TOGETHER), np.tile([2.0, 3.0, 2.0 + side, 3.0 + side], (TOGETHER, 1))
     while not over.is_set():
         if by is not None:
             by.fill(target, (rows + made) % IMAGES, boxes)
         else:
             for position, row in enumerate(rows):
-                image = images.crop(int(row + made) % IMAGES, boxes[position], side)
+                image = images.crop(int(row + made) % IMAGES, tuple(boxes[position].tolist()), side)
                 target[position] = image.transpose(2, 0, 1)
         made += TOGETHER
     return made
@@ -60,7 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         images = photographs(Path(folder), round(args.side / 0.875))
         with closing(CropProcesses(Path(folder) / "made.jpegs", 1)) as apart:
-            apart.fill(np.empty((1, 3, args.side, args.side), np.uint8), np.arange(1), [(0, 0, 9, 9)])  # it has started
+            one = np.empty((1, 3, args.side, args.side), np.uint8)
+            apart.fill(one, np.arange(1), np.array([[0.0, 0.0, 9.0, 9.0]]))  # it has started
             for _ in range(args.rounds):
                 turns: dict[str, float] = {}
                 for name in random.sample(["alone", *shares], 3):

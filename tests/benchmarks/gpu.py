@@ -57,7 +57,8 @@ from workbench.training.meter import FEED_WAIT
 from workbench.training.optimisers import build_optimiser, build_schedule
 from workbench.training.trainer import Parts, train, train_step
 
-MODELS = {  # name: (backbone, parameters, side of the crops, steps)
+EPOCHS = 3  # of a turn of the trainer
+MODELS = {  # name: (backbone, parameters, side of the crops, steps of an epoch)
     "ResNet-50 at 224 px": ("resnet50", {}, 224, 40),
     "ViT-S/16 at 224 px": ("timm", {"model": "vit_small_patch16_224"}, 224, 40),
     "conv4 at 28 px": ("conv4", {}, 28, 100),
@@ -81,7 +82,7 @@ class Bench:
         self.device, self.tiny, self.folder = devices.choose(args.device), args.tiny, folder
         self.precision = "bf16" if self.device.type == "cuda" else "float32"
         self.batch, self.photographs = (8, 24) if self.tiny else (128, 2048)
-        self.rounds = 1 if self.tiny else 3
+        self.rounds = 1 if self.tiny else 2
         self.models = TINY_MODELS if self.tiny else MODELS
         self.measured = f"{date.today().isoformat()}, {devices.describe(self.device)['device']}"
 
@@ -197,8 +198,9 @@ def through_trainer(parts: Parts, feed: Feed, order: Drawn, augmentation, waits:
             waits.append(event.value)
 
     parts.go_to(0)
-    batches = feed.training(order, augmentation, seed=0)
-    train(parts, batches, epochs=1, steps_per_epoch=order.steps_per_epoch, control=Control(), emit=emit)
+    steps = order.steps_per_epoch
+    with contextlib.closing(feed.training(order, augmentation, seed=0, epochs=EPOCHS)) as batches:
+        train(parts, batches, epochs=EPOCHS, steps_per_epoch=steps, control=Control(), emit=emit)
 
 
 def trainer(bench: Bench) -> None:
@@ -211,7 +213,7 @@ def speed_of(bench: Bench, title: str) -> None:
     """One row: the three loops of a model in turns."""
     backbone, params, side, steps = bench.models[title]
     bench.begin_row()
-    parts = parts_of(bench, backbone, params, steps, bench.precision)
+    parts = parts_of(bench, backbone, params, EPOCHS * steps, bench.precision)
     encoded = bench.encoded(round(side / CROP))
     noise = np.random.default_rng(0).integers(0, 255, (256, side, side, 3), np.uint8)
     rows = np.arange(len(encoded))
@@ -222,7 +224,7 @@ def speed_of(bench: Bench, title: str) -> None:
     order, other = Drawn(len(encoded), bench.batch, steps), Drawn(256, bench.batch, steps)
     images, wanted = tensors.images(np.arange(bench.batch)), tensors.labels[: bench.batch]
     loops: dict[str, Callable[[], None]] = {
-        "bare": lambda: bare_loop(parts, images, wanted, steps),
+        "bare": lambda: bare_loop(parts, images, wanted, EPOCHS * steps),
         "tensors": lambda: through_trainer(parts, tensors, other, Unchanged(), []),
         "JPEG": lambda: through_trainer(parts, photographs, order, crops, waits),
     }
@@ -231,13 +233,13 @@ def speed_of(bench: Bench, title: str) -> None:
         for name, loop in loops.items():
             seconds = bench.seconds(loop)
             if turn:
-                taken[name].append(bench.batch * steps / seconds)
+                taken[name].append(bench.batch * EPOCHS * steps / seconds)
     speed = {name: median(speeds) for name, speeds in taken.items()}
     way = f"{photographs.threads} threads" if by is None else f"{by.count} processes"
     if by is not None:
         by.close()
     bench.row(
-        f"{title}, batch {bench.batch}, {bench.precision}: trainer with JPEG ({way})",
+        f"{title}, batch {bench.batch}, {bench.precision}, {EPOCHS} epochs of {steps} steps: trainer with JPEG ({way})",
         f"{speed['JPEG']:,.0f} img/s, {speed['JPEG'] / speed['tensors']:.3f} of noise from the device's memory "
         f"({speed['tensors']:,.0f}); that is {speed['tensors'] / speed['bare']:.3f} of the bare loop "
         f"({speed['bare']:,.0f}); wait for a batch {1000 * median(waits):.2f} ms a step{bench.peak()}",

@@ -150,5 +150,6 @@ class ClassesImagesSampler:
 
     def _draw(self, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:
         """`images_per_class` of the rows; each once before any comes twice."""
-        again = rng.choice(rows, max(0, self._per_class - len(rows)))
-        return np.concatenate([rng.permutation(rows)[: self._per_class], again])
+        drawn = rng.permutation(rows)[: self._per_class]
+        lacking = self._per_class - len(drawn)
+        return np.concatenate([drawn, rng.choice(rows, lacking)]) if lacking else drawn

@@ -1,6 +1,7 @@
 """One run, from its parts to its last checkpoint: training, evaluations, checkpoints."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -110,8 +111,8 @@ class Engine:
         """Train to the end, a stop or an interruption. Raises Problem (with what is kept) or Cancelled."""
         training = self.config.training
         batches = self.feed.training(
-            self.sampler, self.augmentation, self.config.seed, training.views, self._ranks.share
-        )  # fmt: skip
+            self.sampler, self.augmentation, self.config.seed, training.views, self._ranks.share, training.epochs
+        )
         device.forget_peak(self.parts.device)
         try:
             self._start_alike()
@@ -121,9 +122,9 @@ class Engine:
                 self.probe.measure(0)
             self.companion.begin()
             self._compiling_since = perf_counter() if self.config.training.compile_backbone else None
-            with labels_in_range():  # the feed's labels are positions in `classes`
+            with labels_in_range(), closing(batches):  # the feed's labels are positions in `classes`
                 train(
-                    self.parts, batches, epochs=self.config.training.epochs,
+                    self.parts, batches, epochs=training.epochs,
                     steps_per_epoch=self.sampler.steps_per_epoch, control=self.control, emit=self.emit,
                     penalty=self.companion.penalty, after_step=self._after_step, after_epoch=self._after_epoch,
                     enough=self._enough,

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in px
+Boxes = np.ndarray  # float64 [n, 4] of them
 
 
 class Sampler(Protocol):
@@ -63,7 +64,7 @@ class Images(Protocol):
 class Crops(Protocol):
     """Makes images of one set outside this interpreter; several threads use it at once."""
 
-    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: list[Box] | None) -> None:
+    def fill(self, target: np.ndarray, rows: np.ndarray, boxes: Boxes | None) -> None:
         """Put the crops of some rows, or their centre squares, into `target`, uint8 [n, C, side, side], contiguous."""
 
 

@@ -8,6 +8,7 @@ import torch
 
 from workbench import jobs
 from workbench.datasets.augment import CropFlip, CropFlipParams, resized_boxes
+from workbench.training import ahead
 from workbench.training import feed as module
 from workbench.training.feed import Feed
 
@@ -127,7 +128,7 @@ def test_a_feed_that_is_closed_ends_its_threads_and_what_waits_is_not_made():
     reading = feed.training(Drawn(), augmentation, seed=0)(1, 0)
     next(reading)
     reading.close()
-    assert len(made) <= 20 * (1 + module.AHEAD) + 2 * 3 * module.TOGETHER
+    assert len(made) <= 20 * (1 + ahead.AHEAD) + 2 * 3 * ahead.TOGETHER
 
 
 def test_a_result_that_fails_is_raised_where_it_is_read():
