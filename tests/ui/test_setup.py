@@ -76,7 +76,7 @@ FOUND = {
     "classes_disjoint": False, "image_size": 8, "device": "CPU", "parameters": 1234, "steps_per_epoch": 45,
     "seconds_per_step": 0.01, "seconds_per_epoch": 0.45, "seconds": 3.6, "memory_bytes": 2**29, "note": "",
     "probe_images": 2048, "probe_every": 50, "probe_share": 0.194, "gpus": [], "features": 64, "licence": "",
-    "kept": "centre squares of pixels (0.12 MB)", "bound": "network",
+    "kept": "centre squares of pixels (0.12 MB)", "bound": "network", "images_per_step": 32,
     "sample_pictures": [np.zeros((8, 8, 3), np.uint8)] * 5, "augmented": [np.zeros((6, 6, 3), np.uint8)] * 6,
     "problems": [("a/b.png", "is empty")], "left_out": 1,
     "notes": [("2 classes", "have one image each: nothing can match it (a, b)")],
@@ -378,7 +378,9 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         typed(page, "training.epochs", epochs)
     qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
     assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12\u202fMB)")
-    assert page.card.facts["Speed"].text().endswith("; limited by the network")
+    assert page.card.facts["Steps"].text() == f"45 per epoch, under 1{THIN}s; limited by the network"
+    assert page.card.time.accessibleName() == f"Time: 4{THIN}s, plus evaluations"
+    assert page.card.speed.accessibleName() == f"Speed: 3,200 img/s, 10{THIN}ms per step"
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"
     assert page.card.facts["Probe"].text() == f"2,048 images every 50 steps, about 19{THIN}% of the training time"

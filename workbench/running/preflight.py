@@ -41,7 +41,7 @@ class Preflight:
     steps_per_epoch: int
     seconds_per_step: float
     seconds_per_epoch: float
-    seconds: float  # of the whole run, without evaluations
+    seconds: float  # of all runs, without evaluations
     memory_bytes: int
     probe_images: int
     probe_every: int  # steps
@@ -49,6 +49,8 @@ class Preflight:
     licence: str = ""  # of pretrained weights, if it is known
     kept: str = ""  # how the images are cached, in words
     whole: bool = False  # whether that is with their aspect ratio; else as squares of `image_size` px
+    runs: int = 1  # that the config asks for
+    images_per_step: int = 0
     bound: str = ""  # what takes most of the time: "feed", "network", "loss" or "probe"
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
@@ -150,6 +152,8 @@ def preflight(
             probe_share=looking / (training + looking),
             kept=words_of(data.pixels),
             whole=isinstance(data.pixels, EncodedImages),
+            runs=len(runs),
+            images_per_step=config.training.batch_size * config.training.views,
             bound="probe" if looking > training else times.bound,
             seconds_for_feed=times.feed,
             seconds_for_loss=times.loss,

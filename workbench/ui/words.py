@@ -31,6 +31,7 @@ STOPPING, STOPPING_NOW = "Stopping after this epoch", "Stopping now"  # what a r
 WHICH_EVALUATION = "Which evaluation of each run"  # to a screen reader
 SEARCH_RUNS = "Search name, loss, data, state"
 NO_VALUE = "–"
+FAMILIAR = 100  # from this speed on no decimals are shown
 THIN = "\u202f"  # between a number and its unit: a narrow space at which no line breaks
 BYTES = re.compile(r"(?<=\d) (?=(?:[kMGT]i?)?B\b)")  # the space before the unit of a size
 
@@ -113,6 +114,16 @@ def percent(fraction: float | None, digits: int = 1) -> str:
 
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"
 short_time = partial(progress.short_time, space=THIN)  # 0.0123 as "12.3 ms", 130 as "2 min 10 s"
+
+
+def pace(images_per_second: float) -> str:
+    """A speed in images a second, without decimals from 100 on; empty for 0."""
+    if not images_per_second:
+        return ""
+    familiar = images_per_second >= FAMILIAR
+    return f"{images_per_second:,.0f}" if familiar else numerals.significant(images_per_second)
+
+
 memory = partial(numerals.byte_size, space=THIN)  # 412,000,000 as "412 MB"
 
 

@@ -1,6 +1,7 @@
 """A form from a JSON Schema: the window draws what the catalog describes and imports no engine."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -11,14 +12,30 @@ from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wr
 from workbench.ui.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.editors import Editor, Field, PathEditor, TickEditor, editor_of
+from workbench.ui.widgets.editors import Editor, Field, LineEditor, PathEditor, TickEditor, editor_of
 from workbench.ui.widgets.labels import label, plain_tip, restyle
 
 LABEL = 148  # px of a label that is left of its editor
+DOT = 10  # px that the mark of a change has, also where there is none
 UNIT = 56  # px at 100% text that a unit has, also an empty one: editors end in one line
 UNLIMITED = 16_777_215  # px: Qt's word for no greatest width
 HELP_KEY = "Shift+F1"
+COLUMNS = 12  # of a form with several fields in a line
+GAP, LEAST, HELP = 12, 64, 20  # px between two of them, and that an editor and the help have at least
 Fix = tuple[str, Callable[[], None]]  # words of a button, and what it does
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a field stands in a form with several fields in a line.
+
+    Args:
+        spans: its columns of COLUMNS where there is much room, less, and little.
+        begins: whether it begins a line.
+    """
+
+    spans: tuple[int, int, int]
+    begins: bool = False
 
 
 class ParamsForm(QWidget):
@@ -27,22 +44,29 @@ class ParamsForm(QWidget):
     Args:
         fields: descriptions by name, as in the catalog; a name may be dotted ("loss.margin").
         recents: places offered for folders and files.
+        cell_of: where a field of that name stands; None puts one field into each line.
     """
 
     changed = Signal(str, object)  # name, new value; only for the user's own edits
     reset_asked = Signal(str)
 
     def __init__(
-        self, fields: Mapping[str, Field] | None = None, recents: Sequence[str] = (), parent: QWidget | None = None
-    ) -> None:
+        self, fields: Mapping[str, Field] | None = None, recents: Sequence[str] = (), parent: QWidget | None = None,
+        cell_of: Callable[[str, Field], Cell] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
-        self._recents = list(recents)
+        self._recents, self._cell_of = list(recents), cell_of
         self._rows: dict[str, FieldRow] = {}
-        self._labels_above = False
+        self._labels_above, self._room = False, 0
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
+        if cell_of is not None:
+            self._grid.setHorizontalSpacing(0)  # Qt would leave it out between columns in which no field ends
+            self._grid.setVerticalSpacing(8)
+            for column in range(COLUMNS):
+                self._grid.setColumnStretch(column, 1)
         self.set_fields(fields or {})
 
     def set_fields(self, fields: Mapping[str, Field]) -> bool:
@@ -55,22 +79,30 @@ class ParamsForm(QWidget):
         in_use = next((name for name, row in self._rows.items() if focused and row.isAncestorOf(focused)), "")
         for name, row in self._rows.items():
             if name not in kept:
-                row.setParent(None)
-                row.deleteLater()
+                for gone in (row, row.trouble):
+                    gone.setParent(None)
+                    gone.deleteLater()
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
         self._place()
         if in_use in self._rows and in_use not in kept:  # its field has changed with what was chosen in it
             self._rows[in_use].widget.setFocus()
         new = len(kept) < len(self._rows)
         if new:
-            for row in self._rows.values():
-                row.raise_()  # children in the order of the form, for the keys and for screen readers
+            for row in self._rows.values():  # children in the order of the form, for the keys and for screen readers
+                row.raise_()
+                row.trouble.raise_()
         return new
 
     def set_labels_above(self, above: bool) -> None:
         """Labels above their editors, for a narrow form, or left of them."""
         if above != self._labels_above:
             self._labels_above = above
+            self._place()
+
+    def set_room(self, room: int) -> None:
+        """Which of a cell's spans are taken: 0 for much room, 1 for less, 2 for little."""
+        if room != self._room:
+            self._room = room
             self._place()
 
     def row(self, name: str) -> "FieldRow":
@@ -113,9 +145,27 @@ class ParamsForm(QWidget):
         return row
 
     def _place(self) -> None:
+        if self._cell_of is not None:
+            self._place_in_lines(self._cell_of)
+            return
         for index, row in enumerate(self._rows.values()):
             row.set_stacked(self._labels_above)
             self._grid.addWidget(row, index, 0, Qt.AlignmentFlag.AlignTop)
+            row.setVisible(True)
+
+    def _place_in_lines(self, cell_of: Callable[[str, Field], Cell]) -> None:
+        """Several fields in a line, their editors in one height, and below it what is wrong with each."""
+        line = column = below = 0
+        for name, row in self._rows.items():
+            cell = cell_of(name, row.field)
+            span = cell.spans[self._room]
+            if column and (cell.begins or column + span > COLUMNS):
+                line, column, below = below + 1, 0, below + 1
+            below = max(below, line) + 1
+            row.set_in_line(column, column + span)
+            self._grid.addWidget(row, line, column, 1, span, Qt.AlignmentFlag.AlignBottom)
+            self._grid.addWidget(row.trouble, below, 0, 1, COLUMNS)
+            column += span
             row.setVisible(True)
 
 
@@ -129,6 +179,7 @@ class FieldRow(QWidget):
         super().__init__(parent)
         self.name, self.field = name, field
         self._fix_action: Callable[[], None] | None = None
+        self._in_line = False  # one of several
         self._build(recents)
         self.editor.set_value(field.get("default"))
         self.editor.edited.connect(self._on_edit)
@@ -136,7 +187,7 @@ class FieldRow(QWidget):
     def _build(self, recents: Sequence[str]) -> None:
         title = title_of(self.name, self.field)
         self.dot = label()
-        self.dot.setFixedWidth(10)
+        self.dot.setMinimumWidth(DOT)
         self._title = label(title, wrap=True)
         self._symbol = label(self.field.get("symbol", ""), "muted")
         self.widget = editor_of(self.field, recents)
@@ -161,14 +212,17 @@ class FieldRow(QWidget):
         self.fix.clicked.connect(self._on_fix)
         self._head, self._body = _strip(self.dot, self._title, self._symbol), _strip(self.widget, self._unit)
         self._tail = _strip(self.help, self.reset)
-        self._trouble = _strip(self.error, self.fix)
+        self._whose = label(f"{title}:", "strong")
+        self._whose.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._whose.hide()  # except in a line, where others are beside it
+        self.trouble = _strip(self._whose, self.error, self.fix)
         formula = self.field.get("formula", "")
         self.formula = label("", "muted", wrap=True)
         self.formula.setTextFormat(Qt.TextFormat.RichText)
         self.formula.setText(rich(formula))
         self.formula.setAccessibleName(f"Formula: {formula}")
         self.formula.setVisible(bool(formula))
-        for strip, wide in ((self._head, 1), (self._body, 0), (self._trouble, 0)):
+        for strip, wide in ((self._head, 1), (self._body, 0), (self.trouble, 1)):
             cast(QHBoxLayout, strip.layout()).setStretch(wide, 1)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -177,30 +231,58 @@ class FieldRow(QWidget):
         kept = self.reset.sizePolicy()
         kept.setRetainSizeWhenHidden(True)  # what is beside it stays where it is
         self.reset.setSizePolicy(kept)
-        for quiet in (self._trouble, self.fix, self.reset):
+        for quiet in (self.trouble, self.fix, self.reset):
             quiet.setVisible(False)
         self.set_stacked(False)
 
     def set_stacked(self, stacked: bool) -> None:
-        """Put the label above the editor, or left of it; a tick box stays right of its label."""
-        above = stacked and not isinstance(self.widget, TickEditor)
+        """Put the label above the editor, or left of it; a tick box stays right of its label, except in a line."""
+        above = stacked and (self._in_line or not isinstance(self.widget, TickEditor))
         self._head.setMinimumWidth(0 if stacked else LABEL)
         self._head.setMaximumWidth(UNLIMITED if stacked else LABEL)
         cells = (
             (
                 (self._head, 0, 0), (self._tail, 0, 1), (self._body, 1, 0, 1, 2),
-                (self.formula, 2, 0, 1, 2), (self._trouble, 3, 0, 1, 2),
+                (self.formula, 2, 0, 1, 2), (self.trouble, 3, 0, 1, 2),
             )
             if above
             else (
                 (self._head, 0, 0), (self._body, 0, 1), (self._tail, 0, 2),
-                (self.formula, 1, 1, 1, 2), (self._trouble, 2, 1, 1, 2),
+                (self.formula, 1, 1, 1, 2), (self.trouble, 2, 1, 1, 2),
             )
         )  # fmt: skip
         for widget, *cell in cells:
-            self._grid.addWidget(widget, *cell)
+            if widget is not self.trouble or not self._in_line:
+                self._grid.addWidget(widget, *cell)
         self._grid.setColumnStretch(0, 1 if stacked else 0)
         self._grid.setColumnStretch(1, 0 if stacked else 1)
+
+    def set_in_line(self, begin: int, end: int) -> None:
+        """Be one of several in a line: the label above the editor, no room for what is not shown.
+
+        The form then gives `trouble` a line of its own.
+
+        Args:
+            begin: its first column of COLUMNS.
+            end: the one after its last.
+        """
+        self._grid.setContentsMargins(GAP * begin // COLUMNS, 0, GAP - GAP * end // COLUMNS, 0)  # all as wide as others
+        if self._in_line:
+            return
+        self._in_line = True
+        self._whose.show()
+        self._grid.removeWidget(self.trouble)
+        self.set_stacked(True)
+        self.dot.setMinimumWidth(0)
+        self._unit.setMinimumWidth(0)
+        self.help.setFixedWidth(HELP)
+        if isinstance(self.widget, LineEditor):
+            self.widget.setMinimumWidth(LEAST)
+        self._unit.setVisible(bool(self._unit.text()))
+        self.dot.setVisible(bool(self.dot.text()))
+        kept = self.reset.sizePolicy()
+        kept.setRetainSizeWhenHidden(False)
+        self.reset.setSizePolicy(kept)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if QKeySequence(event.keyCombination()) == QKeySequence(HELP_KEY):
@@ -212,6 +294,7 @@ class FieldRow(QWidget):
         """Mark the field when it differs from the preset."""
         changed = bool(self.editor.value() != base)
         self.dot.setText("●" if changed else "")
+        self.dot.setVisible(changed or not self._in_line)
         self.dot.setToolTip(plain_tip(f"Changed from the preset: {in_words(base)}") if changed else "")
         self.reset.setVisible(changed)
         self.reset.setToolTip(wrapped([f"Back to the preset: {in_words(base)}"]))
@@ -225,7 +308,7 @@ class FieldRow(QWidget):
         if sentence == self.error.text():
             return
         self.error.setText(sentence)
-        self._trouble.setVisible(bool(sentence))
+        self.trouble.setVisible(bool(sentence))
         self.error.setProperty("role", role)
         restyle(self.error)
         self.widget.setProperty("state", role if sentence and role == "error" else "")

@@ -27,8 +27,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Evaluation": ("evaluation",),
 }
 OTHERS = "Other losses"
-ESSENTIAL = ("name", "dataset", "split.name", "backbone.name", "backbone.model", "backbone.weights", "embedding.dim",
-             "loss", "training.epochs", "training.batch_size", "training.lr", "seeds")  # fmt: skip
+ESSENTIAL = ("dataset", "split.name", "backbone.name", "backbone.model", "backbone.weights", "loss", "embedding.dim",
+             "training.epochs", "training.batch_size", "training.lr", "seeds", "name")  # fmt: skip
 
 
 def of_choice(known: Catalog, kind: str, name: str, default: str) -> dict[str, Field]:

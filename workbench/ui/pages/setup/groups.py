@@ -3,12 +3,14 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from workbench.entries.catalog import listed
 from workbench.ui.field_words import help_lines, title_of
 from workbench.ui.icons import icon
 from workbench.ui.pages.setup.draft import Draft
+from workbench.ui.pages.setup.essentials import cell_of, room
 from workbench.ui.pages.setup.fields import GROUPS, Field
 from workbench.ui.pages.setup.repairs import repairs
 from workbench.ui.widgets.boxes import in_row
@@ -19,6 +21,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import counted
 
 ESSENTIALS = "Essentials"
+SIDES = 40  # px beside the fields of a card
 NEAR = 12  # px below the top at which a heading counts as being there
 OFFERS = {"published": "Use the published values", "measured": "Use the values measured here"}
 
@@ -42,7 +45,7 @@ class FormGroups(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._recents = recents
+        self._recents, self._scale = recents, 1.0
         self._draft: Draft | None = None
         self._errors: dict[str, str] = {}
         self.forms: dict[str, ParamsForm] = {}
@@ -93,15 +96,30 @@ class FormGroups(QScrollArea):
         column.addStretch(1)
 
     def _add_form(self, heading: str, card: Card) -> None:
-        form = self.forms[heading] = ParamsForm(recents=self._recents)
+        placed = cell_of if heading == ESSENTIALS else None
+        form = self.forms[heading] = ParamsForm(recents=self._recents, cell_of=placed)
         form.changed.connect(self.edited)
         form.reset_asked.connect(self.reset_asked)
         card.body.addWidget(form)
 
-    def set_labels_above(self, above: bool) -> None:
-        """Labels above their editors, or left of them."""
+    def fit(self, scale: float, *, labels_above: bool) -> None:
+        """Take the size of the text.
+
+        Args:
+            scale: of the text, 1 at 100%.
+            labels_above: of Advanced; else they are left of their editors.
+        """
+        self._scale = scale
         for form in self.forms.values():
-            form.set_labels_above(above)
+            form.set_labels_above(labels_above)
+        self._take_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._take_room()
+
+    def _take_room(self) -> None:
+        self.forms[ESSENTIALS].set_room(room(self.viewport().width() / self._scale - SIDES))
 
     def show_draft(self, draft: Draft, errors: dict[str, str]) -> None:
         """Show the draft's fields, values, changes, errors and repairs."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
+TWO_TILES = 220  # px of that column at 100% text, from which on two tiles stand side by side
 NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
 BEFORE = "Undo restores the previous settings."
@@ -371,8 +372,11 @@ class SetupPage(QWidget):
         self.contents.setFixedWidth(self.session.theme.side(CONTENTS_WIDTH))
         narrow = self.width() < self.session.theme.px(NARROW)
         self.contents.setVisible(not narrow)
-        self.groups.set_labels_above(self.width() < self.session.theme.px(NARROWEST))
-        self.beside.setFixedWidth(self.session.theme.side(RIGHT_LEAST if narrow else RIGHT))
+        above = self.width() < self.session.theme.px(NARROWEST)
+        self.groups.fit(self.session.theme.percent / 100, labels_above=above)
+        right = self.session.theme.side(RIGHT_LEAST if narrow else RIGHT)
+        self.beside.setFixedWidth(right)
+        self.card.set_tiles_below_each_other(right < self.session.theme.px(TWO_TILES))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
-from PySide6.QtWidgets import QGridLayout, QLabel, QListWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QWidget
 
 from workbench.problem import Problem
 from workbench.ui.icons import icon
+from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
-from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, short_time, unbroken
+from workbench.ui.widgets.tile import Tile
+from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken
 
 if TYPE_CHECKING:
     from workbench.running.preflight import Preflight
@@ -24,7 +26,7 @@ SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
-FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Speed", "Probe", "One epoch", "Whole run")
+FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Steps", "Probe")
 
 
 class PreflightCard(Card):
@@ -46,6 +48,8 @@ class PreflightCard(Card):
         self.samples = [QLabel() for _ in range(SAMPLES)]
         self.augmented = [QLabel() for _ in range(AUGMENTED)]
         self.augmented_words = label("As evaluated, then augmented as in training:", "muted", wrap=True)
+        self.time, self.speed = Tile("Time"), Tile("Speed")
+        self.time.setToolTip("Of training; evaluations are not included")
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
         self.note = label("", "muted", wrap=True)
         self.unfold = button("", "caret-right", kind="quiet")
@@ -79,6 +83,8 @@ class PreflightCard(Card):
             value.setAccessibleName(name)
         for widget in (self.state, self.problem, self.check):
             self.body.addWidget(widget)
+        self._tiles = in_row((self.time, 1), (self.speed, 1), spacing=8)
+        self.body.addLayout(self._tiles)
         self.body.addLayout(_in_lines(self.samples))
         self.body.addWidget(self.augmented_words)
         self.body.addLayout(_in_lines(self.augmented))
@@ -90,11 +96,18 @@ class PreflightCard(Card):
         self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.left_out)
 
+    def set_tiles_below_each_other(self, below: bool) -> None:
+        """Put the two tiles below each other, or side by side."""
+        direction = QBoxLayout.Direction
+        self._tiles.setDirection(direction.TopToBottom if below else direction.LeftToRight)
+
     def show_idle(self, sentence: str, *, offer_check: bool = False) -> None:
         """Show why nothing is known of this config."""
         self._say(sentence, "", offer_check)
         for value in self.facts.values():
             value.setText(NO_VALUE)
+        for tile in (self.time, self.speed):
+            tile.show_number("")
         self._show_pictures(self.samples, [])
         self._show_pictures(self.augmented, [])
         self.augmented_words.setVisible(False)
@@ -120,7 +133,7 @@ class PreflightCard(Card):
         disjoint = "no class in both halves" if result.classes_disjoint else "same classes in both halves"
         square = f"{result.image_size}{THIN}×{THIN}{result.image_size}{THIN}px"
         side = f"short side at most {result.image_size}{THIN}px" if result.whole else square
-        per_step = short_time(result.seconds_per_step)
+        self._show_times(result)
         texts = {
             "Images": f"{result.images:,}, {side}" + (f"; kept as {unbroken(result.kept)}" if result.kept else ""),
             "Classes": f"{result.classes:,}: {result.train_classes:,} train, {result.test_classes:,} test; {disjoint}",
@@ -129,11 +142,9 @@ class PreflightCard(Card):
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": _memory(result),
-            "Speed": f"{per_step} per step, {counted(result.steps_per_epoch, 'step')} per epoch"
+            "Steps": f"{result.steps_per_epoch:,} per epoch, {duration(result.seconds_per_epoch)}"
             + (f"; limited by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
-            "One epoch": duration(result.seconds_per_epoch),
-            "Whole run": f"{duration(result.seconds)}, without evaluations",
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
@@ -146,6 +157,14 @@ class PreflightCard(Card):
         self._show_left_out(result.problems, counted(result.left_out, result.unit))
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
         self._list(self.worth_knowing, NOTES, result.notes)
+
+    def _show_times(self, result: "Preflight") -> None:
+        """The time of all runs, and the images a second while no probe is measured."""
+        each = f"{duration(result.seconds / result.runs)} each, plus evaluations"
+        self.time.caption.setText("Time" if result.runs == 1 else f"Time, {result.runs:,} runs")
+        self.time.show_number(duration(result.seconds), below="plus evaluations" if result.runs == 1 else each)
+        speed = result.images_per_step / result.seconds_per_step if result.seconds_per_step else 0.0
+        self.speed.show_number(pace(speed), "img/s", f"{short_time(result.seconds_per_step)} per step")
 
     def _show_pictures(self, labels: list[QLabel], pictures: list[np.ndarray]) -> None:
         for index, picture in enumerate(labels):

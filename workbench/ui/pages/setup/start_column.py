@@ -9,6 +9,7 @@ from workbench.ui.places.choice import WHERE, PlaceChoice
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import label, plain_tip
 
 COPY = "Copy command"
@@ -25,7 +26,7 @@ class StartColumn(QWidget):
         self.show_trouble = button("Show", kind="quiet")
         self.banner = QFrame()
         self.banner.setProperty("card", "trouble")
-        actions = in_row(self.mend, self.show_trouble, 1)
+        actions = in_lines(self.mend, self.show_trouble)
         in_column(self.trouble, actions, on=self.banner, margins=(12, 8, 8, 8), spacing=4)
         for quiet in (self.banner, self.mend, self.show_trouble):
             quiet.hide()

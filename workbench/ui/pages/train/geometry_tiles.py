@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QWidget
 from workbench.colours import OKABE_ITO
 from workbench.evaluation.health import Look
 from workbench.numerals import significant
-from workbench.ui.pages.train.tiles import Tile
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.tile import Tile
 from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation
 
