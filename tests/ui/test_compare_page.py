@@ -1,12 +1,14 @@
 """The Compare page: what is ticked, what is said of it, two groups against each other, and every poor state."""
 
 from threading import Event, current_thread
+from types import SimpleNamespace
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QTreeWidget
+from PySide6.QtWidgets import QApplication, QTreeWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
@@ -25,7 +27,8 @@ from workbench.ui.pages.compare.group_table import GroupTable, significant
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.queries import BETTER, WORSE
+from workbench.ui.pages.compare.queries import ALL, BETTER, WORSE
+from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
 from workbench.ui.question import Question
 from workbench.ui.report_offer import ReportOffer
 from workbench.workspace import experiments
@@ -344,6 +347,66 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
     assert asked == ["retrieval"]
     table.table.activated.emit(table.model.index(0, 0))
     assert session.run_id == 2
+
+
+def test_each_query_is_a_point_that_chooses_its_row(qtbot, session, workspace):
+    shown_images = images(3)
+    store(workspace, {1: np.array([0.5, 0.5, 0.5])}, shown=shown_images, name="A")
+    store(workspace, {1: np.array([0.9, 0.5, 0.2])}, shown=shown_images, name="B", training=OTHER)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    queries = page.tabs.queries
+    page.tabs.setCurrentWidget(queries)
+    points = [item for item in queries.plot.plot.items() if isinstance(item, pg.ScatterPlotItem)]
+    drawn = sorted(pair for item in points for pair in zip(*item.getData(), strict=True))
+    assert np.allclose(drawn, [(50, 20), (50, 50), (50, 90)]), "percent, and no ring yet"
+    assert queries.plot.plot.accessibleDescription() == queries.count.text()
+    queries.kind.setCurrentText(WORSE)
+    for query, row in ((2, "000.png"), (0, "002.png")):  # the worst query is the first
+        queries.plot.picked.emit(query)
+        assert cells(queries.model)[queries.table.currentIndex().row()][0] == row
+    assert queries.kind.currentText() == ALL, "the better one was not listed"
+    (ring,) = (item for item in queries.plot.plot.items() if getattr(item, "opts", {}).get("size") == RING_PX)
+    assert np.allclose(ring.getData(), [[50], [20]])
+    queries.kind.setCurrentText(BETTER)
+    assert len(ring.getData()[0]) == 0, "no row is chosen any more"
+
+
+def test_a_click_chooses_the_nearest_query(qtbot):
+    plot = QueryPlot()
+    qtbot.addWidget(plot)
+    plot.resize(400, 400)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    scores = np.array([0.5, 0.5, 0.5]), np.array([0.2, 0.5, 0.9])
+    queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (1, 1, 1))
+    plot.show_comparison(SimpleNamespace(queries=queries, metric="MAP@R", second=SimpleNamespace(title="B")))
+    QApplication.processEvents()
+    chosen = []
+    plot.picked.connect(chosen.append)
+    view = plot.plot.getPlotItem().vb
+    for place in ((50, 90), (50, 21), (20, 80)):
+        press = plot.plot.mapFromScene(view.mapViewToScene(QPointF(*place)))
+        qtbot.mouseClick(plot.plot.viewport(), Qt.MouseButton.LeftButton, pos=press)
+    assert chosen == [2, 0], "no query is near the last place"
+
+
+def test_points_are_thinned_to_what_can_be_seen(qtbot):
+    plot = QueryPlot()
+    qtbot.addWidget(plot)
+    scores = np.random.default_rng(0).random((2, 60_000))
+    scores[1, 0] = np.nan
+    queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (1, 2, 3))
+    plot.show_comparison(SimpleNamespace(queries=queries, metric="MAP@R", second=SimpleNamespace(title="B")))
+    drawn = np.concatenate([
+        np.stack(item.getData(), 1) for item in plot.plot.items() if isinstance(item, pg.ScatterPlotItem)
+    ])  # fmt: skip
+    assert 20_000 < len(drawn) < 60_000
+    assert np.isfinite(drawn).all()
+    assert {tuple(point) for point in drawn} <= {tuple(point) for point in 100 * scores.T}
+    plot.show_comparison(None)
+    assert not any(len(item.getData()[0]) for item in plot.plot.items() if isinstance(item, pg.ScatterPlotItem))
 
 
 def test_the_pair_can_be_chosen_and_swapped(qtbot, session, workspace):

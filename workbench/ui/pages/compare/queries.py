@@ -1,17 +1,18 @@
-"""Queries that are better or worse in the other group, the worst first; a row opens its query on Retrieval."""
+"""Queries that are better or worse in the other group, as points and as a table; a row opens its query on Retrieval."""
 
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
 from workbench.comparing.comparison_text import number, queries_told
 from workbench.comparing.pairing import Comparison
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.compare.model import Named
 from workbench.ui.pages.compare.open_buttons import OpenButtons
+from workbench.ui.pages.compare.query_plot import QueryPlot
 from workbench.ui.pages.compare.tables import fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip
@@ -94,8 +95,18 @@ class QueryDifferences(QWidget):
         self.table.setToolTip("Double-click shows the query in a run of the other group")
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
+        self.plot = QueryPlot()
+        self.plot.setToolTip("Each point is a query; above the diagonal the other group is better. A click chooses it")
+        self.sides = QSplitter(Qt.Orientation.Horizontal)
+        self.sides.setObjectName("compare-queries")
+        self.sides.setChildrenCollapsible(False)
+        for side, share in ((self.plot, 2), (self.table, 3)):
+            self.sides.addWidget(side)
+            self.sides.setStretchFactor(self.sides.count() - 1, share)
         head = in_row(self.kind, (self.openers, 1))
-        in_column(head, self.count, self.hint, (self.table, 1), 0, on=self, margins=8)
+        in_column(head, self.count, self.hint, (self.sides, 1), 0, on=self, margins=8)
+        self.plot.picked.connect(self._choose)
+        self.table.selectionModel().currentChanged.connect(self._ring)
         self.kind.currentTextChanged.connect(self._filter)
         self.openers.asked.connect(self._open)
         self.show_comparison(None, {}, "")
@@ -111,6 +122,8 @@ class QueryDifferences(QWidget):
         for widget in (self.kind, self.openers):
             widget.setVisible(not hint)
         self.table.setVisible(not hint)
+        self.sides.setVisible(not hint)
+        self.plot.show_comparison(comparison)
         self.kind.setEnabled(not hint)
         fit_columns(self.table)
         self.openers.check()
@@ -118,6 +131,16 @@ class QueryDifferences(QWidget):
     def _filter(self) -> None:
         self.model.show_comparison(self.model.comparison, self._named, self.kind.currentText())
         self.openers.check()
+        self._ring()
+
+    def _choose(self, query: int) -> None:
+        """Show the row of a query that was clicked; every query is listed if this one was not."""
+        if query not in self.model.rows:
+            self.kind.setCurrentText(ALL)
+        self.table.setCurrentIndex(self.model.index(self.model.rows.index(query), 0))
+
+    def _ring(self) -> None:
+        self.plot.ring(self.model.row(self.table.currentIndex().row()))
 
     def _open(self, side: int) -> None:
         row, comparison = self.model.row(self.table.currentIndex().row()), self.model.comparison

@@ -1,0 +1,100 @@
+"""Each query as a point: its score in the baseline against its score in the other group."""
+
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
+
+from workbench.comparing.comparison_text import metric_title, queries_told
+from workbench.comparing.measures import is_share
+from workbench.comparing.pairing import Comparison
+from workbench.ui import theme
+from workbench.ui.pages.compare.plots import StillPlot
+from workbench.ui.widgets.curve import drawable
+
+TITLE = "Each query"
+CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn
+POINT_PX, RING_PX, NEAR_PX = 5, 13, 12  # of a point, of the ring, and how far from a point a click may be
+ALPHA = 170  # of 255
+
+
+class QueryPlot(StillPlot):
+    """Points above the diagonal are better in the other group. A click emits the query's row in the comparison."""
+
+    picked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._scores = np.empty((0, 2))  # of the baseline and of the other group, as drawn
+        self._ringed: int | None = None
+        super().__init__(TITLE, parent)
+        self.plot.scene().sigMouseClicked.connect(self._click)
+
+    def show_comparison(self, comparison: Comparison | None) -> None:
+        """Show other queries; none without a comparison of queries."""
+        queries = None if comparison is None else comparison.queries
+        self._ringed = None
+        if comparison is None or queries is None:
+            self._scores = np.empty((0, 2))
+        else:
+            unit = 100 if is_share(comparison.metric) else 1
+            self._scores = unit * np.stack([queries.first, queries.second], 1)
+            title = metric_title(comparison.metric)
+            self.plot.setLabel("bottom", f"{title}, baseline")
+            self.plot.setLabel("left", f"{title}, other")
+            self.plot.setAccessibleDescription(queries_told(comparison))
+        self.draw()
+        self.plot.enableAutoRange()
+
+    def ring(self, row: int | None) -> None:
+        """Draw a ring around the query of a row; None takes it away."""
+        self._ringed = row
+        self._draw_ring()
+
+    def draw(self) -> None:
+        """Draw the diagonal and the points: better, worse, and equal in grey."""
+        shown = theme.current()
+        self.plot.clear()
+        self._ring = pg.ScatterPlotItem(size=RING_PX, brush=None, pen=pg.mkPen(shown.text, width=2))
+        known = np.isfinite(self._scores).all(1)
+        if known.any():
+            low, high = self._scores[known].min(), self._scores[known].max()
+            pen = pg.mkPen(shown.muted, width=1, style=Qt.PenStyle.DashLine)
+            self.plot.addItem(pg.PlotDataItem([low, high], [low, high], pen=pen))
+        signs = np.sign(self._scores[:, 1] - self._scores[:, 0])
+        for sign, colour in ((0, shown.muted), (1, shown.right), (-1, shown.wrong)):
+            points = _thinned(self._scores[known & (signs == sign)])
+            brush = QColor(colour)
+            brush.setAlpha(ALPHA)
+            self.plot.addItem(pg.ScatterPlotItem(*drawable(*points.T), size=POINT_PX, brush=brush, pen=None))
+        self.plot.addItem(self._ring, ignoreBounds=True)  # choosing a query moves no point
+        self._draw_ring()
+
+    def _draw_ring(self) -> None:
+        rows = [] if self._ringed is None else [self._ringed]
+        self._ring.setData(*drawable(*self._scores[rows].T))
+
+    def _click(self, event: Any) -> None:
+        """Choose the nearest query, if one is near."""
+        view = self.plot.getPlotItem().vb
+        place = view.mapSceneToView(event.scenePos())
+        size = view.viewPixelSize()
+        if not len(self._scores) or event.button() != Qt.MouseButton.LeftButton:
+            return
+        apart = np.hypot(*((self._scores - (place.x(), place.y())) / size).T)
+        nearest = int(np.nanargmin(np.where(np.isfinite(apart), apart, np.inf)))
+        if apart[nearest] <= NEAR_PX:
+            self.picked.emit(nearest)
+
+
+def _thinned(points: np.ndarray) -> np.ndarray:
+    """One of the points [n, 2] in each cell of the picture, so that sixty thousand are drawn as fast as a thousand."""
+    if not len(points):
+        return points
+    low, high = points.min(0), points.max(0)
+    cells = ((points - low) / np.maximum(high - low, 1e-12) * CELLS).astype(np.int64)
+    _, first = np.unique(cells[:, 0] * (CELLS + 1) + cells[:, 1], return_index=True)
+    chosen: np.ndarray = points[first]
+    return chosen
