@@ -112,8 +112,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self.item.addItem(Shade(lower.raw, upper.raw, brush=colour), ignoreBounds=True)
 
     def start_at_zero(self) -> None:
-        """Make the left axis include 0."""
+        """Make the left axis include 0, and begin there where all values are 0."""
         self.item.addItem(Zero())
+        self.item.vb.from_zero = True
 
     def show_limit(self, value: float | None, words: str = "") -> None:
         """Draw a dashed line with a label at this value, which the left axis then includes; None removes it."""

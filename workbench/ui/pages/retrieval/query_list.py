@@ -111,6 +111,7 @@ class QueryList(QWidget):
         table = QTableView()
         table.setModel(self.model)
         select_rows(table, "Queries")
+        table.setObjectName("retrieval-queries")
         table.setSortingEnabled(True)
         table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
