@@ -296,6 +296,27 @@ def test_the_order_of_a_table_and_its_first_one_again(qtbot, start, clicks, rows
     assert in_order(table(qtbot, start())) == ["a", "b", "c"]
 
 
+def test_an_order_that_a_table_refuses_is_not_remembered(qtbot, start):
+    window = start()
+    view = shown(qtbot, window, "retrieval", QTableView, "retrieval-queries")
+    head = view.horizontalHeader()
+    head.setSortIndicator(1, DOWN)
+    head.setSortIndicator(0, DOWN)
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (1, DOWN), "of the pictures there is none"
+    assert window.session.preferences.number("layout/retrieval-queries-order", 0) == ~1
+
+
+def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start):
+    def deployment():
+        window = start()
+        window.session.show_page("retrieval")
+        return window.pages.page("retrieval").views.make(2).threshold.class_table.horizontalHeader()
+
+    deployment().setSortIndicator(0, UP)
+    head = deployment()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (0, UP)
+
+
 def test_an_order_by_a_column_that_is_not_there_any_more_is_passed_over(qtbot, start):
     window = start()
     for stored in ("7", "-9", "word"):

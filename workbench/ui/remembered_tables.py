@@ -43,7 +43,7 @@ class RememberedTables(QObject):
             column = self._preferences.number(_order_key(key), head.count())
             if (column if column >= 0 else ~column) < head.count():
                 head.setSortIndicator(*((column, UP) if column >= 0 else (~column, DOWN)))
-            head.sortIndicatorChanged.connect(partial(self._remember_order, key))
+            head.sortIndicatorChanged.connect(partial(self._remember_order, key, head))
         if table.property(WIDTHS):
             _give_widths(head, self._preferences.text(_widths_key(key)).split())
             head.viewport().installEventFilter(self)
@@ -65,7 +65,8 @@ class RememberedTables(QObject):
                 self._preferences.set_text(key, " ".join(map(str, _widths(head))))
         return False
 
-    def _remember_order(self, key: str, column: int, order: Qt.SortOrder) -> None:
+    def _remember_order(self, key: str, head: QHeaderView, *asked: object) -> None:
+        column, order = head.sortIndicatorSection(), head.sortIndicatorOrder()  # a table may refuse what was asked
         self._preferences.set_number(_order_key(key), column if order == UP else ~column)
 
 
