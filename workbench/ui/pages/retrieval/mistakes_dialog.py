@@ -58,9 +58,9 @@ class MistakesDialog(QDialog):
         loader.ready.connect(self.hubs.pictures_came)
         self.pair_table = _table_view(self.pairs, "Confusions", 2)
         self.hub_table = _table_view(self.hubs, "Hubs", 2)
-        for table, name in ((self.pair_table, "retrieval-confusions"), (self.hub_table, "retrieval-hubs")):
-            table.setObjectName(name)
-            table.setProperty(WIDTHS, True)
+        for view, name in ((self.pair_table, "retrieval-confusions"), (self.hub_table, "retrieval-hubs")):
+            view.setObjectName(name)
+            view.setProperty(WIDTHS, True)
         self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.matrix = ConfusionMatrix()
