@@ -66,6 +66,15 @@ def test_no_number_beside_the_map_is_cut(qtbot, session, page):
     assert view.columnWidth(column) >= view.sizeHintForColumn(column)
 
 
+def test_the_table_is_told_to_the_window(qtbot, page, session):
+    made = []
+    session.part_made.connect(made.append)
+    for _ in range(2):
+        page.class_table.open()
+    assert made == [page.class_table.dialog]
+    assert page.class_table.dialog.view.objectName() == "map-class-table"
+
+
 def test_the_table_says_what_is_measured(workspace, run, dialog):
     wanted = class_shapes(
         workspace.vectors(run.evaluations[-1]), LABELS, workspace.proxies(run.evaluations[-1]), "cosine"

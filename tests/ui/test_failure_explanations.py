@@ -221,6 +221,22 @@ def test_confusions_filter_the_list_and_hubs_become_the_query(page, session, qtb
     dialog.close()
 
 
+def test_the_tables_of_confusions_and_hubs_are_told_to_the_window(page, session):
+    made = []
+    session.part_made.connect(made.append)
+    page.queries.why.mistakes.click()
+    dialog = page.explaining.dialog
+    assert made == [dialog]
+    assert [view.objectName() for view in (dialog.pair_table, dialog.hub_table)] == [
+        "retrieval-confusions",
+        "retrieval-hubs",
+    ]
+    dialog.close()
+    page.queries.why.mistakes.click()
+    assert made == [dialog], "it is the same one"
+    dialog.close()
+
+
 def test_a_missing_ranking_is_a_sentence_and_the_list_stays(qtbot, session, run):
     (session.workspace.folder(run.run_id) / "ranking-2.npz").unlink()
     said = []

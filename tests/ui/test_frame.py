@@ -575,6 +575,63 @@ def test_a_run_in_the_trash_comes_back_by_undo(qtbot, window, session, config):
     assert not window.message.undo.isVisible()
 
 
+@pytest.fixture
+def trash(qtbot, window, session, config):
+    """`trash(name)`: a run that is moved to the trash; its number."""
+
+    def move(name):
+        run_id = session.workspace.create_run(config.model_copy(update={"name": name}))
+        session.workspace.set_status(run_id, "done")
+        qtbot.waitUntil(lambda: session.run(run_id) is not None)
+        session.trash_run(run_id)
+        return run_id
+
+    return move
+
+
+def in_trash(session):
+    return {run.id for run in session.workspace.runs(trashed=True)}
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("AB", "“A” and “B” are in the trash."),
+        ("ABC", "“A”, “B” and “C” are in the trash."),
+        ("ABCD", "4 runs are in the trash, “D” last."),
+    ],
+)
+def test_undo_brings_back_all_runs_that_its_message_names(qtbot, window, session, trash, names, words):
+    moved = [trash(name) for name in names]
+    assert window.message.what.text() == words
+    qtbot.waitUntil(lambda: len(session.trashed_runs()) == len(moved))
+    assert window.message.what.text() == words
+    window.message.undo.click()
+    assert in_trash(session) == set()
+    qtbot.waitUntil(lambda: not session.trashed_runs())
+    assert not window.message.isVisible()
+
+
+@pytest.mark.parametrize("closed", ["closed", "replaced"])
+def test_undo_leaves_runs_whose_message_is_gone(window, session, trash, closed):
+    first = trash("A")
+    window.message.close_button.click() if closed == "closed" else session.notify("Another message.", EVERYWHERE)
+    trash("B")
+    assert window.message.what.text() == "“B” is in the trash."
+    window.message.undo.click()
+    assert in_trash(session) == {first}
+
+
+def test_the_message_of_two_runs_names_the_one_that_is_still_in_the_trash(qtbot, window, session, trash):
+    first, second = trash("A"), trash("B")
+    qtbot.waitUntil(lambda: len(session.trashed_runs()) == 2)
+    session.workspace.restore(first)
+    qtbot.waitUntil(lambda: window.message.what.text() == "“B” is in the trash.")
+    window.message.undo.click()
+    assert in_trash(session) == set()
+    assert session.run_id == second
+
+
 @pytest.mark.parametrize("again", ["restore", "delete"])
 def test_the_message_of_a_trashed_run_goes_when_the_run_is_there_no_more(qtbot, window, session, config, again):
     run_id = session.workspace.create_run(config)

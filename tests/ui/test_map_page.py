@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
+from small_run import blobs, store_run
 
 from tests.ui.trained import trained_run
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.colours.colouring import grouped
+from workbench.ui.pages.map.drawing.class_names import ClassNames
+from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -46,6 +49,30 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
     qtbot.waitUntil(lambda: all((tmp_path / name).exists() for name in wanted))
     rows = list(csv.DictReader((tmp_path / "map.csv").read_text("utf-8").splitlines()))
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}, "no cell is a formula"
+
+
+def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, workspace, monkeypatch):
+    labels = np.repeat(np.arange(24), 15)
+    run = store_run(workspace, labels, embeddings=[blobs(labels, 0.4, seed) for seed in (1, 2)])
+    frames, paint = [], ClassNames.paint
+
+    def painted(names, *args):
+        paint(names, *args)
+        frames.append({name.text: name.box for name in names.drawn})
+
+    monkeypatch.setattr(ClassNames, "paint", painted)
+    session.show_run(run.run_id)
+    made = MapPage(session)
+    made.model.choose_method(MapMethod("pca"))
+    qtbot.addWidget(made)
+    made.resize(900, 640)
+    made.show()
+    qtbot.waitUntil(made.canvas.note.isVisible)
+    qtbot.waitUntil(made.time.every.isVisible)
+    qtbot.settle(made)
+    named = [frame for frame in frames if frame]
+    assert len(named[-1]) == 24
+    assert all(frame == named[-1] for frame in named), "the map's size or the line of its corner came later"
 
 
 def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):

@@ -2,12 +2,14 @@
 
 from threading import Event
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from tests.waits import HANG
-from workbench.ui.page_stack import LOOK_EVERY, NARROWEST, PageStack
+from workbench.ui.in_parts import begun, finish
+from workbench.ui.page_stack import LOOK_EVERY, NARROWEST, PAGES, PageStack
 from workbench.ui.tab_order import order_regions
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
@@ -107,6 +109,84 @@ def test_a_page_that_reads_for_long_is_painted_before_its_answer(stack, qtbot, s
     assert session.reading
     may_end.set()
     task.join(HANG)
+
+
+class Slow(QWidget):
+    """A page of three parts, which says what was made."""
+
+    def __init__(self, made, parent):
+        super().__init__(parent)
+        self.made = made
+        self.making = begun(self._parts(), in_parts=True)
+
+    def _parts(self):
+        for part in "abc":
+            self.made.append(part)
+            yield
+
+
+class InThree(PageStack):
+    """Its pages are made in three parts; `parts` are those that were made, of all pages."""
+
+    parts: list[str]
+
+    def make(self, info):
+        self.parts = self.parts if hasattr(self, "parts") else []
+        return Slow(self.parts, self)
+
+
+@pytest.fixture
+def in_three(qtbot, session):
+    made = InThree(session)
+    qtbot.addWidget(made)
+    return made
+
+
+def test_a_page_is_made_a_part_in_each_turn_and_not_shown_half_made(in_three):
+    shown = []
+    in_three.made.connect(lambda name, page: shown.append(name))
+    told = [(in_three.make_next(), "".join(in_three.parts), list(shown)) for _ in range(5)]
+    assert told == [(True, parts, names) for parts, names in (
+        ("", []), ("a", []), ("ab", []), ("abc", []), ("abc", ["setup"]))]  # fmt: skip
+    while in_three.make_next():
+        pass
+    assert "".join(in_three.parts) == len(PAGES) * "abc"
+    assert shown == [info.name for info in PAGES]
+
+
+def test_a_page_that_is_asked_for_half_made_is_finished_at_once(in_three):
+    in_three.make_next()
+    in_three.make_next()
+    half = in_three.findChild(Slow)
+    assert half.made == ["a"]
+    assert in_three.page("setup") is half
+    assert half.made == ["a", "b", "c"]
+    assert in_three.page("map").made == 2 * ["a", "b", "c"], "also one that was not begun"
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_a_widget_is_made_at_once_unless_it_is_to_be_made_in_parts(in_parts):
+    made = []
+    left = begun((made.append(part) for part in "ab"), in_parts)
+    assert made == ([] if in_parts else ["a", "b"])
+    finish(left)
+    assert made == ["a", "b"]
+
+
+def test_no_turn_makes_more_than_two_plots(qtbot, session, monkeypatch):
+    plots, make = [], pg.PlotItem.__init__
+    monkeypatch.setattr(pg.PlotItem, "__init__", lambda item, **named: (plots.append(item), make(item, **named))[1])
+    stack = PageStack(session)
+    qtbot.addWidget(stack)
+    stack.page("setup")  # the window shows it first
+    most, going_on = 0, True
+    while going_on:
+        before = len(plots)
+        going_on = stack.make_next()
+        most = max(most, len(plots) - before)
+    assert len(plots) > 10
+    assert most <= 2
+    qtbot.waitUntil(lambda: not session.reading)  # the pages' answers are for pages that are there
 
 
 class Buttons(PageStack):

@@ -1,22 +1,26 @@
-"""Splitters and tabs are at the next start as the user left them."""
+"""Page, run, splitters, tabs and tables are at the next start as the user left them."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTabWidget, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTableView, QTabWidget, QWidget
 
+from workbench.config import RunConfig
 from workbench.ui.main_window import MainWindow
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.preferences import MOST_RUNS, Preferences
+from workbench.ui.remembered_tables import WIDTHS
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
 
 
 @pytest.fixture
 def start(qtbot, tmp_path):
-    """`start()`: a window on a new workspace, with the settings that the windows before it kept."""
+    """`start()`: a window with the settings that the windows before it kept, on a new workspace or on a given one."""
     sessions = []
 
-    def begin():
-        session = Session(Workspace(tmp_path / f"space{len(sessions)}", create=True))
+    def begin(workspace=None):
+        session = Session(workspace or Workspace(tmp_path / f"space{len(sessions)}", create=True))
         sessions.append(session)
         window = MainWindow(session)
         qtbot.addWidget(window)
@@ -113,3 +117,234 @@ def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start):
     for name in names:
         drag(window.findChild(QSplitter, name), 1)
         assert not window.session.preferences.state(f"layout/{name}-first").isEmpty()
+
+
+# Page and run
+
+
+@pytest.fixture
+def space(tmp_path):
+    """A workspace with two runs, opened again at each use."""
+    folder = tmp_path / "runs"
+    with Workspace(folder, create=True) as workspace:
+        for name in ("One", "Two"):
+            workspace.set_status(workspace.create_run(RunConfig(name=name)), "done")
+    return lambda: Workspace(folder)
+
+
+@pytest.fixture
+def _blank_pages(monkeypatch):
+    monkeypatch.setattr("workbench.ui.page_stack.PageStack.make", lambda self, info: QWidget())
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_the_page_and_the_run(start, space):
+    first = start(space())
+    assert (first.session.page, first.session.run_id) == ("setup", None)
+    first.session.show_run(1)
+    first.session.show_page("map")
+    again = start(space())
+    assert (again.session.page, again.session.run_id) == ("map", 1)
+    assert again.pages.currentWidget() is again.pages.page("map")
+    again.session.show_run(None)
+    assert (start(space()).session.page, start(space()).session.run_id) == ("setup", None)
+
+
+@pytest.mark.usefixtures("_blank_pages")
+@pytest.mark.parametrize("page", ["train", "map", "retrieval", "report", "compare"])
+def test_no_page_without_what_it_shows(start, space, page):
+    first = start(space())
+    first.session.show_run(2)
+    first.session.show_page(page)
+    empty = start()
+    assert (empty.session.page, empty.session.run_id) == ("setup", None)
+    with space() as workspace:
+        workspace.trash(2)
+    without = start(space())
+    assert without.session.run_id is None, "it is in the trash"
+    assert without.session.page == ("compare" if page == "compare" else "setup")
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_an_unknown_page_is_set_up(start, space):
+    window = start(space())
+    window.session.show_run(1)
+    window.session.preferences.set_text("layout/page", "gone")
+    assert start(space()).session.page == "setup"
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_reset_forgets_the_page_and_stays_on_it(start, space):
+    window = start(space())
+    window.session.show_run(1)
+    window.session.show_page("map")
+    window.reset_layout()
+    assert window.session.page == "map"
+    again = start(space())
+    assert (again.session.page, again.session.run_id) == ("setup", 1)
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_another_workspace_has_its_own_run(qtbot, start, space, tmp_path):
+    other = tmp_path / "other"
+    with Workspace(other, create=True) as workspace:
+        workspace.set_status(workspace.create_run(RunConfig(name="Elsewhere")), "done")
+    session = start(space()).session
+    session.show_run(2)
+    session.open_workspace(Workspace(other))
+    assert session.run_id is None
+    session.show_run(1)
+    session.open_workspace(space())
+    qtbot.waitUntil(lambda: session.run_id == 2)
+    session.open_workspace(Workspace(other))
+    qtbot.waitUntil(lambda: session.run_id == 1)
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_a_run_that_is_shown_at_once_in_another_workspace_stays(qtbot, start, space, tmp_path):
+    session = start(space()).session
+    session.show_run(2)
+    session.open_workspace(Workspace(tmp_path / "other", create=True))
+    qtbot.deliver()
+    session.open_workspace(space())
+    session.show_run(1)
+    qtbot.deliver()
+    assert session.run_id == 1
+    assert session.preferences.shown_run(session.workspace.path.absolute()) == 1
+
+
+@pytest.mark.usefixtures("_blank_pages")
+def test_the_run_of_a_workspace_that_cannot_be_written(start, space):
+    def read_only():
+        workspace = space()
+        workspace.read_only = True
+        return workspace
+
+    start(read_only()).session.show_run(1)
+    assert start(read_only()).session.run_id == 1
+
+
+def test_the_runs_of_the_newest_workspaces_are_kept(tmp_path):
+    preferences = Preferences(tmp_path / "window.ini")
+    for number in range(MOST_RUNS + 1):
+        preferences.remember_run(tmp_path / f"of {number}", number + 1)
+    assert preferences.shown_run(tmp_path / "of 0") is None
+    assert preferences.shown_run(tmp_path / f"of {MOST_RUNS}") == MOST_RUNS + 1
+    preferences.remember_run(tmp_path / "of 1", None)
+    assert preferences.shown_run(tmp_path / "of 1") is None
+    preferences.set_text("recent/runs", "no number\n\n3")
+    assert preferences.shown_run(tmp_path) is None
+
+
+# Tables
+
+DOWN, UP = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
+
+
+def table(qtbot, window):
+    """A table with two columns in the window's care, sorted by the first one; a user may change its widths."""
+    part = QWidget(window, Qt.WindowType.Window)
+    view = QTableView(part)
+    view.setObjectName("some-table")
+    view.setProperty(WIDTHS, True)
+    rows = SortedRows(("Name", "Number", "Rest"), tuple, lambda column, value: str(value), part)
+    rows.show([("a", 2, ""), ("b", 3, ""), ("c", 1, "")])
+    view.setModel(rows)
+    view.horizontalHeader().setSortIndicator(0, UP)
+    view.horizontalHeader().setStretchLastSection(True)
+    view.setSortingEnabled(True)
+    window.arrangement.follow(part)
+    view.resize(500, 200)
+    part.resize(500, 200)
+    part.show()
+    qtbot.waitUntil(view.isVisible)
+    return view
+
+
+def in_order(view):
+    return [view.model().index(row, 0).data() for row in range(view.model().rowCount())]
+
+
+def click_head(view, column):
+    head = view.horizontalHeader()
+    place = QPoint(head.sectionViewportPosition(column) + head.sectionSize(column) // 2, head.height() // 2)
+    QTest.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def widen(view, column, by):
+    """Drag the right end of a column's head by some px."""
+    head = view.horizontalHeader()
+    at = QPoint(head.sectionViewportPosition(column) + head.sectionSize(column) - 1, head.height() // 2)
+    QTest.mousePress(head.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    QTest.mouseMove(head.viewport(), at + QPoint(by, 0))
+    QTest.mouseRelease(head.viewport(), Qt.MouseButton.LeftButton, pos=at + QPoint(by, 0))
+
+
+@pytest.mark.parametrize(("clicks", "rows"), [(1, ["b", "a", "c"]), (2, ["c", "a", "b"])])
+def test_the_order_of_a_table_and_its_first_one_again(qtbot, start, clicks, rows):
+    view = table(qtbot, start())
+    assert in_order(view) == ["a", "b", "c"]
+    for _ in range(clicks):
+        click_head(view, 1)
+    ordered = in_order(view)
+    assert ordered in (rows, rows[::-1])
+    window = start()
+    again = table(qtbot, window)
+    assert in_order(again) == ordered
+    window.reset_layout()
+    assert in_order(again) == ["a", "b", "c"]
+    assert in_order(table(qtbot, start())) == ["a", "b", "c"]
+
+
+def test_an_order_that_a_table_refuses_is_not_remembered(qtbot, start):
+    window = start()
+    view = shown(qtbot, window, "retrieval", QTableView, "retrieval-queries")
+    head = view.horizontalHeader()
+    head.setSortIndicator(1, DOWN)
+    head.setSortIndicator(0, DOWN)
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (1, DOWN), "of the pictures there is none"
+    assert window.session.preferences.number("layout/retrieval-queries-order", 0) == ~1
+
+
+def test_the_table_of_a_view_that_is_made_when_it_is_first_shown(qtbot, start):
+    def deployment():
+        window = start()
+        window.session.show_page("retrieval")
+        return window.pages.page("retrieval").views.make(2).threshold.class_table.horizontalHeader()
+
+    deployment().setSortIndicator(0, UP)
+    head = deployment()
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (0, UP)
+
+
+def test_an_order_by_a_column_that_is_not_there_any_more_is_passed_over(qtbot, start):
+    window = start()
+    for stored in ("7", "-9", "word"):
+        window.session.preferences.set_text("layout/some-table-order", stored)
+        assert in_order(table(qtbot, window)) == ["a", "b", "c"]
+
+
+def test_the_widths_of_a_table_and_its_first_ones_again(qtbot, start):
+    view = table(qtbot, start())
+    first = view.columnWidth(0)
+    widen(view, 0, 37)
+    assert view.columnWidth(0) == first + 37
+    window = start()
+    again = table(qtbot, window)
+    assert (again.columnWidth(0), again.columnWidth(1)) == (first + 37, view.columnWidth(1))
+    window.reset_layout()
+    assert again.columnWidth(0) == first
+    assert table(qtbot, start()).columnWidth(0) == first
+
+
+def test_the_tables_of_the_pages_are_in_its_care(qtbot, start):
+    for page, names in (
+        ("retrieval", {"retrieval-queries"}), ("compare", {"compare-neighbours"}), ("map", {"map-classes"}),
+    ):  # fmt: skip
+        window = start()
+        for name in names:
+            head = shown(qtbot, window, page, QTableView, name).horizontalHeader()
+            head.setSortIndicator(1, DOWN)
+            assert window.session.preferences.number(f"layout/{name}-order", 0) == ~1
+            window.reset_layout()
+            assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) != (1, DOWN)

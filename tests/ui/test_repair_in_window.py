@@ -1,11 +1,15 @@
 """A damaged workspace in the window: the person is asked, and one answer rebuilds it and opens it."""
 
+import threading
+
 import pytest
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from tests.waits import HANG
 from workbench import app
 from workbench.config import RunConfig
 from workbench.problem import Problem
+from workbench.ui import opening as opening_module
 from workbench.ui.opening import Opening
 from workbench.workspace import Workspace
 
@@ -97,3 +101,73 @@ def test_what_was_repaired_is_said_although_a_run_that_began_keeps_it_from_being
     qtbot.waitUntil(lambda: bool(said))
     assert said[-1].startswith("Rebuilt")
     assert said[-1].endswith("A run is still training in this workspace.")
+
+
+@pytest.fixture
+def said(session):
+    heard = []
+    session.noticed.connect(lambda what: heard.append(str(what)))
+    return heard
+
+
+@pytest.fixture
+def cancelled_at(qtbot, session, opening, damaged, monkeypatch):
+    """`cancelled_at(name)`: repairs, and the user cancels where the function of that name is about to be called."""
+    begun, free = threading.Event(), threading.Event()
+
+    def cancel_at(name, instead=None):
+        there = getattr(opening_module, name)
+
+        def waits(*args, **named):
+            begun.set()
+            assert free.wait(HANG)
+            return (instead or there)(*args, **named)
+
+        monkeypatch.setattr(opening_module, name, waits)
+        opening.repair(damaged)
+        qtbot.waitUntil(begun.is_set)
+        item = session.activity.newest_working
+        item.cancel()
+        free.set()
+        qtbot.waitUntil(lambda: item.state != "working")
+
+    yield cancel_at
+    free.set()
+
+
+def test_a_cancelled_repair_says_what_is_safe_and_what_to_do(session, said, damaged, cancelled_at):
+    before = (damaged / "workspace.db").read_bytes()
+    cancelled_at("repaired")
+    assert said == [
+        "The repair was cancelled, so the workspace is not opened. No run's folder was changed, and a damaged database "
+        "is as it was. Open the workspace again to repair it."
+    ]
+    assert (damaged / "workspace.db").read_bytes() == before
+    assert session.workspace.path != damaged
+
+
+def test_a_cancel_after_the_repair_says_what_it_did_and_that_nothing_is_opened(session, said, damaged, cancelled_at):
+    cancelled_at("watched")
+    assert len(said) == 1
+    assert said[0].startswith("Rebuilt")
+    assert said[0].endswith("The workspace is not opened. Open it again to see its runs.")
+    assert session.workspace.path != damaged
+    assert list(damaged.glob("workspace.db.damaged-*"))
+
+
+def refuse(*args, **named):
+    raise Problem("The disk is gone.")
+
+
+def test_a_cancel_after_the_repair_is_no_cancelled_repair_where_opening_fails(said, damaged, cancelled_at):
+    cancelled_at("watched", refuse)
+    assert len(said) == 1
+    assert said[0].startswith("Rebuilt")
+
+
+def test_what_was_repaired_is_said_where_opening_fails(qtbot, said, opening, damaged, monkeypatch):
+    monkeypatch.setattr(opening_module, "watched", refuse)
+    opening.repair(damaged)
+    qtbot.waitUntil(lambda: bool(said))
+    assert said[0].startswith("Rebuilt")
+    assert said[0].endswith("The disk is gone.")

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.browsed import at_rest, open_trained
+from tests.ui.browsed import listed as listed_in_order
 from tests.ui.seen import pictured
 from workbench.files import atomic_write
 from workbench.files.spreadsheet import plain_cell
@@ -24,6 +25,14 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 @pytest.fixture
 def page(qtbot, session, workspace, tmp_path):
     return open_trained(qtbot, session, workspace, tmp_path / "cache")
+
+
+def test_the_head_of_the_pictures_changes_no_order(qtbot, page):
+    before, head = listed_in_order(page), page.queries.table.horizontalHeader()
+    place = QPoint(head.sectionViewportPosition(0) + 8, head.height() // 2)
+    qtbot.mouseClick(head.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert listed_in_order(page) == before
+    assert (head.sortIndicatorSection(), head.sortIndicatorOrder()) == (2, Qt.SortOrder.AscendingOrder)
 
 
 def test_sorting(page, session):

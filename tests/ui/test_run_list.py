@@ -13,6 +13,7 @@ from workbench.ui.docks.run_row import about
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, OTHER_GROUPS, TICK, Arrangement, RunList, together
 from workbench.ui.preferences import Preferences
+from workbench.workspace import Workspace
 from workbench.workspace.rows import Experiment
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -154,6 +155,23 @@ def test_shift_ticks_from_the_run_that_was_ticked_last_where_a_newer_run_moved_i
     qtbot.waitUntil(lambda: names(dock.model) == ["Newest", "Gamma", "alpha", "Beta"])
     click(2, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert dock.model.ticked == runs[1:]
+
+
+def test_shift_does_not_extend_from_a_run_of_another_workspace(qtbot, window, session, runs, tmp_path):
+    dock = window.runs
+
+    def click(row, keys):
+        place = dock.list.visualRect(dock.model.index(row)).center()
+        QTest.mouseClick(dock.list.viewport(), Qt.MouseButton.LeftButton, keys, place)
+
+    click(0, Qt.KeyboardModifier.ControlModifier)
+    other = Workspace(tmp_path / "other", create=True)
+    for name in ("First", "Second", "Third"):
+        other.create_run(RunConfig(name=name))
+    session.open_workspace(other)
+    qtbot.waitUntil(lambda: names(dock.model) == ["Third", "Second", "First"])
+    click(2, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert dock.model.ticked == [1]
 
 
 def test_f2_makes_a_name_a_field_and_ctrl_z_gives_the_old_one_back(window, session, runs, qtbot):

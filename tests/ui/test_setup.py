@@ -638,6 +638,22 @@ def test_the_contents_count_what_is_changed_and_wrong_and_lead_there(page):
     assert page.groups.row("evaluation.probe_size").isVisibleTo(page)
 
 
+def test_the_contents_are_one_stop_from_which_arrows_and_space_lead_to_a_heading(page, qtbot):
+    page.resize(1200, 700)
+    qtbot.waitUntil(page.contents.isVisible)
+    lines = list(page.contents.lines.values())
+    stops = [line for line in lines if line.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    assert stops == lines[:1]
+    lines[0].setFocus()
+    place = list(page.contents.lines).index("Training")
+    for _ in range(place):
+        qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Down)
+    assert page.window().focusWidget() is page.contents.lines["Training"]
+    qtbot.keyClick(page.contents.lines["Training"], Qt.Key.Key_Space)
+    form = page.groups.forms["Training"]
+    assert page.window().focusWidget() is form.row(form.names()[0]).widget
+
+
 def marked(page):
     return [heading for heading, line in page.contents.lines.items() if line.property("current")]
 

@@ -83,3 +83,15 @@ def test_one_value_has_an_axis_of_its_own_size(plot, value):
     low, high = plot.canvas.item.vb.viewRange()[1]
     around = abs(value) / 2 or 0.5
     assert (low, high) == pytest.approx((value - around, value + around))
+
+
+@pytest.mark.parametrize(("value", "least"), [(0.0, -0.2), (4.0, -0.5)])
+def test_an_axis_that_starts_at_zero_has_nothing_below_where_all_values_are_alike(plot, value, least):
+    plot.canvas.start_at_zero()
+    plot.append("loss", [0, 1, 2], np.full(3, value))
+    plot.redraw()
+    plot.canvas.fit()
+    plot.canvas.take_range()
+    low, high = plot.canvas.item.vb.viewRange()[1]
+    assert least < low <= 0
+    assert high > value

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMessageBox, QPushButto
 
 from workbench.entries import catalog
 from workbench.places.place import SshPlace
+from workbench.problem import Problem
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import starting
 from workbench.sweeps.plan import planned
@@ -239,9 +240,13 @@ def known(session):
 
 
 @pytest.fixture
-def panel(qtbot, session, known, started):
+def plan(known):
     config = changed(read_config("sample-digits"), {"device": "cpu"}, known, "test")
-    plan = planned(config, [read("training.lr=0.1,0.2,0.3")], "grid", known)
+    return planned(config, [read("training.lr=0.1,0.2,0.3")], "grid", known)
+
+
+@pytest.fixture
+def panel(qtbot, session, plan, started):
     starting.store(session.workspace, plan)
     made = show_sweeps(session, None)
     qtbot.addWidget(made)
@@ -348,6 +353,24 @@ def test_a_sweep_without_its_worker_is_told_of(qtbot, session, panel):
     assert panel.pause.text() == "Pause"
     assert len(notices) == 1
     assert actions.show_panel().parent() is window
+
+
+def test_the_panel_reads_another_workspace_after_one_that_it_could_not_read(
+    qtbot, session, panel, plan, tmp_path, monkeypatch
+):
+    def refuse(workspace, progress):
+        raise Problem("The database is locked.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.ui.sweeps.panel.look", refuse)
+        panel.refresh()
+        qtbot.waitUntil(lambda: panel.words.text() == "The database is locked.")
+    other = Workspace(tmp_path / "other", create=True)
+    session.open_workspace(other)
+    qtbot.waitUntil(lambda: not panel.reading)
+    assert panel.words.text() == ""
+    starting.store(other, plan)
+    qtbot.waitUntil(lambda: len(cells(panel.sweeps)) == 1)
 
 
 def test_an_empty_workspace_says_where_sweeps_begin(qtbot, session):

@@ -473,7 +473,7 @@ def test_the_system_tab_has_eight_charts_of_a_run_on_a_gpu_with_their_limits(pag
     assert shown["GPU load, %"] == 71
     assert shown["Power, W"] == 212
     assert shown["Temperature, °C"] == 65
-    assert shown["Disk, MB/s read"] == pytest.approx(0.4)
+    assert shown["Disk read, MB/s"] == pytest.approx(0.4)
     page.session.show_run(session.workspace.create_run(RunConfig()))
     assert all(plot.isHidden() for plot in page.system.plots)
     assert not page.system.nothing.isHidden()

@@ -11,7 +11,7 @@ from workbench.ui import offering, qt_classes
 from workbench.ui.closing import Closing
 from workbench.ui.command_palette import CommandPalette
 from workbench.ui.commands import Commands
-from workbench.ui.concern import EVERYWHERE, Concern
+from workbench.ui.concern import EVERYWHERE, OF_SHOWN_RUN, Concern
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import RunsDock
@@ -24,6 +24,7 @@ from workbench.ui.message_bar import MessageBar
 from workbench.ui.opening import Opening
 from workbench.ui.page_stack import PAGES, PageStack, load_parts, loads
 from workbench.ui.rail import Rail
+from workbench.ui.remembered_run import RememberedRun
 from workbench.ui.run_actions import RunActions
 from workbench.ui.run_activity import RunActivity
 from workbench.ui.session import Session
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
         self.ending = Ending(session, self)
         self.opening = Opening(session, self)
         self.arrangement = WindowLayout(self, session.preferences, self.runs, self.inspector, self.activity)
+        self._remembered_run = RememberedRun(session, self)
         self._run_activity = RunActivity(session, self)
         self._trash_message = TrashMessage(session, self.message, self.run_actions.bring_back, self)
         self._after_paint = QTimer(self, singleShot=True, interval=0)
@@ -77,7 +79,8 @@ class MainWindow(QMainWindow):
         self._connect()
         self._kept_focus = KeptFocus(self, self.pages, lambda: stops(self._regions))
         self.arrangement.restore()
-        self.show_page("setup")
+        self._remembered_run.show()
+        self.show_page(self._first_page())
         self.pages.setFocus()
 
     # Building
@@ -134,6 +137,8 @@ class MainWindow(QMainWindow):
         self._page_actions.triggered.connect(self._page_chosen)
         self.pages.made.connect(self._page_made)
         session.page_asked.connect(self.show_page)
+        session.page_asked.connect(self.arrangement.remember_page)
+        session.part_made.connect(self.arrangement.follow)
         session.said.connect(self._notice)
         session.settled.connect(self.message.settle)
         session.run_changed.connect(self._turn_messages)
@@ -166,6 +171,12 @@ class MainWindow(QMainWindow):
         self.inspector.stand_aside(name == "map")  # which has the selection in its own column
         self._adapt_welcome()
         self._adapt_inspector()
+
+    def _first_page(self) -> str:
+        """The page that was shown last, unless it has nothing to show: without a run that is Set up."""
+        name, session = self.arrangement.page, self.session
+        has_run = session.run_id is not None if name in OF_SHOWN_RUN else bool(session.runs())
+        return name if has_run and name in {info.name for info in PAGES} else "setup"
 
     def _adapt_inspector(self) -> None:
         selected = len(self.session.selection) > 0 or self.session.query is not None

@@ -100,6 +100,10 @@ class MessageBar(QFrame):
         """Forget the message about this, or with this Problem or notice: it is answered."""
         self._forget([message for message in self._open if answered in (message.concern, message.what)])
 
+    def has(self, what: Problem | str) -> bool:
+        """Whether a message with this Problem or notice is open, in sight or not."""
+        return any(message.what == what for message in self._open)
+
     def clear(self) -> None:
         """Forget all messages: another workspace is shown."""
         self._forget(list(self._open))

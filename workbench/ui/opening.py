@@ -33,7 +33,12 @@ TAKEN_OVER = (
     "nothing more, and its runs end."
 )
 REPAIR = "Repair a workspace"
-NOT_REPAIRED = "The repair was cancelled, so the workspace is not opened. It can be repaired again."
+NOT_REPAIRED = Problem(
+    "The repair was cancelled, so the workspace is not opened.",
+    kept="No run's folder was changed, and a damaged database is as it was.",
+    todo="Open the workspace again to repair it.",
+)
+NOT_OPENED = "The workspace is not opened. Open it again to see its runs."
 REPAIRED = (
     "The repair builds a new database from the old one and the runs' folders. The damaged file is kept beside it under "
     "another name, and no run's folder is changed."
@@ -57,6 +62,11 @@ def repaired(path: Path, progress: Progress) -> str:
 def _close(watch: Watch) -> None:
     watch.close()
     watch.workspace.close()
+
+
+def _said_before(problem: Problem, said: str = "") -> Problem:
+    """The same problem, after a sentence on what was done before it."""
+    return Problem(f"{said} {problem.what}".lstrip(), kept=problem.kept, todo=problem.todo)
 
 
 class Opening(QObject):
@@ -107,26 +117,30 @@ class Opening(QObject):
             self._say(Problem("A run is still training in this window.", kept="Nothing was repaired.", todo=todo))
             return
 
-        def work(progress: Progress) -> tuple[str, Watch]:
-            return repaired(path, progress), watched(path)
+        done = list[str]()  # what the repair did, once it is done: it stays, whatever comes after it
 
-        def show(result: tuple[str, Watch]) -> None:
-            said, watch = result
-            self._show_workspace(watch, said)
+        def work(progress: Progress) -> Watch:
+            done.append(repaired(path, progress))
+            return watched(path)
 
-        done = list[str]()  # what the repair did, where the user's cancel came too late for it
+        def show(watch: Watch) -> None:
+            self._show_workspace(watch, *done)
 
-        def drop(result: tuple[str, Watch]) -> None:
-            said, watch = result
+        def failed(problem: Problem) -> None:
+            self._say(_said_before(problem, *done))
+
+        closed = list[Watch]()
+
+        def drop(watch: Watch) -> None:  # after the user's cancel, or when another workspace is opened instead
             _close(watch)
-            done.append(said)
-            self._session.notify(said, EVERYWHERE)
+            closed.append(watch)
+            self._session.notify(f"{done[0]} {NOT_OPENED}", EVERYWHERE)
 
         def cancelled() -> None:
-            if not done:
-                self._session.notify(NOT_REPAIRED, EVERYWHERE)
+            if not closed:
+                self._session.notify(f"{done[0]} {NOT_OPENED}" if done else NOT_REPAIRED, EVERYWHERE)
 
-        self._begin("Repairing the workspace", work, show, self._say, drop, cancelled)
+        self._begin("Repairing the workspace", work, show, failed, drop, cancelled)
 
     def _begin(
         self, title: str, work: Callable[[Progress], Result], show: Callable[[Result], None],
@@ -199,7 +213,7 @@ class Opening(QObject):
             self._session.open_workspace(watch.workspace, watch)
         except Problem as problem:
             _close(watch)
-            self._say(Problem(f"{said} {problem.what}".lstrip(), kept=problem.kept, todo=problem.todo))
+            self._say(_said_before(problem, said))
             return
         if said:
             self._session.notify(said, EVERYWHERE)

@@ -12,11 +12,13 @@ from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from workbench.ui import tab_order
+from workbench.ui.in_parts import finish, parts_of
 from workbench.ui.session import Session
 
 NARROWEST = 640  # px
 LOOK_EVERY = 8  # ms between laying a page out and painting it, in which the window answers
 NOT_OF_QT = re.compile(r"^(?:from|import) ((?:workbench\.(?!ui\b)|PIL\b)[\w.]*)", re.MULTILINE)
+OVER = object()  # no part is left
 LONGEST = 0.16  # seconds for which a page that reads is not painted; it is painted once instead of part by part
 
 
@@ -28,15 +30,16 @@ class PageInfo:
     title: str
     icon: str
     module: str
-    kind: str  # the class in that module; takes the session
+    kind: str  # the class in that module; takes the session and the parent
+    in_parts: bool = False  # whether it takes `in_parts`, too
 
 
 PAGES = (
     PageInfo("setup", "Set up", "sliders", "workbench.ui.pages.setup", "SetupPage"),
-    PageInfo("train", "Train", "chart-line", "workbench.ui.pages.train", "TrainPage"),
-    PageInfo("map", "Map", "map-trifold", "workbench.ui.pages.map", "MapPage"),
-    PageInfo("retrieval", "Retrieval", "squares-four", "workbench.ui.pages.retrieval", "RetrievalPage"),
-    PageInfo("compare", "Compare", "scales", "workbench.ui.pages.compare", "ComparePage"),
+    PageInfo("train", "Train", "chart-line", "workbench.ui.pages.train", "TrainPage", in_parts=True),
+    PageInfo("map", "Map", "map-trifold", "workbench.ui.pages.map", "MapPage", in_parts=True),
+    PageInfo("retrieval", "Retrieval", "squares-four", "workbench.ui.pages.retrieval", "RetrievalPage", in_parts=True),
+    PageInfo("compare", "Compare", "scales", "workbench.ui.pages.compare", "ComparePage", in_parts=True),
     PageInfo("report", "Report", "file-text", "workbench.ui.pages.report", "ReportPage"),
 )
 
@@ -56,6 +59,7 @@ class PageStack(QStackedWidget):
         self._session = session
         self._infos = {info.name: info for info in PAGES}
         self._pages: dict[str, QWidget] = {}
+        self._begun: dict[str, QWidget] = {}  # pages of which parts are still to be made
         self._unpainted: list[QWidget] = []
         self._least: dict[QWidget, int] = {}  # px, the least height of a page
         self._until = 0.0
@@ -67,7 +71,8 @@ class PageStack(QStackedWidget):
         """The page of that name, made now if it does not exist yet."""
         if name not in self._pages:
             info = self._infos[name]
-            page = self.make(info)
+            page = self._begun.pop(name, None) or self.make(info)
+            finish(parts_of(page))
             page.setMinimumWidth(NARROWEST)  # otherwise a long caption would resize the docks and the window
             page.setProperty(tab_order.START, True)
             page.setAccessibleName(page.accessibleName() or info.title)
@@ -77,8 +82,10 @@ class PageStack(QStackedWidget):
         return self._pages[name]
 
     def make(self, info: PageInfo) -> QWidget:
-        """A new page, from the module that `info` names."""
-        page: QWidget = getattr(import_module(info.module), info.kind)(self._session)
+        """A new page, from the module that `info` names; parts of it may be left to be made."""
+        kind = getattr(import_module(info.module), info.kind)
+        # As a child from the start: to become one later would style all of its widgets again.
+        page: QWidget = kind(self._session, self, **({"in_parts": True} if info.in_parts else {}))
         return page
 
     def show_page(self, name: str) -> None:
@@ -130,14 +137,18 @@ class PageStack(QStackedWidget):
             self.updateGeometry()
 
     def make_next(self) -> bool:
-        """Make one page that does not exist yet, or lay out the last one made; False when all are done."""
+        """Make a page that does not exist yet, or a part of it, or lay out the last one; False when all are done."""
         if self._unpainted:
             self._lay_out(self._unpainted.pop())
             return True
         name = next((name for name in self._infos if name not in self._pages), None)
-        if name is not None:
+        if name is None:
+            return False
+        if name not in self._begun:
+            self._begun[name] = self.make(self._infos[name])
+        elif next(parts_of(self._begun[name]), OVER) is OVER:
             self._unpainted.append(self.page(name))
-        return name is not None
+        return True
 
     def _lay_out(self, page: QWidget) -> None:
         page.resize(self.size())

@@ -8,6 +8,8 @@ from platformdirs import user_config_path
 from PySide6.QtCore import QByteArray, QObject, QSettings
 
 MOST_RECENT = 8
+MOST_RUNS = 50  # workspaces whose shown run is remembered
+RUNS = "recent/runs"  # lines: number of the shown run, path of the workspace
 
 
 def default_file() -> Path:
@@ -76,6 +78,20 @@ class Preferences(QObject):
         """Put a path first among the recent ones; the disk is not read."""
         others = [other for other in self._remembered(kind) if other != used]
         self.set_text(f"recent/{kind}", "\n".join(str(path) for path in [used, *others][:MOST_RECENT]))
+
+    def shown_run(self, workspace: Path) -> int | None:
+        """The run that was shown last in a workspace; None where none was, or it is not remembered."""
+        return self._shown_runs().get(str(workspace))
+
+    def remember_run(self, workspace: Path, run_id: int | None) -> None:
+        """Remember the run that is shown in a workspace, or that none is."""
+        others = {path: number for path, number in self._shown_runs().items() if path != str(workspace)}
+        runs = others if run_id is None else {str(workspace): run_id, **others}
+        self.set_text(RUNS, "\n".join(f"{number} {path}" for path, number in list(runs.items())[:MOST_RUNS]))
+
+    def _shown_runs(self) -> dict[str, int]:
+        lines = (line.partition(" ") for line in self.text(RUNS).split("\n"))
+        return {path: int(number) for number, _, path in lines if number.isdecimal()}
 
     def keep(self) -> None:
         """Write the file now."""

@@ -63,6 +63,7 @@ class Session(Shown):
     catalog_changed = Signal()  # the catalog was made: at the very first start it was the shipped one, without plug-ins
     run_trashed = Signal(int, str)  # a run that was moved to the trash, and its name
     page_asked = Signal(str)  # one of PAGES
+    part_made = Signal(object)  # widget made after its page, a dialog or view: it is arranged as the user left it
     data_chosen = Signal()  # images for the next run: the start cards are not needed any more
     config_offered = Signal(object)  # RunConfig for the Set up page: from a file, a folder of images or a run
     config_explained = Signal(object)  # dict[str, str]: why the config that was just offered has its values, by field

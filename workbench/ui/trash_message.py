@@ -1,16 +1,18 @@
-"""The message that a run is in the trash, with Undo; it goes when the run is there no more."""
+"""The message that runs are in the trash, with Undo for all that it names; it goes when none is there any more."""
 
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QObject
 
 from workbench.ui.message_bar import MessageBar
 from workbench.ui.session import Session
+from workbench.ui.words import counted
+
+MOST_NAMED = 3  # runs
 
 
 class TrashMessage(QObject):
-    """Speaks through the window's message bar.
+    """Speaks through the window's message bar. A run joins those of the message that is still open.
 
     Args:
         bring_back: restores a run, by its number.
@@ -21,33 +23,56 @@ class TrashMessage(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._bar, self._bring_back = session, bar, bring_back
-        self._run_id: int | None = None  # of the newest message
-        self._listed = False  # whether that run was seen in the trash: the list is read a little later
+        self._names: dict[int, str] = {}  # of the runs of the message, in the order in which they were moved
+        self._listed: set[int] = set()  # those that were seen in the trash: the list is read a little later
         self._words = ""
-        session.run_trashed.connect(self._tell)
+        session.run_trashed.connect(self._add)
         session.runs_changed.connect(self._look)
         session.workspace_changed.connect(self._forget)
 
-    def _tell(self, run_id: int, name: str) -> None:
-        self._run_id, self._words = run_id, f"“{name}” is in the trash."
-        self._listed = self._in_trash
-        self._bar.show_message(self._words, undo=partial(self._undo, run_id))
+    def _add(self, run_id: int, name: str) -> None:
+        if not self._bar.has(self._words):  # closed, or replaced by another message
+            self._forget()
+        self._names.pop(run_id, None)  # undone by the Edit menu, and moved again
+        self._names[run_id] = name
+        self._listed.discard(run_id)
+        self._look()
+        self._tell()
 
-    def _undo(self, run_id: int) -> None:
-        self._bring_back(run_id)
+    def _tell(self) -> None:
+        self._bar.settle(self._words)
+        self._words = _sentence(list(self._names.values()))
+        self._bar.show_message(self._words, undo=self._undo)
+
+    def _undo(self) -> None:
+        runs = list(self._names)
+        self._forget()
+        for run_id in runs:
+            self._bring_back(run_id)
 
     def _look(self) -> None:
-        if self._run_id is None:
+        """Leave out the runs that were restored, or deleted for ever."""
+        there = {run.id for run in self._session.trashed_runs()} & self._names.keys()
+        gone = self._listed - there
+        self._listed |= there
+        if not gone:
             return
-        if self._in_trash:
-            self._listed = True
-        elif self._listed:  # restored, or deleted for ever
+        for run_id in gone:
+            del self._names[run_id]
+        self._listed -= gone
+        if not self._names:
             self._bar.settle(self._words)
             self._forget()
-
-    @property
-    def _in_trash(self) -> bool:
-        return any(run.id == self._run_id for run in self._session.trashed_runs())
+        elif self._bar.has(self._words):
+            self._tell()
 
     def _forget(self) -> None:
-        self._run_id = None
+        self._names, self._listed, self._words = {}, set(), ""
+
+
+def _sentence(names: list[str]) -> str:
+    quoted = [f"“{name}”" for name in names]
+    if len(names) > MOST_NAMED:
+        return f"{counted(len(names), 'run')} are in the trash, {quoted[-1]} last."
+    *before, last = quoted
+    return f"{', '.join(before)} and {last} are in the trash." if before else f"{last} is in the trash."

@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
-from PySide6.QtWidgets import QMainWindow, QSplitter, QSplitterHandle, QTabWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QSplitterHandle, QTableView, QTabWidget, QWidget
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
@@ -11,10 +11,12 @@ from workbench.ui.docks.inspector import InspectorDock
 from workbench.ui.docks.runs import WIDTH as RUNS_WIDTH
 from workbench.ui.docks.runs import RunsDock
 from workbench.ui.preferences import Preferences
+from workbench.ui.remembered_tables import RememberedTables
 
 FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 FIRST = "-first"  # after the key of a splitter that was moved: where it was before
+PAGE = "layout/page"
 VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
 
@@ -29,6 +31,7 @@ class WindowLayout(QObject):
         self._runs, self._inspector, self._activity = runs, inspector, log
         self._first_state = QByteArray()
         self._splitters: list[QSplitter] = []
+        self._tables = RememberedTables(preferences, self)
         window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
         window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, log)
@@ -49,7 +52,10 @@ class WindowLayout(QObject):
         self._activity.set_unfolded(self._preferences.flag("layout/activity"))
 
     def follow(self, part: QWidget) -> None:
-        """Arrange the splitters and tabs with an object name in a new part as the user left them, and remember them."""
+        """Arrange the parts with an object name in a new part as the user left them, and remember them.
+
+        They are splitters, the chosen tabs, and the order and widths of tables that the user can sort.
+        """
         for splitter in part.findChildren(QSplitter):
             if key := _key(splitter):
                 self._splitters.append(splitter)
@@ -63,6 +69,18 @@ class WindowLayout(QObject):
                 if 0 < chosen < tabs.count() and tabs.isTabVisible(chosen):
                     tabs.setCurrentIndex(chosen)
                 tabs.currentChanged.connect(partial(self._preferences.set_number, key))
+        for table in part.findChildren(QTableView):
+            if key := _key(table):
+                self._tables.follow(key, table)
+
+    @property
+    def page(self) -> str:
+        """The name of the page that was shown last; empty in a new account."""
+        return self._preferences.text(PAGE)
+
+    def remember_page(self, name: str) -> None:
+        """Begin with this page at the next start."""
+        self._preferences.set_text(PAGE, name)
 
     def eventFilter(self, handle: QObject, event: QEvent) -> bool:
         """Note where a splitter was before it is moved for the first time: it has no sizes before it is laid out."""
@@ -73,13 +91,18 @@ class WindowLayout(QObject):
         return False
 
     def reset(self) -> None:
-        """Put every dock back to its first place and size, and every splitter."""
+        """Put every dock back to its first place and size, every splitter and every table.
+
+        The page that is shown stays; the next start begins with the first one unless another is chosen.
+        """
         self._window.restoreState(self._first_state, VERSION)
         for splitter in self._splitters:
             key = _key(splitter)
             splitter.restoreState(self._preferences.state(key + FIRST))
             self._preferences.forget(key)
             self._preferences.forget(key + FIRST)
+        self._tables.reset()
+        self._preferences.forget(PAGE)
         for dock in (self._runs, self._activity):
             dock.show()
         self._activity.set_unfolded(False)

@@ -79,6 +79,7 @@ class RunsDock(Dock):
         self._no_match.pressed.connect(self._show_all)
         actions.show_trash.toggled.connect(self.refresh)
         self.trash_size.changed.connect(self._name_trash)
+        session.workspace_changed.connect(self._forget_ticked)
         session.runs_changed.connect(self.refresh)
         session.catalog_changed.connect(self.refresh)
         session.run_changed.connect(self._mark)
@@ -196,6 +197,10 @@ class RunsDock(Dock):
         last = self.model.row_of(self._ticked_last)  # not where it was: newer runs move it
         self.model.tick(row, last if last >= 0 and event.modifiers() & several else None)
         self._ticked_last = self.model.index(row).data(RUN_ROLE).id
+
+    def _forget_ticked(self) -> None:
+        """In another workspace the number is that of another run, from which a click with Shift would extend."""
+        self._ticked_last = None
 
     def _on_tick(self, event: QMouseEvent) -> bool:
         at = event.position().toPoint()

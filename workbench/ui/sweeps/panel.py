@@ -118,10 +118,13 @@ class SweepsPanel(QDialog):
         self.words.setText(str(problem))
 
     def _forget(self) -> None:
-        """Clear the panel, for another workspace."""
+        """Clear the panel, for another workspace, and read that one, also where the one before could not be read."""
         self._reading.cancel()
         self.model = SweepsModel()
         self._take([])
+        if self.isVisible():
+            self._timer.start()
+            self.refresh()
 
     def _sweep_chosen(self) -> None:
         self.model.choose_sweep(self.sweeps.chosen)

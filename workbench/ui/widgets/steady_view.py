@@ -13,10 +13,13 @@ class SteadyView(pg.ViewBox):
     """Fits its range as pyqtgraph does. While `steady`, it leaves room for more points and keeps a range that has all.
 
     Ticks, labels and grid of a range are then drawn once, and a curve that grows within it redraws only its line.
+
+    Attributes:
+        from_zero: no value is below 0: where all are 0, the range does not begin below it.
     """
 
     def __init__(self, **options: Any) -> None:
-        self.steady = False
+        self.steady = self.from_zero = False
         self._fits = False
         super().__init__(**options)
 
@@ -34,7 +37,7 @@ class SteadyView(pg.ViewBox):
 
     def setRange(self, *rect: Any, **options: Any) -> None:
         if self._fits and "yRange" in options:
-            options["yRange"] = widened(options["yRange"])
+            options["yRange"] = widened(options["yRange"], from_zero=self.from_zero)
         if self._fits and self.steady:
             for name, shown in zip(("xRange", "yRange"), self.viewRange(), strict=True):
                 options[name] = roomy(options.get(name), shown)
@@ -43,14 +46,17 @@ class SteadyView(pg.ViewBox):
         super().setRange(*rect, **options)
 
 
-def widened(wanted: list[float]) -> list[float]:
+def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
     """The range (low, high) that shows one value in a fitting scale; any other range unchanged.
 
+    `from_zero`: a single 0 is at the bottom of it.
     pyqtgraph keeps the scale of before, so that a learning rate of 0.01 stood on an axis from -0.5 to 0.5.
     """
     low, high = wanted
     if low != high:
         return wanted
+    if from_zero and not low:
+        return [0.0, 2 * AROUND]
     around = AROUND * abs(low) or AROUND
     return [low - around, high + around]
 

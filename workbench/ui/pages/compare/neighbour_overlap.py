@@ -51,6 +51,7 @@ class NeighbourPanel(QWidget):
         self.words = label("", wrap=True)
         self.model = SortedRows(TITLES, self._cells, _written, self, picture=self._picture)
         self.table = table_view(self.model, "Queries whose neighbours changed most")
+        self.table.setObjectName("compare-neighbours")
         self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.table.horizontalHeader().setSortIndicator(2, Qt.SortOrder.AscendingOrder)

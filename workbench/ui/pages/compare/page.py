@@ -9,6 +9,7 @@ from workbench.fair.stored import FairComparisons, read_comparisons
 from workbench.jobs.newest import Newest
 from workbench.problem import Problem
 from workbench.ui.concern import of_page
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.compare.fair_panel import FairPanel
 from workbench.ui.pages.compare.group_view import GroupView
@@ -33,7 +34,7 @@ SETTLE = 150  # ms after the last tick until the runs are read
 class ComparePage(QStackedWidget):
     """Draws the model. It reads and computes on threads; of several requests only the newest is answered."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(parent)
         self.session = session
         self.model = CompareModel()
@@ -43,12 +44,15 @@ class ComparePage(QStackedWidget):
         self._known: dict[int, object] | None = None  # the list's row of each run, to notice changes
         self._compared: dict[int, object] = {}  # the same for the ticked runs
         self._awaited: set[int] = set()  # runs queued here that are not in the list yet
-        self._build()
         self._timer = QTimer(self, interval=SETTLE, singleShot=True)
+        self.making = begun(self._parts(), in_parts)
+
+    def _parts(self) -> Parts:
+        yield from self._build()
         self._connect()
         self._refresh()
 
-    def _build(self) -> None:
+    def _build(self) -> Parts:
         self.hint = EmptyHint(
             "No runs to compare",
             "Runs are compared here side by side: settings, scores and their intervals. Set one up first.",
@@ -60,15 +64,20 @@ class ComparePage(QStackedWidget):
         self.reading = label("Reading…", "muted", wrap=True)
         self.reading.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._loader = PictureLoader(self.session, lambda: self.model.dataset_id, self)
-        self.tabs = ResultTabs(self.session, self.model, self._loader)
+        yield
+        self.tabs = ResultTabs(self.session, self.model, self._loader, in_parts=True)
+        yield from self.tabs.making
         self.notes, self.groups = Notes(self), GroupView()
         self.head = Head(self.model, [self.notes.badge, LocateStrip(self.session, self._loader)])
+        yield
         self.result = QWidget()
         in_column(self.head, self.notes.area, self.groups, (self.tabs, 1), on=self.result, spacing=8)
+        yield
         self.content = QStackedWidget()
         self.content.setContentsMargins(16, 12, 16, 12)
         for shown in (self.unticked, self.ranking, self.reading, self.result):
             self.content.addWidget(shown)
+            yield
         self.more_seeds = MoreSeedsAction(self.session, self)
         self.head.follow(self.more_seeds.action)
         self.addAction(self.more_seeds.action)
@@ -77,6 +86,7 @@ class ComparePage(QStackedWidget):
         self.addAction(self.report_action)
         self.addWidget(self.hint)
         self.addWidget(self.content)
+        yield
 
     def _connect(self) -> None:
         session = self.session

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 
 from workbench.comparing.baseline import BaselineRow
 from workbench.fair.stored import FairComparisons
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.compare.cost import CostPanel
 from workbench.ui.pages.compare.curves_panel import CurvesPanel
 from workbench.ui.pages.compare.difference import DifferencePanel
@@ -23,15 +24,26 @@ from workbench.ui.widgets.pictures import PictureLoader
 class ResultTabs(QTabWidget):
     """Draws the model's groups, and the two of them that are compared."""
 
-    def __init__(self, session: Session, model: CompareModel, loader: PictureLoader) -> None:
+    def __init__(self, session: Session, model: CompareModel, loader: PictureLoader, *, in_parts: bool = False) -> None:
         super().__init__()
         self._model = model
         self._rows: list[BaselineRow] = []
         self._stale: set[QWidget] = set()  # tabs that do not show the model's current state
-        self.curves, self.difference = CurvesPanel(session), DifferencePanel(model)
+        self.making = begun(self._parts(session, loader), in_parts)
+
+    def _parts(self, session: Session, loader: PictureLoader) -> Parts:
+        self.curves = CurvesPanel(session)
+        yield
+        self.difference = DifferencePanel(self._model)
+        yield
         self.queries, self.neighbours = QueryDifferences(loader), NeighbourPanel(session, loader)
-        self.cost, self.settings, self.papers = CostPanel(), SettingsPanel(session), PapersPanel()
-        self.fair = FairPanel()
+        yield
+        self.cost = CostPanel()
+        yield
+        self.settings = SettingsPanel(session)
+        yield
+        self.papers, self.fair = PapersPanel(), FairPanel()
+        yield
         self.setObjectName("compare-results")
         self.setDocumentMode(True)
         for widget, title in (
@@ -45,6 +57,7 @@ class ResultTabs(QTabWidget):
             (self.fair, "Fair ranking"),
         ):
             self.addTab(widget, title)
+            yield
         self.show_fair(FairComparisons())
         for panel in (self.curves, self.difference, self.settings, self.fair):
             panel.failed.connect(session.notify)

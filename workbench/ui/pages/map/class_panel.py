@@ -28,6 +28,7 @@ class ClassPanel(QWidget):
         self.view = QTableView()
         self.view.setModel(rows)
         select_rows(self.view, "Classes with margin and nearest class")
+        self.view.setObjectName("map-classes")
         # Qt elides titles as if the sort arrow stood beside them; the arrow is above, and the columns are wide enough.
         self.view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.view.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QMenu, QStackedWid
 
 from workbench.progress import Progress
 from workbench.ui import theme
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.map.actions import MapActions
 from workbench.ui.pages.map.class_table import ClassTableOpener
@@ -55,7 +56,7 @@ MOST_ENDS = 50  # most selected images that are offered as ends of an axis
 class MapPage(QStackedWidget):
     """Draws a MapModel of the evaluation that is shown; selection and query are the session's."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(parent)
         self.session = session
         self.model = MapModel()
@@ -64,7 +65,10 @@ class MapPage(QStackedWidget):
         self._turns = InTurns(session, self)
         self._asked: tuple[Workspace, int, int] | None = None  # workspace, run and evaluation whose map is requested
         self._told = 0  # the evaluation whose unreadable class names were reported
-        self._build()
+        self.making = begun(self._parts(session), in_parts)
+
+    def _parts(self, session: Session) -> Parts:
+        yield from self._build()
         self.history = MapHistory(session, self.model, self)
         self.undo_stack = self.history.stack  # the Edit menu follows it
         self.store = SelectionStore(session, self.undo_stack, self)
@@ -88,7 +92,7 @@ class MapPage(QStackedWidget):
 
     # Layout
 
-    def _build(self) -> None:
+    def _build(self) -> Parts:
         self.hint = EmptyHint(
             "Nothing has been evaluated yet",
             "The map of the test embeddings appears here after the first evaluation. Train a run, or choose one.",
@@ -99,6 +103,7 @@ class MapPage(QStackedWidget):
         self.canvas = MapCanvas()
         self.canvas.setAccessibleName("Map of the test embeddings; export it as CSV to read it as a table")
         self.canvas.show_pictures(loader)
+        yield
         self.problem = label("", "muted", wrap=True, parent=self.canvas)
         self.problem.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.problem.hide()
@@ -106,9 +111,11 @@ class MapPage(QStackedWidget):
         self.breadcrumb = Breadcrumb(self.canvas)
         self.hover_card = HoverCard(loader, self.canvas, self.colours)
         self.second = SecondMap(self.session, self.colours)
+        yield
         self.links = TrueLinks(self.session, self.canvas, self)
         self.class_table = ClassTableOpener(self.session, self)
         self.side = SideColumn(self.session, self.class_table)
+        yield
         self.legend, self.selections = self.side.legend, self.side.selections
         self.time = TimeBar(self.model.timeline)
         self.playback = Playback(self.session, self.model, self.time, self)
@@ -117,10 +124,12 @@ class MapPage(QStackedWidget):
         row.setContentsMargins(16, 12, 16, 12)
         row.setSpacing(12)
         self._column = in_column((self._map_card(), 1), self._time_card(), spacing=12)
+        yield
         row.addLayout(self._column, 1)
         row.addWidget(self.side)
         self.addWidget(self.hint)
         self.addWidget(content)
+        yield
 
     def _map_card(self) -> QWidget:
         """The row of tools, and below it the maps and their caption."""

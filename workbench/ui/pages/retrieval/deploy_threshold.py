@@ -47,6 +47,7 @@ class ThresholdSide(QWidget):
         self.class_table = QTableView()
         self.class_table.setModel(self.classes)
         select_rows(self.class_table, "Threshold by class")
+        self.class_table.setObjectName("deploy-classes")
         self.class_table.verticalHeader().setDefaultSectionSize(ROW_PX)
         self.class_table.setSortingEnabled(True)
         head = self.class_table.horizontalHeader()

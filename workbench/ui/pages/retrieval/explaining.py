@@ -74,6 +74,7 @@ class Explaining(QObject):
             self.dialog = MistakesDialog(shared_loader(self._session), self._filters)
             self.dialog.pair_chosen.connect(self._browsing.narrow)
             self.dialog.sample_chosen.connect(self.sample_chosen)
+            self._session.part_made.emit(self.dialog)
         self.dialog.show()
         self.dialog.raise_()
         QTimer.singleShot(0, self, self._fill_dialog)  # its window and ten thousands of rows are two steps

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from workbench.results.explanations import ConfusedPair, FailedQueries, Hub
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.confusion_matrix import ConfusionMatrix
+from workbench.ui.remembered_tables import WIDTHS
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.ui.widgets.row_table import select_rows
@@ -57,6 +58,9 @@ class MistakesDialog(QDialog):
         loader.ready.connect(self.hubs.pictures_came)
         self.pair_table = _table_view(self.pairs, "Confusions", 2)
         self.hub_table = _table_view(self.hubs, "Hubs", 2)
+        for view, name in ((self.pair_table, "retrieval-confusions"), (self.hub_table, "retrieval-hubs")):
+            view.setObjectName(name)
+            view.setProperty(WIDTHS, True)
         self.hub_table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.matrix = ConfusionMatrix()

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from workbench.files.spreadsheet import pasted
 from workbench.running.text_search import TextAnswer
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.in_turns import InTurns
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_bars import ClassBars
@@ -43,20 +44,23 @@ READING, NO_QUERY = "Reading the query…", "No query to show."
 class RetrievalPage(QStackedWidget):
     """Browses the shown evaluation. The session holds the query, so that map and Inspector follow it."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(parent)
         self.session = session
         self.browsing = Browsing(session, self._draw)
         self._turns = InTurns(session, self)
         self._late = QTimer(self, singleShot=True, interval=LATE)
         self._late.timeout.connect(self.browsing.drop_late)
-        self._build()
+        self.making = begun(self._parts(), in_parts)
+
+    def _parts(self) -> Parts:
+        yield from self._build()
         self._make_actions()
         self._connect()
         self.saved.read()
         self._show_evaluation()
 
-    def _build(self) -> None:
+    def _build(self) -> Parts:
         self.hint = EmptyHint(
             "Nothing has been evaluated yet",
             "This page shows the queries of an evaluation with their nearest neighbours. Train a run, or choose one.",
@@ -65,8 +69,10 @@ class RetrievalPage(QStackedWidget):
         loader = shared_loader(self.session)
         self.saved = SavedViewsMenu(self.session, self._listed, self._list_again)
         self.queries = QueryList(self.browsing, loader, self.saved)
+        yield
         self.classes = ClassBars(self.browsing)
         self.result = Result(loader)
+        yield
         self.explaining = Explaining(self.session, self.browsing, self.queries.why, self.result)
         self.tagging = Tagging(self.session, self.browsing, self.queries.why, self.result)
         self.back = icon_button("arrow-left", "Back to the query before (Alt+Left)")
@@ -83,15 +89,21 @@ class RetrievalPage(QStackedWidget):
         self.by_class = button("Classes", "chart-bar-horizontal")
         self.by_class.setCheckable(True)
         self.by_class.setToolTip("Scores of the classes as bars, worst first (C)")
+        yield
         bar = in_lines(self.back, self.forward, self.by_words, self.own, self.by_class, self.locating)
         centre = in_column(bar, self.words, (self.result, 1), spacing=12)
+        yield
         content = QWidget()
         in_row(self.queries, (centre, 1), on=content, margins=(16, 12, 16, 12), spacing=16)
+        yield
         self.class_place = ClassPlace(self.session, self.classes, self.queries, self.by_class, content)
         self.views = RetrievalViews(self.session, content)
+        yield
         self.gallery = GalleryPanel(self.session)
+        yield
         for part in (self.hint, self.views, self.gallery):
             self.addWidget(part)
+            yield
         self.setAcceptDrops(True)
 
     def _make_actions(self) -> None:

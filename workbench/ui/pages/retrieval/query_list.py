@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
+from workbench.ui.pages.retrieval.listing import AP, CLASS, FIRST_HIT
 from workbench.ui.pages.retrieval.query_table import THUMBNAIL, QueryTable
 from workbench.ui.pages.retrieval.similarity_filter import SimilarityFilter
 from workbench.ui.theme import Theme
@@ -24,6 +25,7 @@ from workbench.ui.widgets.row_table import head_width, select_rows
 
 WIDTH = 300  # px at 100% text
 WIDEST_NUMBERS = ((2, "100.0"), (3, "99,999"))  # column and widest text
+ORDERED = (CLASS, AP, FIRST_HIT)  # columns that the list can be sorted by
 NUMBER_SIDE = 8  # px at each side of a number
 EVERY_CLASS = "All classes"
 
@@ -111,6 +113,7 @@ class QueryList(QWidget):
         table = QTableView()
         table.setModel(self.model)
         select_rows(table, "Queries")
+        table.setObjectName("retrieval-queries")
         table.setSortingEnabled(True)
         table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
         table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -199,7 +202,10 @@ class QueryList(QWidget):
         self.classes.setEditText(self.classes.itemText(self.classes.currentIndex()))
 
     def _sort(self, column: int, descending: bool) -> None:
-        self.browsing.sort(column, descending=descending)
+        if column in ORDERED:
+            self.browsing.sort(column, descending=descending)
+        else:
+            self._draw_choices()  # pictures have no order: the head shows the list's own again
 
     def _pick(self) -> None:
         sample_id = self.browsing.listing.sample_id(self.table.currentIndex().row())

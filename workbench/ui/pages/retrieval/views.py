@@ -19,6 +19,7 @@ class RetrievalViews(QTabWidget):
 
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._session = session
         self.setDocumentMode(True)
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")
@@ -38,6 +39,7 @@ class RetrievalViews(QTabWidget):
         if index not in self._made:
             self._made[index] = self._makers[index]()
             self._columns[index].addWidget(self._made[index])
+            self._session.part_made.emit(self._made[index])
         return self._made[index]
 
     def _add(self, title: str, maker: Callable[[], QWidget], tip: str) -> None:

@@ -9,12 +9,13 @@ from workbench.ui.pages.setup.groups import ESSENTIALS
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.labels import label, restyle
+from workbench.ui.widgets.one_stop import OneStop
 
 WIDTH = 168  # px at 100% text
 
 
 class Contents(QWidget):
-    """Emits the heading that was chosen."""
+    """Emits the heading that was chosen. Tab stops at it once; the arrow keys go from line to line."""
 
     chosen = Signal(str)
 
@@ -23,6 +24,7 @@ class Contents(QWidget):
         self.setAccessibleName("Contents of the form")
         self.lines: dict[str, QPushButton] = {}
         self._column = in_column(1, on=self, spacing=0)
+        self._stop = OneStop(self)
 
     def show_counts(self, counts: dict[str, tuple[int, int]]) -> None:
         """Changed and wrong fields by heading, in the order of the form."""
@@ -58,6 +60,7 @@ class Contents(QWidget):
                 caption = label("Advanced", "caption")
                 caption.setContentsMargins(8, 8, 0, 4)
                 self._column.insertWidget(self._column.count() - 1, caption, 0, Qt.AlignmentFlag.AlignLeft)
+        self._stop.show(list(self.lines.values()))
 
     def _choose(self, heading: str, _checked: bool = False) -> None:
         self.chosen.emit(heading)

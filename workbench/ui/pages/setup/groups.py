@@ -229,7 +229,13 @@ class FormGroups(QScrollArea):
         row.widget.setFocus()
 
     def show_heading(self, heading: str) -> None:
-        """Scroll to a heading of the contents."""
+        """Scroll to a heading of the contents, and put the cursor into its first field: Tab goes on from there."""
+        self._scroll_to(heading)
+        form = self.forms[heading]
+        if names := form.names():
+            form.row(names[0]).widget.setFocus()
+
+    def _scroll_to(self, heading: str) -> None:
         if heading == ESSENTIALS:
             self.ensureWidgetVisible(self.essentials, 0, 0)
             self.verticalScrollBar().setValue(0)

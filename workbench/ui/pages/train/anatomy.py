@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -34,9 +35,13 @@ class AnatomyPanel(Scrolled):
 
     failed = Signal(object)  # Problem, of saving a plot
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        content = QWidget()
-        super().__init__(content, parent)
+    def __init__(self, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
+        super().__init__(QWidget(), parent)
+        self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
+        self._seen = ""  # how embeddings and class vectors are compared, if not unchanged
+        self.making = begun(self._parts(), in_parts)
+
+    def _parts(self) -> Parts:
         self.bound = CurvePlot(
             "Bound gap CE − PCE, nats",
             [
@@ -46,8 +51,11 @@ class AnatomyPanel(Scrolled):
             ],
         )
         self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
-        self.tightness = CurvePlot("Tightness parts T, nats", _parts("tightness"))
-        self.contrastive = CurvePlot("Contrastive parts C, nats", _parts("contrastive"))
+        yield
+        self.tightness = CurvePlot("Tightness parts T, nats", _split("tightness"))
+        yield
+        self.contrastive = CurvePlot("Contrastive parts C, nats", _split("contrastive"))
+        yield
         self.information = CurvePlot(
             "Mutual information, nats (of pairs: right)",
             [
@@ -59,6 +67,7 @@ class AnatomyPanel(Scrolled):
             ],
         )
         self.information.canvas.start_at_zero()  # H(Y) alone is one number
+        yield
         self.plots = (self.bound, self.information, self.tightness, self.contrastive)
         self._of: dict[str, list[CurvePlot]] = {}
         grid = QGridLayout()
@@ -72,10 +81,8 @@ class AnatomyPanel(Scrolled):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setProperty("role", "muted")
         self.sentence.setWordWrap(True)
-        in_column((grid, 1), self.sentence, on=content, margins=(0, 8, 0, 0), spacing=4)
-        self._lambda, self._lambda_steps = np.empty(0), np.empty(0)
+        in_column((grid, 1), self.sentence, on=self.widget(), margins=(0, 8, 0, 0), spacing=4)
         self._titles = {series.name: series.title for plot in self.plots for series in plot.series}
-        self._seen = ""  # how embeddings and class vectors are compared, if not unchanged
 
     def clear(self) -> None:
         """Empty every plot."""
@@ -141,7 +148,7 @@ class AnatomyPanel(Scrolled):
                 plot.retitle(name, f"{self._titles[name]} ({self._seen})" if self._seen else self._titles[name])
 
 
-def _parts(part: str) -> list[Series]:
+def _split(part: str) -> list[Series]:
     return [
         Series(
             f"anatomy/{name}/{part}", title, colour, dots=True, may_be_undefined=name == "pce", hidden=name in DWARFS

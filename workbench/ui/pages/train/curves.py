@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.colours import OKABE_ITO
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.train.plot_grid import PlotGrid, by_name
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.plot import CurvePlot, Series
@@ -30,20 +31,26 @@ class Curves(Scrolled):
 
     failed = Signal(object)  # Problem, of saving a plot
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(QWidget(), parent)
+        self.making = begun(self._parts(), in_parts)
+
+    def _parts(self) -> Parts:
         self.probe = CurvePlot(
             "CE and SPCE on the probe, nats ↓",
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
         )
         colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
+        yield
         self.retrieval = CurvePlot(
             "Recall@k and MAP@R on the test half, % ↑",
             [Series(*series, dots=True) for series in zip(RETRIEVAL, titles, colours, strict=True)],
             x_title="epoch",
         )
+        yield
         self.batch = CurvePlot("Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)])
+        yield
         self.rate = CurvePlot(
             "Learning rate (left), accuracy, % (right)",
             [
@@ -51,6 +58,7 @@ class Curves(Scrolled):
                 Series("train/accuracy", "Accuracy", ORANGE, axis="right", dashed=True),
             ],
         )
+        yield
         self.plots = (self.probe, self.retrieval, self.batch, self.rate)
         self._of = {series.name: plot for plot in (self.probe, self.batch, self.rate) for series in plot.series}
         grid = QGridLayout(self.widget())

@@ -38,6 +38,6 @@ CHARTS = (
     LoadChart("CPU, %", ((f"{SYSTEM}{PROCESSOR}", "All cores", BLUE),), 100),
     LoadChart("Memory, GB", ((MEMORY, "This run", GREEN), (f"{SYSTEM}{MACHINE_MEMORY}", "Machine", SKY)), GB,
               (f"{SYSTEM}{LIMITS[MACHINE_MEMORY]}", "installed")),
-    LoadChart("Disk, MB/s read", ((f"{SYSTEM}{DISK}", "Read", PURPLE),), 1e-6),
+    LoadChart("Disk read, MB/s", ((f"{SYSTEM}{DISK}", "Read", PURPLE),), 1e-6),
     LoadChart("Parts of a step, ms", tuple((name, title, COLOURS[name]) for name, title in PARTS.items()), 1000),
 )  # fmt: skip

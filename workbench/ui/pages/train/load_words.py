@@ -9,7 +9,7 @@ from workbench.ui.pages.train.load_charts import CHARTS, LoadChart
 from workbench.ui.words import percent, short_time
 
 STEP = CHARTS[-1]  # parts of a step: what they are is known from the costs of a step
-FINE = 10  # figures below it have a decimal
+FINE = 10  # figures below it have a decimal, and those below 1 two where they need them
 
 
 def figures_of(chart: LoadChart, values: Mapping[str, np.ndarray], cost: StepCost | None) -> tuple[str, str]:
@@ -41,4 +41,6 @@ def _of_step(cost: StepCost | None) -> tuple[str, str]:
 
 
 def _written(value: float) -> str:
+    if value < 1:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
     return f"{value:,.0f}" if value >= FINE else f"{value:.1f}"

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from workbench.charts import Chart
 from workbench.problem import Problem
+from workbench.ui.in_parts import Parts, begun
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curve_options import CurveOptions
 from workbench.ui.pages.train.curves import Curves
@@ -36,19 +37,22 @@ NOT_YET, NEVER = "No values yet", "This run has no values for this chart"  # in 
 class TrainPage(QStackedWidget):
     """Follows `session.run_id`. Curves come from the follower, the header from the run's row."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, parent: QWidget | None = None, *, in_parts: bool = False) -> None:
         super().__init__(parent)
         self.session = session
         self._evaluations: list[Evaluation] = []
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read_curves)
-        self._build()
+        self.making = begun(self._parts(), in_parts)
+
+    def _parts(self) -> Parts:
+        yield from self._build()
         self._connect()
         self._fit_text()
-        self._show_run(session.run_id)
-        session.follower.tell_again()  # the points that it sent before this page was made
+        self._show_run(self.session.run_id)
+        self.session.follower.tell_again()  # the points that it sent before this page was made
 
-    def _build(self) -> None:
+    def _build(self) -> Parts:
         self.hint = EmptyHint(
             "No run selected",
             "The curves of a run appear here while it trains and afterwards. Choose one in the list, or set one up.",
@@ -57,13 +61,20 @@ class TrainPage(QStackedWidget):
         self.header = RunHeader()
         self.banner = TroubleBanner()
         self.tiles = Tiles()
-        self.curves, self.anatomy, self.method = Curves(), AnatomyPanel(), MethodPanel()
+        yield
+        self.curves = Curves(in_parts=True)
+        yield from self.curves.making
+        self.anatomy = AnatomyPanel(in_parts=True)
+        yield from self.anatomy.making
+        self.method = MethodPanel()
         self.system = SystemPanel(MachineLines(self.session))
         self.views = QTabWidget()
         self.views.setObjectName("train-views")
         self.views.setDocumentMode(True)
         self.views.tabBar().setAccessibleName("Views of the run")
+        yield
         self.geometry_panel = GeometryPanel(self.session)
+        yield
         for view, title, tip in (
             (self.curves, "Curves", "Losses, retrieval metrics, learning rate and accuracy"),
             (
@@ -80,18 +91,22 @@ class TrainPage(QStackedWidget):
             (self.system, "System", "Where the time of a step goes, and what limits the speed"),
         ):
             self.views.setTabToolTip(self.views.addTab(view, title), tip)
+            yield
         self.options = CurveOptions(self.session.preferences, self._plots)
         self.views.setCornerWidget(self.options)
         self.findings = Findings()
         self.evaluations = EvaluationTable(self.session.preferences, self.curves.accuracy_at)
+        yield
         above = in_row((self.views, 1), self.findings, spacing=12)
         content = QWidget()
         in_column(
             self.header, self.banner, self.tiles, self.geometry_panel.tiles, (above, 1), self.evaluations,
             on=content, margins=(16, 12, 16, 12), spacing=8,
         )  # fmt: skip
+        yield
         self.addWidget(self.hint)
         self.addWidget(content)
+        yield
 
     def _connect(self) -> None:
         self.hint.pressed.connect(self._go_to_setup)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
-from workbench.ui.pages.map.drawing.class_names import ClassNames
+from workbench.ui.pages.map.drawing.class_names import AT_ONCE, ClassNames
 from workbench.ui.pages.map.drawing.cloud import CROWD, Cloud
 from workbench.ui.pages.map.drawing.contours import Contours
 from workbench.ui.pages.map.drawing.extent import box_of
@@ -61,6 +61,7 @@ class MapCanvas(pg.GraphicsView):
         self.box.addItem(self.names, ignoreBounds=True)
         self.origin = Origin(self.box)
         self.look_shown = Look()
+        self._unseen = True  # whether the data came after none, and no view of them was shown
         self.data: MapData | None = None
         self.groups: Groups | None = None
         self.hidden: frozenset[int] = frozenset()
@@ -82,6 +83,7 @@ class MapCanvas(pg.GraphicsView):
 
     def clear(self) -> None:
         """Show nothing."""
+        self._unseen = True
         self.data = self.groups = None
         self._unhover()
         self.cloud.clear()
@@ -145,6 +147,9 @@ class MapCanvas(pg.GraphicsView):
             self.box.setRange(QRectF(left, low, right - left, high - low), padding=0)
         else:
             self.fit()
+        if self._unseen and self.data is not None and len(self.data.points) <= AT_ONCE:
+            self.look()  # before the first paint: names would move when the line that counts the points comes
+        self._unseen = self.data is None
 
     def fit(self) -> None:
         """Bring all points into view."""

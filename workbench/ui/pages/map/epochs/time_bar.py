@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QHideEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
@@ -73,6 +73,16 @@ class TimeBar(QWidget):
         self.slider.sliderReleased.connect(self._settle)
         self.trails.toggled.connect(self.trails_toggled)
         self.every.clicked.connect(self._every_pressed)
+
+    def sizeHint(self) -> QSize:
+        return self._as_high_as_ever(super().sizeHint())
+
+    def minimumSizeHint(self) -> QSize:
+        return self._as_high_as_ever(super().minimumSizeHint())
+
+    def _as_high_as_ever(self, hint: QSize) -> QSize:
+        """With the button that comes and goes, too: otherwise it would resize the map above, and all of it moves."""
+        return hint.expandedTo(QSize(0, self.every.sizeHint().height()))
 
     def _key(self, words: str, keys: str, icon_name: str, slot: Callable[[], None]) -> QAction:
         """A command with a key that works only while the focus is in the widget: elsewhere Space presses buttons."""
