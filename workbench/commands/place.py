@@ -122,7 +122,10 @@ def _add_records(group: click.Group) -> None:
         name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
         fields: tuple[str, ...], no_check: bool,
     ) -> None:  # fmt: skip
-        """Add a place, or change one of the same kind, and check it. What is not named stays as it is."""
+        """Add a place, or change one, and check it. What is not named stays as it is.
+
+        Of a place that becomes one of another kind stay its folder, its Python, its data and its SSH config.
+        """
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
         before = records.existing(name)
@@ -130,12 +133,14 @@ def _add_records(group: click.Group) -> None:
             raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
         kind = kinds[0] if kinds or before is None else before.kind
         address = "" if login == "here" else reached[kind]
-        values: dict[str, Any] = before.model_dump() if before is not None and before.kind == kind else {}
+        values = {} if before is None else records.kept_by(before, kind)
         changes = {"folder": folder, "python": python, "url" if url else "host": address}
         values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
         values |= _set(fields)
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
+        if before is not None and before.kind != kind:
+            click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
         if not no_check:
             sys.exit(_check(name))
 
