@@ -77,6 +77,13 @@ def test_a_place_that_another_kind_cannot_have_stays_as_it_is():
     assert records.named("lab") == before
 
 
+def test_a_ray_cluster_without_whole_paths_is_refused():
+    result = CliRunner().invoke(cli, ["place", "add", "lab", "--ray", "http://127.0.0.1:8265", "--no-check"])
+    assert (result.exit_code, records.readable()) == (1, ([], []))
+    assert "folder: Name a whole path, from / on" in result.output
+    assert "python: Name a whole path, from / on" in result.output
+
+
 @pytest.mark.parametrize("field", ["name=other", "kind=ray", "data=/here", "devices"])
 def test_what_another_word_says_is_not_set(field):
     result = CliRunner().invoke(cli, ["place", "add", "lab", "--ssh", "gpu1", "--set", field, "--no-check"])
