@@ -36,6 +36,7 @@ class Taken:
     evaluations: int = 0
     unread: int = 0  # lines of the journal that cannot be read
     unfinished: bool = False  # whether a file is there, but not whole
+    lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
     journaled: RunState = RunState.QUEUED  # the last state in its journal; a silent run may have been marked since
     doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
 
@@ -53,9 +54,9 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
             if len(named) > MOST_EVALUATIONS:
                 taken.doubts.append(f"the list of evaluations in its journal (it is longer than {MOST_EVALUATIONS:,})")
                 return True
-    for facts in named.values():
-        if (facts.epoch, facts.distance, facts.step) in stored:
-            continue
+    new = [facts for facts in named.values() if (facts.epoch, facts.distance, facts.step) not in stored]
+    for done, facts in enumerate(new):
+        taken.lacking = len(new) - done
         what = f"the evaluation of epoch {facts.epoch}"
         try:
             names = names_of(facts)
@@ -84,6 +85,7 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
         with workspace.writing() as db, part(db, what, taken.doubts):
             restore_evaluation(db, home, taken.run_id, facts, taken.doubts)
         taken.evaluations += len(taken.doubts) == before
+    taken.lacking = 0
     return True
 
 

@@ -6,6 +6,7 @@ no file name in it is used, links are not followed, and every size is checked be
 """
 
 import os
+import re
 from pathlib import Path
 from typing import BinaryIO
 
@@ -63,6 +64,10 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
     workspace.sweep_dead_runs()
     taken.status = RunState(workspace.run(taken.run_id).status)
     taken.journaled = _journaled(arrival, home)
+    if dataset is None and not taken.doubts:
+        taken.lacking = len(
+            {entry.evaluation.epoch for entry in filter(None, journal.entries(home)) if entry.evaluation}
+        )
     if not taken.status.live:
         take_checkpoints(workspace, folder, home, taken)
         if moved:
@@ -82,7 +87,10 @@ def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:
     status = RunState(workspace.run(arrival.run_id).status)
     if status.live or _folders(settled.state_of(folder), home) != arrival.said["settled"]:
         return None
-    return Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
+    lacking = arrival.said.get("lacking", "")
+    taken = Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
+    taken.lacking = int(lacking) if re.fullmatch(r"[0-9]{1,9}", lacking) else 0
+    return taken
 
 
 def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken, begun: str) -> None:
@@ -90,8 +98,9 @@ def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, ta
     if not settled.same_journal(folder, home, arrival.read):
         raise _another_journal(folder, taken.run_id)
     ended = "" if taken.doubts or taken.unfinished else _folders(begun, home)
-    if arrival.said.get("settled", "") != ended:
-        arrival.said["settled"] = ended
+    come = {"settled": ended, "lacking": str(taken.lacking)}
+    if come.items() - arrival.said.items():
+        arrival.said |= come
         with workspace.writing() as db:
             arrivals.looked(db, arrival)
 
