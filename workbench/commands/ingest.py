@@ -32,8 +32,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def take_in(source: Path, folder: Path | None, follow: bool) -> None:
         """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 
-        Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that is
-        in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
+        Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that
+        is in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(take_in_all(workspace, source, follow=follow))

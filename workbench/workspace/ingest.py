@@ -161,6 +161,8 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
             return False
+        if arrival.read and "status" not in arrival.said:  # the database was rebuilt
+            arrival.said |= arrivals.said_in(home)
         write_from(here, arrival.read, lines)
         for line in lines.split(b"\n"):
             if line.strip():
@@ -224,15 +226,10 @@ def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
     if entry.note is not None:
         add_note(db, taken.run_id, entry.note)
     if entry.owner is not None:
-        owner = (entry.owner.pid, entry.owner.host, entry.owner.born, taken.run_id)
-        db.execute("update runs set pid = ?, host = ?, born = ? where id = ?", owner)
-        if RunState(arrival.said.get("status", RunState.QUEUED)).resumable:  # a process has taken it up again
-            arrival.said |= {"status": RunState.QUEUED.value, "problem": ""}
+        arrivals.set_owner(db, taken.run_id, entry.owner)
     if entry.evaluation is not None:
         arrival.waiting = True
-    if entry.run is not None:
-        known = entry.run.model_dump(exclude_unset=True)
-        arrival.said |= {name: known[name] for name in ("status", "problem", "heartbeat") if name in known}
+    arrivals.hear(arrival.said, entry)
 
 
 def _state(db: Connection, arrival: Arrival, taken: Taken) -> None:
