@@ -14,11 +14,12 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.problem import Problem
-from workbench.workspace import arrivals, dataset_copy, journal, sealing, settled, travelling
+from workbench.workspace import arrivals, dataset_copy, journal, ownership, placements, sealing, settled, travelling
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
 from workbench.workspace.paths import PUT_BACK, opened, regular, write_from
+from workbench.workspace.placements import Placement
 from workbench.workspace.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.run_folders import next_number
 from workbench.workspace.runs import add_note, forget_after
@@ -29,8 +30,13 @@ AT_ONCE = 1 << 20  # bytes of a journal in one transaction, so that a run that t
 COMPARED = 1 << 12  # bytes before the position where reading continues, to recognise the journal
 
 
-def ingest(workspace: Workspace, folder: Path) -> Taken:
+def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
     """Import what a run folder has and the workspace does not; the folder is only read.
+
+    Args:
+        workspace: open for writing.
+        folder: of the run.
+        place: the name of the place to which this process is about to send it, if it is new.
 
     Raises:
         travelling.Unfinished: its first files are not complete yet.
@@ -45,6 +51,9 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
         if arrival is None:
             taken.run_id = _new_run(workspace, db, config, text, card.created)
             arrivals.came(db, card.run, taken.run_id, str(folder))
+            if place:
+                placements.store(db, Placement(taken.run_id, card.run, place))
+                ownership.name_sender(db, taken.run_id)
             arrival = Arrival(card.run, taken.run_id, 0, True, {})
     home = workspace.folder(taken.run_id)
     files.make_folder(home)
