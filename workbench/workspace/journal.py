@@ -168,17 +168,18 @@ def parsed(line: bytes) -> Entry | None:
         return None
 
 
-def entries(folder: Path) -> Iterator[Entry | None]:
+def entries(folder: Path, having: bytes = b"") -> Iterator[Entry | None]:
     """A run's journal entries, in order, without what a later line revokes; None for an unreadable line.
 
-    Has one line in memory at a time.
+    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
     forgets = [(number, line) for number, line in enumerate(_lines(folder)) if line and b'"forget"' in line]
     limits = [(number, entry.forget) for number, entry in _parsed(forgets) if entry and entry.forget is not None]
-    for number, entry in _parsed(enumerate(_lines(folder))):
+    lines = enumerate(_lines(folder))
+    for number, entry in _parsed(line for line in lines if having in (line[1] or having)):
         while limits and limits[0][0] <= number:
             limits.pop(0)
         if entry is not None and limits:
