@@ -22,7 +22,7 @@ from workbench.workspace.replaying import COLUMNS, UNREADABLE, part, reason, res
 from workbench.workspace.workspace import Workspace
 
 LARGEST_FILE = 64 << 30  # bytes
-AT_ONCE = 1 << 20  # bytes of rankings in one transaction, so that a run that trains here does not wait long
+AT_ONCE, MOST_AT_ONCE = 1 << 20, 16  # bytes of rankings, and evaluations, in one transaction: others wait for it
 COPIES = "copies"  # folder in the run's own one, while files are checked
 MOST_EVALUATIONS = 50_000  # of one run: their facts must fit into memory
 
@@ -88,7 +88,8 @@ def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: in
                     continue
                 _move([copies / name for name, sums in wanted.items() if not _stored(home / name, *sums)], home)
             ready.append(facts)
-            if sum(of_ready.files[f"ranking-{of_ready.epoch}.npz"][0] for of_ready in ready) >= AT_ONCE:
+            size = sum(of_ready.files[f"ranking-{of_ready.epoch}.npz"][0] for of_ready in ready)
+            if size >= AT_ONCE or len(ready) >= MOST_AT_ONCE:
                 _store(workspace, home, ready, taken)
     finally:
         _store(workspace, home, ready, taken)
