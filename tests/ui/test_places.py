@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from tests.unit.places.played_place import PlayedPlace
 from workbench.config import RunConfig
 from workbench.control import Control
-from workbench.places import launching, records, working
+from workbench.places import launching, records, sending, working
 from workbench.places.contract import Answer, Ending, Finding, JobState, Standing
 from workbench.places.place import SshPlace
 from workbench.ui import place_follower
@@ -186,6 +186,19 @@ def test_a_run_at_a_place_is_steered_from_the_window(qtbot, at_box, played):
     played.standing = Standing(JobState.RUNNING)
     at_box.resume_run(run.id)
     qtbot.waitUntil(lambda: at_box.run().status == "queued")
+
+
+def test_a_run_that_was_never_sent_is_sent_from_the_window(qtbot, at_box):
+    """The program that sent it was killed."""
+    (run_id,) = sending.prepare(at_box.workspace, RunConfig(name="unsent"), records.named("box"))
+    with at_box.workspace.writing() as db:
+        db.execute("update runs set born = born - 1000 where id = ?", (run_id,))
+    at_box.workspace.sweep_dead_runs()
+    at_box.show_run(run_id)
+    qtbot.waitUntil(lambda: at_box.run() is not None and at_box.run().status == "interrupted")
+    assert at_box.can_resume()
+    at_box.resume_run(run_id)
+    qtbot.waitUntil(lambda: at_box.run().status == "queued" and bool(at_box.run().placement.job))
 
 
 def test_a_run_whose_place_is_not_reached_is_not_about_to_end(qtbot, at_box, played):

@@ -32,37 +32,50 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def take_in(source: Path, folder: Path | None, follow: bool) -> None:
         """Import the runs of DIR into a workspace: a folder of `workbench run --folder`, or a folder of them.
 
-        Nothing is imported twice, and a folder may be imported while its run trains.
+        Nothing is imported twice, and a folder may be imported while its run trains. The exit status is 0 if all that
+        is in DIR was imported, also of runs that have not ended; 1 if something was refused, or a folder is not whole.
         """
         with Workspace(folder or default_workspace(), create=True) as workspace:
             sys.exit(take_in_all(workspace, source, follow=follow))
 
 
 def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
-    """Import every run folder below `source`, repeatedly with `follow`; returns the exit status."""
+    """Import every run folder below `source`, repeatedly with `follow`; returns the exit status.
+
+    That is 0 if all that is there was imported, also of runs that have not ended.
+    """
     said: set[str] = set()
-    changes = Changes()
+    growth, changes = Changes(), Changes()
     while True:
-        live, refused = False, False
+        working, comes, refused = 0, False, False
         for folder in travelling.run_folders(source):
+            lacks = ""
             try:
                 taken = ingest(workspace, folder)
             except travelling.Unfinished as problem:
-                comes = changes.lately(folder, state_of(folder))
-                live |= comes
-                _say_once(_named(folder, problem), said)
-                if follow and not comes:
-                    refused = True
-                    _say_once(f"{folder}: nothing came for {duration(ownership.SILENT)}; it is not waited for.", said)
+                lacks = _named(folder, problem)
+                _say_once(lacks, said)
             except Problem as problem:
                 refused = True
                 _say_once(_named(folder, problem), said)
             else:
-                live |= taken.status.live or _may_go_on(workspace, taken, changes)
+                trains = taken.status.live or _may_go_on(workspace, taken, growth)
+                working += trains
                 refused |= bool(taken.doubts)
                 _report(taken, said)
+                lacks = "" if trains else _lacks(taken)
+            if lacks and follow and changes.lately(folder, state_of(folder)):
+                comes = True
+            elif lacks:
+                refused = True
+                _say_once(lacks, said)
+                if follow:
+                    _say_once(f"{folder}: nothing came for {duration(ownership.SILENT)}; it is not waited for.", said)
         _conclude(workspace)
-        if not follow or not live:
+        if not follow and working:
+            runs = "1 run has" if working == 1 else f"{working:,} runs have"
+            click.echo(f"{runs} not ended: import the folder again later, or with --follow until all have.", err=True)
+        if not follow or not (working or comes):
             return 1 if refused else 0
         sleep(POLL)
 
@@ -87,6 +100,18 @@ def _may_go_on(workspace: Workspace, taken: Taken, changes: Changes) -> bool:
     if owner is None or owner.host in (None, socket.gethostname()) or not taken.journaled.live:
         return False
     return changes.lately(taken.folder, (taken.folder / journal.NAME).stat().st_size)
+
+
+def _lacks(taken: Taken) -> str:
+    """A sentence on what is not whole of a run that has ended; empty if nothing is."""
+    if taken.lacking:
+        arrays = "1 evaluation" if taken.lacking == 1 else f"{taken.lacking:,} evaluations"
+        what = f"the arrays of {arrays} are not there, or not whole"
+    elif taken.unfinished and not taken.journaled.live:  # a killed run may have saved more than it wrote down
+        what = "a file is not whole"
+    else:
+        return ""
+    return f"{taken.folder}, run {taken.run_id}: {what}. If it is a copy, copy it again."
 
 
 def _report(taken: Taken, said: set[str]) -> None:

@@ -41,6 +41,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     def follow(name: str, folder: Path | None) -> None:
         """Import what the runs at a place write, until all have ended; Ctrl+C ends only the following."""
         with Workspace(folder or default_workspace()) as workspace:
+            for run_id in _unsent(workspace, name):
+                click.echo(f"Run {run_id} was never sent there: workbench place resume {run_id}", err=True)
             sys.exit(_follow(workspace, name, _at_work(workspace, name, None), others=True))
 
     @group.command("stop")
@@ -72,11 +74,11 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
     @workspace_option
     @click.option("--detach", is_flag=True, help="Do not follow it.")
     def resume(run: int, folder: Path | None, detach: bool) -> None:
-        """Resume an ended run at its place, from its last checkpoint there."""
+        """Resume an ended run at its place, from its last checkpoint there, or send one that was never sent."""
         with Workspace(folder or default_workspace()) as workspace:
+            place, unsent = _place_of(workspace, run), run in _unsent(workspace)
             working.resume(workspace, run)
-            place = _place_of(workspace, run)
-            click.echo(f"Run {run} continues at {place}.", err=True)
+            click.echo(f"Run {run} is at {place}." if unsent else f"Run {run} continues at {place}.", err=True)
             sys.exit(0 if detach else _follow(workspace, place, [run]))
 
     @group.command("fetch")
@@ -122,7 +124,10 @@ def _add_records(group: click.Group) -> None:
         name: str, host: str | None, login: str | None, url: str | None, folder: str | None, python: str | None,
         fields: tuple[str, ...], no_check: bool,
     ) -> None:  # fmt: skip
-        """Add a place, or change one of the same kind, and check it. What is not named stays as it is."""
+        """Add a place, or change one, and check it. What is not named stays as it is.
+
+        Of a place that becomes one of another kind stay its folder, its Python, its data and its SSH config.
+        """
         reached = {"ssh": host, "slurm": login, "ray": url}
         kinds = [kind for kind, address in reached.items() if address is not None]
         before = records.existing(name)
@@ -130,12 +135,14 @@ def _add_records(group: click.Group) -> None:
             raise click.UsageError("Name one machine: --ssh HOST, --slurm HOST or --ray URL.")
         kind = kinds[0] if kinds or before is None else before.kind
         address = "" if login == "here" else reached[kind]
-        values: dict[str, Any] = before.model_dump() if before is not None and before.kind == kind else {}
+        values = {} if before is None else records.kept_by(before, kind)
         changes = {"folder": folder, "python": python, "url" if url else "host": address}
         values |= {"kind": kind, "name": name} | {key: value for key, value in changes.items() if value is not None}
         values |= _set(fields)
         records.store(records.made(values))
         click.echo(f"The place {name} is written in {records.folder()}.")
+        if before is not None and before.kind != kind:
+            click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
         if not no_check:
             sys.exit(_check(name))
 
@@ -253,6 +260,15 @@ def _at_work(workspace: Workspace, name: str, numbers: list[int] | None) -> list
     with workspace.reading() as db:
         open_there = [placement.run_id for placement in placements.at_work(db, name) if placement.job]
     return [run_id for run_id in open_there if numbers is None or run_id in numbers]
+
+
+def _unsent(workspace: Workspace, name: str = "") -> list[int]:
+    """The runs that no place has, or that this place has not, because the program that sent them ended before."""
+    workspace.sweep_dead_runs()
+    with workspace.reading() as db:
+        unsent = {placement.run_id for placement in placements.every(db) if not placement.job}
+        there = {placement.run_id for placement in placements.at_work(db, name)} if name else unsent
+    return sorted(run.id for run in workspace.runs() if run.id in unsent & there and run.status == "interrupted")
 
 
 def _draw(workspace: Workspace, run_id: int, line: ProgressLine) -> None:

@@ -176,6 +176,7 @@ class SlurmPlace(Place):
 class RayPlace(Place):
     """A running Ray cluster, by its Jobs API; its nodes share a disk for the run folders."""
 
+    model_config = ConfigDict(validate_default=True)  # what other places have by default is no whole path
     kind = "ray"
     url: str = Field(
         title="URL", max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",

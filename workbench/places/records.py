@@ -79,6 +79,17 @@ def with_data(place: Place, here: str, there: str) -> Place:
     return made({"kind": place.kind, **place.model_dump(), "data": {**place.data, here: there}})
 
 
+def kept_by(place: Place, kind: str) -> dict[str, Any]:
+    """The fields of a place that stay when it becomes one of that kind, by name: all if it is of that kind already.
+
+    Of another kind stay those of every place, with the data there, and how SSH reaches it. Other fields of the same
+    name, such as the cores of a run, have another meaning there.
+    """
+    values = place.model_dump()
+    shared = {*Place.model_fields, "ssh_config"}
+    return values if place.kind == kind else {name: value for name, value in values.items() if name in shared}
+
+
 def checked(values: dict[str, Any]) -> tuple[Place | None, dict[str, str]]:
     """As `made`: the place, or None and a sentence per wrong field."""
     kind = KINDS.get(str(values.get("kind")))

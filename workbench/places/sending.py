@@ -1,5 +1,6 @@
 """Sends runs to a place: their rows in the workspace, a first folder for each, and the order to begin or resume."""
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -45,7 +46,17 @@ def prepare(workspace: Workspace, config: RunConfig, place: Place) -> list[int]:
     group = None
     if len(children) > 1:
         group = ExperimentCopy(name=config.name, config=config.to_toml(), created=now())
-    return [_prepared(workspace, child.config, place, group) for child in children]
+    numbers: list[int] = []
+    try:
+        for child in children:
+            numbers.append(_prepared(workspace, child.config, place, group))
+    except BaseException as problem:
+        said = str(problem) if isinstance(problem, Problem) else "you ended the program that made it."
+        with contextlib.suppress(Problem), workspace.writing() as db:
+            for run_id in numbers:
+                placements.end(db, run_id, "failed", f"It was not sent, because a run beside it was not made: {said}")
+        raise
+    return numbers
 
 
 def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher: Launcher) -> None:
@@ -111,11 +122,7 @@ def _there(path: str, place: Place) -> str:
 def _prepared(workspace: Workspace, config: RunConfig, place: Place, group: ExperimentCopy | None) -> int:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         travelling.make(Path(folder), config, group)
-        card, _, _ = travelling.read(Path(folder))
-        taken = ingest(workspace, Path(folder))
-    with workspace.writing() as db:
-        placements.store(db, Placement(taken.run_id, card.run, place.name))
-    return taken.run_id
+        return ingest(workspace, Path(folder), place.name).run_id
 
 
 def _order(workspace: Workspace, placement: Placement, place: Place) -> Order:

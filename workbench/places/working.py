@@ -50,7 +50,9 @@ def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = la
 
 def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
     """Request the checkpoints of a run that has ended, which following fetches. Raises Problem."""
-    _placed(workspace, run_id)
+    placement, place = _placed(workspace, run_id)
+    if not placement.job:
+        raise Problem(f"Run {run_id} was not started at {place.name}.", kept="There are no checkpoints there.")
     with workspace.writing() as db:
         placements.want(db, run_id, "checkpoints")
 

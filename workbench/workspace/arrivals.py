@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from workbench.events import RunState
+from workbench.workspace import journal
 from workbench.workspace.connection import Connection
 
 # This table has no checksums, because all of it can be read again from the folders.
@@ -25,7 +27,7 @@ class Arrival:
         read: bytes of its journal that the workspace has; always complete lines.
         waiting: whether an evaluation in the journal may still be missing.
         said: the last state and problem in the journal, by column; "settled", once all has come, is the state of the
-            folders then (settled.py).
+            folders then (settled.py), and "lacking" how many of its evaluations were not there.
     """
 
     uid: str
@@ -53,6 +55,29 @@ def _said(text: str) -> dict[str, Any]:
     if "status" in kept and kept["status"] not in set(RunState):
         del kept["status"]
     return kept
+
+
+def hear(said: dict[str, Any], entry: journal.Entry) -> None:
+    """Change the last state and problem, as `Arrival.said` has them, by the next line of the journal."""
+    if entry.owner is not None and RunState(said.get("status", RunState.QUEUED)).resumable:
+        said |= {"status": RunState.QUEUED.value, "problem": ""}  # a process has taken it up again
+    if entry.run is not None:
+        values = entry.run.model_dump(exclude_unset=True)
+        said |= {name: values[name] for name in ("status", "problem", "heartbeat") if name in values}
+
+
+def said_in(folder: Path) -> dict[str, Any]:
+    """The last state and problem in the journal of a run's own folder, which a rebuilt database does not have."""
+    said: dict[str, Any] = {"status": RunState.QUEUED.value}
+    for entry in filter(None, journal.entries(folder)):
+        hear(said, entry)
+    return said
+
+
+def set_owner(db: Connection, run_id: int, owner: journal.OwnerFacts) -> None:
+    """Store the process that trains an imported run."""
+    values = (owner.pid, owner.host, owner.born, run_id)
+    db.execute("update runs set pid = ?, host = ?, born = ? where id = ?", values)
 
 
 def refresh(db: Connection, arrival: Arrival) -> None:

@@ -6,6 +6,7 @@ no file name in it is used, links are not followed, and every size is checked be
 """
 
 import os
+import re
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,11 +14,12 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.problem import Problem
-from workbench.workspace import arrivals, dataset_copy, journal, sealing, settled, travelling
+from workbench.workspace import arrivals, dataset_copy, journal, ownership, placements, sealing, settled, travelling
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
 from workbench.workspace.paths import PUT_BACK, opened, regular, write_from
+from workbench.workspace.placements import Placement
 from workbench.workspace.replaying import UNREADABLE, reason, replay_entry
 from workbench.workspace.run_folders import next_number
 from workbench.workspace.runs import add_note, forget_after
@@ -28,8 +30,13 @@ AT_ONCE = 1 << 20  # bytes of a journal in one transaction, so that a run that t
 COMPARED = 1 << 12  # bytes before the position where reading continues, to recognise the journal
 
 
-def ingest(workspace: Workspace, folder: Path) -> Taken:
+def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
     """Import what a run folder has and the workspace does not; the folder is only read.
+
+    Args:
+        workspace: open for writing.
+        folder: of the run.
+        place: the name of the place to which this process is about to send it, if it is new.
 
     Raises:
         travelling.Unfinished: its first files are not complete yet.
@@ -44,6 +51,9 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
         if arrival is None:
             taken.run_id = _new_run(workspace, db, config, text, card.created)
             arrivals.came(db, card.run, taken.run_id, str(folder))
+            if place:
+                placements.store(db, Placement(taken.run_id, card.run, place))
+                ownership.name_sender(db, taken.run_id)
             arrival = Arrival(card.run, taken.run_id, 0, True, {})
     home = workspace.folder(taken.run_id)
     files.make_folder(home)
@@ -63,6 +73,10 @@ def ingest(workspace: Workspace, folder: Path) -> Taken:
     workspace.sweep_dead_runs()
     taken.status = RunState(workspace.run(taken.run_id).status)
     taken.journaled = _journaled(arrival, home)
+    if dataset is None and not taken.doubts:
+        taken.lacking = len(
+            {entry.evaluation.epoch for entry in filter(None, journal.entries(home)) if entry.evaluation}
+        )
     if not taken.status.live:
         take_checkpoints(workspace, folder, home, taken)
         if moved:
@@ -82,7 +96,10 @@ def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:
     status = RunState(workspace.run(arrival.run_id).status)
     if status.live or _folders(settled.state_of(folder), home) != arrival.said["settled"]:
         return None
-    return Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
+    lacking = arrival.said.get("lacking", "")
+    taken = Taken(folder, arrival.run_id, status, journaled=_journaled(arrival, home))
+    taken.lacking = int(lacking) if re.fullmatch(r"[0-9]{1,9}", lacking) else 0
+    return taken
 
 
 def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken, begun: str) -> None:
@@ -90,8 +107,9 @@ def _settle(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, ta
     if not settled.same_journal(folder, home, arrival.read):
         raise _another_journal(folder, taken.run_id)
     ended = "" if taken.doubts or taken.unfinished else _folders(begun, home)
-    if arrival.said.get("settled", "") != ended:
-        arrival.said["settled"] = ended
+    come = {"settled": ended, "lacking": str(taken.lacking)}
+    if come.items() - arrival.said.items():
+        arrival.said |= come
         with workspace.writing() as db:
             arrivals.looked(db, arrival)
 
@@ -152,6 +170,8 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         lines = _next_lines(file, arrival.read, folder)
         if not lines:
             return False
+        if arrival.read and "status" not in arrival.said:  # the database was rebuilt
+            arrival.said |= arrivals.said_in(home)
         write_from(here, arrival.read, lines)
         for line in lines.split(b"\n"):
             if line.strip():
@@ -215,15 +235,10 @@ def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
     if entry.note is not None:
         add_note(db, taken.run_id, entry.note)
     if entry.owner is not None:
-        owner = (entry.owner.pid, entry.owner.host, entry.owner.born, taken.run_id)
-        db.execute("update runs set pid = ?, host = ?, born = ? where id = ?", owner)
-        if RunState(arrival.said.get("status", RunState.QUEUED)).resumable:  # a process has taken it up again
-            arrival.said |= {"status": RunState.QUEUED.value, "problem": ""}
+        arrivals.set_owner(db, taken.run_id, entry.owner)
     if entry.evaluation is not None:
         arrival.waiting = True
-    if entry.run is not None:
-        known = entry.run.model_dump(exclude_unset=True)
-        arrival.said |= {name: known[name] for name in ("status", "problem", "heartbeat") if name in known}
+    arrivals.hear(arrival.said, entry)
 
 
 def _state(db: Connection, arrival: Arrival, taken: Taken) -> None:

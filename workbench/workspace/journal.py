@@ -18,6 +18,7 @@ from workbench.workspace.paths import LARGEST, opened, regular
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
 POINTS_IN_A_LINE = 10_000
+LOOKED_AT = 1 << 16  # bytes at a time, from the end on
 
 
 def _storable(text: str) -> str:
@@ -167,17 +168,18 @@ def parsed(line: bytes) -> Entry | None:
         return None
 
 
-def entries(folder: Path) -> Iterator[Entry | None]:
+def entries(folder: Path, having: bytes = b"") -> Iterator[Entry | None]:
     """A run's journal entries, in order, without what a later line revokes; None for an unreadable line.
 
-    Has one line in memory at a time.
+    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
     forgets = [(number, line) for number, line in enumerate(_lines(folder)) if line and b'"forget"' in line]
     limits = [(number, entry.forget) for number, entry in _parsed(forgets) if entry and entry.forget is not None]
-    for number, entry in _parsed(enumerate(_lines(folder))):
+    lines = enumerate(_lines(folder))
+    for number, entry in _parsed(line for line in lines if having in (line[1] or having)):
         while limits and limits[0][0] <= number:
             limits.pop(0)
         if entry is not None and limits:
@@ -192,6 +194,21 @@ def last_state(folder: Path) -> RunState:
         if entry.run is not None and "status" in entry.run.model_fields_set:
             state = entry.run.status
     return state
+
+
+def whole_lines(folder: Path) -> int:
+    """The bytes of a run's journal up to the end of its last whole line; 0 without a journal."""
+    if not regular(folder / NAME).exists():
+        return 0
+    with opened(folder / NAME) as file:
+        end = at = file.seek(0, os.SEEK_END)
+        while at > 0:
+            at = max(0, at - LOOKED_AT)
+            file.seek(at)
+            if (last := file.read(end - at).rfind(b"\n")) >= 0:
+                return at + last + 1
+            end = at
+    return 0
 
 
 def _take_back(entry: Entry, last: int) -> None:

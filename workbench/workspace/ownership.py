@@ -26,6 +26,8 @@ SILENT = 120.0  # seconds without a heartbeat after which an owner on another ma
 AHEAD = 3600.0  # seconds by which another machine's clock may be ahead; later heartbeats are ignored
 BEAT = 20.0  # seconds between two heartbeats
 GONE = "The program that ran it ended. What was saved is kept."
+UNSENT = "The program that sent it to its place ended before the place had it. Resume sends it."
+NEVER_SENT = "id in (select run_id from placements where job = '')"
 COLUMNS = {"runs": "pid, host, born, heartbeat, owner", "sweeps": "pid, host, born, beat, null"}
 
 _held: set[str] = set()  # tokens of the runs that this process has
@@ -106,6 +108,13 @@ def here() -> dict[str, object]:
     return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
 
 
+def name_sender(db: Connection, run_id: int) -> None:
+    """Write this process as that of a run that it sends to a place: if it ends before, nobody else sends the run."""
+    beat = datetime.now(UTC).isoformat(timespec="seconds")
+    values = (os.getpid(), socket.gethostname(), _born(os.getpid()), beat, run_id)
+    db.execute("update runs set pid = ?, host = ?, born = ?, heartbeat = ? where id = ?", values)
+
+
 def take_run(db: Connection, run_id: int) -> None:
     """Make this process the run's owner and queue it, in the current transaction: exactly one of several succeeds.
 
@@ -175,12 +184,13 @@ def beat(db: Connection) -> None:
 def dead_runs(db: Connection) -> list[int]:
     """Runs that are marked as running or waiting but whose owner is gone.
 
-    A run that waits in a run folder has no owner yet; for a run at a place, the place reports whether it trains.
+    A run that waits in a run folder has no owner yet; for a run at a place, the place reports whether it trains. One
+    that no place has belongs to the process that sends it.
     """
     states = ", ".join(f"'{status}'" for status in LIVE)
     begun = (
-        "(pid is not null or id not in (select run_id from arrivals)) "
-        "and (owner is not null or id not in (select run_id from placements where open = 1))"
+        f"(pid is not null or id not in (select run_id from arrivals) or {NEVER_SENT}) "
+        "and (owner is not null or id not in (select run_id from placements where open = 1 and job != ''))"
     )
     sql = f"select id, {COLUMNS['runs']} from runs where status in ({states}) and {begun} order by id"
     rows = db.execute(sql).fetchall()
@@ -190,7 +200,6 @@ def dead_runs(db: Connection) -> list[int]:
 def mark_dead_runs(db: Connection) -> list[int]:
     """Mark those as interrupted, in the current transaction; returns their numbers."""
     dead = dead_runs(db)
-    db.executemany(
-        "update runs set status = 'interrupted', problem = ? where id = ?", [(GONE, run_id) for run_id in dead]
-    )
+    sql = f"update runs set status = 'interrupted', problem = case when {NEVER_SENT} then ? else ? end where id = ?"
+    db.executemany(sql, [(UNSENT, GONE, run_id) for run_id in dead])
     return dead

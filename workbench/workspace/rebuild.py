@@ -128,11 +128,18 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
     missing: list[str] = []
     with part(db, "the folder that it came from", missing):
         if is_file(folder / travelling.CARD):
-            at = regular(folder / journal.NAME).stat().st_size if is_file(folder / journal.NAME) else 0
-            arrivals.came(db, travelling.read(folder)[0].run, run_id, str(folder), at)
+            _arrived(db, folder, run_id, travelling.read(folder)[0].run)
     with part(db, "the experiment that it belongs to", missing):
         db.execute("update runs set experiment_id = ? where id = ?", (restore_experiment(db, folder), run_id))
     return _fill(db, folder, run_id, missing)
+
+
+def _arrived(db: Connection, folder: Path, run_id: int, uid: str) -> None:
+    """Restore how far an imported run was read, and the process that trains it; from where it came is not known."""
+    arrivals.came(db, uid, run_id, "", journal.whole_lines(folder))
+    for entry in filter(None, journal.entries(folder)):
+        if entry.owner is not None:
+            arrivals.set_owner(db, run_id, entry.owner)
 
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:

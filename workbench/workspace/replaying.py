@@ -14,7 +14,6 @@ from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 from workbench.workspace import journal
 from workbench.workspace.arrays import read_array, read_arrays
-from workbench.workspace.behind import HAS_POINT
 from workbench.workspace.connection import Connection, sqlite3
 from workbench.workspace.paths import regular
 from workbench.workspace.stored_evaluation import Arrays, store, training_path
@@ -27,13 +26,15 @@ UNREADABLE = (*NO_ARRAY, Problem, sqlite3.IntegrityError, sqlite3.ProgrammingErr
 
 def replay_entry(db: Connection, run_id: int, entry: journal.Entry) -> None:
     """Store the rows of one line: points, charts, the run's columns and environment; nothing is stored twice."""
-    for name, step, value in entry.scalars:
+    ids: dict[str, int] = {}
+    for name in dict.fromkeys(name for name, _, _ in entry.scalars):
         db.execute("insert or ignore into metrics (name) values (?)", (name,))
-        db.execute(
-            "insert into scalar_points (run_id, metric_id, step, value) "
-            f"select ?, (select id from metrics where name = ?), ?, ? where not {HAS_POINT}",
-            (run_id, name, step, value, run_id, name, step),
-        )
+        ((ids[name],),) = db.execute("select id from metrics where name = ?", (name,)).fetchall()
+    db.executemany(
+        "insert into scalar_points (run_id, metric_id, step, value) select ?1, ?2, ?3, ?4 where not exists "
+        "(select 1 from scalar_points where run_id = ?1 and metric_id = ?2 and step = ?3)",
+        [(run_id, ids[name], step, value) for name, step, value in entry.scalars],
+    )
     if entry.charts is not None:
         values = (run_id, entry.step, entry.charts)
         db.execute("insert or replace into charts (run_id, step, charts) values (?, ?, ?)", values)
@@ -53,6 +54,7 @@ def restore_evaluation(
     """Restore the rows of one evaluation from its arrays in the run's folder, if they are missing.
 
     Args:
+        facts: hashes in them are those of the files: the caller has compared them.
         missing: gets a sentence on proxies that cannot be read.
 
     Raises:
@@ -79,7 +81,8 @@ def restore_evaluation(
                 raise ValueError("vectors and labels have other lengths")
             proxies = path
     training = training_path(folder, epoch) if regular(training_path(folder, epoch)).exists() else None
-    arrays = Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"], training)
+    digests = {name: digest for name, (_, digest) in facts.files.items()}
+    arrays = Arrays(embeddings, proxies, columns["neighbours"], columns["similarities"], training, digests)
     store(db, folder, run_id, event, arrays)
 
 

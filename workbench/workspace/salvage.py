@@ -1,4 +1,4 @@
-"""Saves from a damaged database what no run folder has: names, notes, tags, colours, selections, sweeps."""
+"""Saves from a damaged database what no run folder has: names, notes, tags, colours, places, selections, sweeps."""
 
 import json
 from collections.abc import Iterator
@@ -53,9 +53,11 @@ class _Copy:
     def all(self, folders: set[str]) -> dict[str, int]:
         """Everything; the number of rows by what they are called."""
         experiments, datasets = self._experiments(), self._datasets()
+        self._sources()
         return {
             "runs with their names, notes and colours": sum(self._run(row, folders) for row in self._rows("runs")),
-            "tags": self._add("tags", (row for row in self._rows("tags") if row["run_id"] in self._runs)),
+            "runs at places": self._add("placements", self._rows_of_runs("placements")),
+            "tags": self._add("tags", self._rows_of_runs("tags")),
             "arrangements of reports": self._add("report_templates", self._rows("report_templates")),
             "saved views": self._add("saved_views", self._rows("saved_views")),
             "selections": self._add("selections", self._mapped("selections", "dataset_id", datasets)),
@@ -66,6 +68,15 @@ class _Copy:
             "sweeps": self._add("sweeps", (self._sweep(row, experiments) for row in self._rows("sweeps"))),
             "runs of sweeps": self._add("sweep_trials", (self._trial(row) for row in self._rows("sweep_trials"))),
         }
+
+    def _rows_of_runs(self, table: str) -> Iterator[Row]:
+        return (row for row in self._rows(table) if row["run_id"] in self._runs)
+
+    def _sources(self) -> None:
+        """The folders from which runs were imported."""
+        for row in self._rows("arrivals"):
+            sql = "update arrivals set source = ? where uid = ? and run_id = ?"
+            self._new.execute(sql, (row["source"], row["uid"], row["run_id"]))
 
     def _rows(self, table: str) -> Iterator[Row]:
         """As many rows as can be read, with the columns that both databases have."""

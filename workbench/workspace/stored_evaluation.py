@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
@@ -31,6 +31,7 @@ class Arrays:
     neighbours: np.ndarray  # [n, k] rows of the data set, best first
     similarities: np.ndarray  # [n, k] in units of 1 / SIMILARITY_UNIT
     training: Path | None = None  # ids and embeddings of the training half
+    digests: Mapping[str, str] = field(default_factory=dict)  # hashes of files by name, as far as they are known
 
 
 def write_arrays(folder: Path, event: Evaluated, rows: Mapping[int, int]) -> Arrays:
@@ -68,11 +69,13 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
     )
     db.execute(f"delete from evaluations where {same}", (run_id, event.epoch, event.distance))
     embeddings_id = add_artefact(db, folder, run_id, "embeddings", arrays.embeddings, event.step, digest="")
-    proxies_id = None
+    proxies_id, digests = None, arrays.digests
     if arrays.proxies is not None:
-        proxies_id = add_artefact(db, folder, run_id, "proxies", arrays.proxies, event.step)
+        digest = digests.get(arrays.proxies.name)
+        proxies_id = add_artefact(db, folder, run_id, "proxies", arrays.proxies, event.step, digest)
     if arrays.training is not None:
-        add_artefact(db, folder, run_id, "embeddings", arrays.training, event.step)
+        digest = digests.get(arrays.training.name)
+        add_artefact(db, folder, run_id, "embeddings", arrays.training, event.step, digest)
     evaluation_id = new_id(db.execute(
         "insert into evaluations (run_id, epoch, step, embeddings_id, proxies_id, distance, score, metrics, created) "
         "values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -82,9 +85,13 @@ def store(db: Connection, folder: Path, run_id: int, event: Evaluated, arrays: A
         ),
     ))  # fmt: skip
     written = (arrays.embeddings, ranking_path(folder, event.epoch))
-    with jobs.meanwhile(lambda: [files.digest(path) for path in written]) as digests:
+    if all(path.name in digests for path in written):
         _store_queries(db, evaluation_id, event, arrays)
-    of_embeddings, of_ranking = digests()
+        of_embeddings, of_ranking = (digests[path.name] for path in written)
+    else:
+        with jobs.meanwhile(lambda: [files.digest(path) for path in written]) as hashed:
+            _store_queries(db, evaluation_id, event, arrays)
+        of_embeddings, of_ranking = hashed()
     db.execute("update artefacts set blake2b = ? where id = ?", (of_embeddings, embeddings_id))
     db.execute("update evaluations set ranking = ? where id = ?", (of_ranking, evaluation_id))
     return evaluation_id

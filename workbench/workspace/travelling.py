@@ -168,8 +168,11 @@ def read(folder: Path) -> tuple[RunCard, RunConfig, str]:
 
 
 def run_folders(source: Path) -> list[Path]:
-    """`source` itself, if it is a run folder, else those in it, by name. Raises Problem for none, or too many."""
-    if has_run(source) or os.path.lexists(source / CONFIG):
+    """`source` itself, if it is a run folder, else those in it, by name; with those that are not whole yet.
+
+    Raises Problem for none, or too many.
+    """
+    if _is_run_folder(source):
         return [source]
     try:
         with os.scandir(source) as entries:
@@ -183,7 +186,7 @@ def run_folders(source: Path) -> list[Path]:
             kept="Nothing was imported.",
             todo="Name a run folder, or a folder of run folders.",
         )
-    held = [source / name for name in sorted(names, key=_by_number) if has_run(source / name)]
+    held = [source / name for name in sorted(names, key=_by_number) if _is_run_folder(source / name)]
     if not held:
         raise Problem(
             f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
@@ -193,6 +196,11 @@ def run_folders(source: Path) -> list[Path]:
     if len(held) > MOST_FOLDERS:
         raise Problem(f"{source} holds more than {MOST_FOLDERS:,} run folders.", todo="Take them in by parts.")
     return held
+
+
+def _is_run_folder(folder: Path) -> bool:
+    """Whether it was made as one, even if `run.json`, which comes last, has not come yet."""
+    return has_run(folder) or os.path.lexists(folder / CONFIG)
 
 
 def _names(folder: Path) -> list[str]:

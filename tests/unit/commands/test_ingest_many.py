@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.travelling_runs import in_folder
+from tests.travelling_runs import first_part, in_folder
 from workbench.cli import main
 from workbench.commands import ingest as commands
+from workbench.config import RunConfig
 from workbench.workspace import Workspace, travelling
+from workbench.workspace.folder_recorder import FolderRecorder
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +77,7 @@ def test_a_folder_that_may_not_be_read_is_named_and_the_others_are_imported(fold
 
 def test_a_folder_that_is_not_whole_says_what_is_true(folders, tmp_path, capsys):
     (folders / "2" / "run.json").unlink()
-    assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space")]) == 0
+    assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space")]) == 1
     said = capsys.readouterr().err
     assert f"There is no run.json in {folders / '2'}: it is not whole, or no run was started in it." in said
     assert "If it is a copy, copy it again. Where it is made, start its run again." in said
@@ -105,3 +107,79 @@ def test_what_still_comes_is_waited_for(folders, tmp_path, monkeypatch):
     assert main(["ingest", str(folders / "2"), "-w", str(tmp_path / "space"), "--follow"]) == 0
     with Workspace(tmp_path / "space") as workspace:
         assert [run.status for run in workspace.runs()] == ["done"]
+
+
+def test_a_folder_among_others_that_is_not_whole_yet_is_named(folders, tmp_path, capsys):
+    (folders / "2" / "run.json").unlink()
+    assert main(["ingest", str(folders), "-w", str(tmp_path / "space")]) == 1
+    assert f"There is no run.json in {folders / '2'}" in capsys.readouterr().err
+    with Workspace(tmp_path / "space") as workspace:
+        assert len(workspace.runs()) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("embeddings-3.npy", "the arrays of 1 evaluation are not there, or not whole"),
+        ("ranking-1.npz", "the arrays of 3 evaluations are not there, or not whole"),
+        ("dataset.json", "the arrays of 3 evaluations are not there, or not whole"),
+    ],
+)
+def test_an_ended_run_whose_copy_is_not_whole_is_status_1(folders, tmp_path, capsys, name, said):
+    path = folders / "1" / name
+    content = path.read_bytes()
+    path.unlink()
+    for _ in range(2):  # also when nothing of the folder is read again
+        assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 1
+        sentence = f"{folders / '1'}, run 1: {said}. If it is a copy, copy it again."
+        assert capsys.readouterr().err.splitlines() == [sentence]
+    path.write_bytes(content)
+    assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_checkpoint_that_was_cut_off_is_status_1(folders, tmp_path, capsys):
+    path = folders / "1" / "last.pt"
+    content = path.read_bytes()
+    path.write_bytes(content[:4])
+    assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 1
+    assert "run 1: a file is not whole." in capsys.readouterr().err
+    path.unlink()  # checkpoints may be left out
+    assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space")]) == 0
+
+
+def test_a_run_that_has_not_ended_is_said_and_status_0(made, tmp_path, capsys):
+    travelling.make(tmp_path / "run", RunConfig(name="it works"))
+    recorder = FolderRecorder(tmp_path / "run")
+    first_part(recorder, tmp_path / "run")
+    assert main(["ingest", str(tmp_path / "run"), "-w", str(tmp_path / "space")]) == 0
+    said = capsys.readouterr()
+    assert "Run 1 (running)" in said.out
+    assert said.err == "1 run has not ended: import the folder again later, or with --follow until all have.\n"
+    recorder.close()
+
+
+def test_arrays_that_come_after_the_journal_are_waited_for(folders, tmp_path, monkeypatch):
+    arrays = {path: path.read_bytes() for path in (folders / "1").glob("*-*.np*")}
+    for path in arrays:
+        path.unlink()
+    clock = count(step=10.0)
+
+    def one_comes(seconds):
+        path, content = arrays.popitem()
+        path.write_bytes(content)
+
+    monkeypatch.setattr(commands, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(commands, "sleep", one_comes)
+    assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space"), "--follow"]) == 0
+    with Workspace(tmp_path / "space") as workspace:
+        assert [evaluation.epoch for evaluation in workspace.evaluations(1)] == [1, 2, 3]
+
+
+def test_arrays_that_never_come_are_not_waited_for(folders, tmp_path, monkeypatch, capsys):
+    (folders / "1" / "embeddings-3.npy").unlink()
+    clock = count(step=50.0)
+    monkeypatch.setattr(commands, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(commands, "POLL", 0.0)
+    assert main(["ingest", str(folders / "1"), "-w", str(tmp_path / "space"), "--follow"]) == 1
+    assert f"{folders / '1'}: nothing came for 2 min 0 s; it is not waited for." in capsys.readouterr().err

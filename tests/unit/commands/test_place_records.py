@@ -53,12 +53,35 @@ def test_a_record_that_cannot_be_read_is_not_replaced():
     assert path.read_text("utf-8") == damaged
 
 
-def test_a_place_of_another_kind_begins_anew():
-    add("--ssh", "gpu1", "--set", "devices=0,1")
+def test_a_place_of_another_kind_keeps_what_both_kinds_have():
+    add("--ssh", "gpu1", "--folder", "/runs", "--python", "/bin/python3", "--set", "devices=0,1")
     records.store(records.named("lab").model_copy(update={"data": {"/here/photos": "/there/photos"}}))
-    add("--ray", "http://127.0.0.1:8265", "--folder", "/runs", "--python", "/bin/python3")
+    words = ["place", "add", "lab", "--slurm", "login1", "--set", "partition=gpu", "--no-check"]
+    result = CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert "It was of the kind ssh. Fields that only this kind has are not kept." in result.output
     changed = records.named("lab")
-    assert (changed.kind, changed.folder, changed.data) == ("ray", "/runs", {})
+    assert (changed.kind, changed.host, changed.partition) == ("slurm", "login1", "gpu")
+    assert (changed.folder, changed.python) == ("/runs", "/bin/python3")
+    assert changed.data == {"/here/photos": "/there/photos"}
+    add("--ray", "http://127.0.0.1:8265")
+    assert (records.named("lab").kind, records.named("lab").data) == ("ray", {"/here/photos": "/there/photos"})
+
+
+def test_a_place_that_another_kind_cannot_have_stays_as_it_is():
+    add("--ssh", "gpu1")
+    before = records.named("lab")
+    words = ["place", "add", "lab", "--ray", "http://127.0.0.1:8265", "--no-check"]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 1
+    assert "Name a whole path, from / on" in result.output
+    assert records.named("lab") == before
+
+
+def test_a_ray_cluster_without_whole_paths_is_refused():
+    result = CliRunner().invoke(cli, ["place", "add", "lab", "--ray", "http://127.0.0.1:8265", "--no-check"])
+    assert (result.exit_code, records.readable()) == (1, ([], []))
+    assert "folder: Name a whole path, from / on" in result.output
+    assert "python: Name a whole path, from / on" in result.output
 
 
 @pytest.mark.parametrize("field", ["name=other", "kind=ray", "data=/here", "devices"])

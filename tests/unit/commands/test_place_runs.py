@@ -67,6 +67,19 @@ def test_a_resumed_run_that_is_not_followed_is_named(workspace, played):
     assert (result.exit_code, result.output) == (0, f"Run {run_id} continues at box.\n")
 
 
+def test_a_run_that_was_never_sent_is_named_and_sent(workspace, played):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a"), BOX)
+    assert "never sent" not in place(workspace, "follow", "box").output  # this process may be sending it
+    with workspace.writing() as db:
+        db.execute("update runs set born = born - 1000")
+    said = place(workspace, "follow", "box")
+    assert said.exit_code == 0
+    assert f"Run {run_id} was never sent there: workbench place resume {run_id}\n" in said.output
+    result = place(workspace, "resume", str(run_id), "--detach")
+    assert (result.exit_code, result.output) == (0, f"Run {run_id} is at box.\n")
+    assert workspace.run(run_id).status == "queued"
+
+
 def test_the_list_of_runs_says_where_each_trains(workspace, played):
     (away,) = sending.prepare(workspace, RunConfig(name="away"), BOX)
     here = workspace.create_run(RunConfig(name="here"))

@@ -387,6 +387,46 @@ def test_a_run_that_was_never_sent_can_be_resumed_and_not_ended(workspace, playe
         working.resume(workspace, run_id)
 
 
+def test_a_run_whose_sender_ended_before_its_place_had_it_waits_for_nobody(workspace, played):
+    (run_id,) = sending.prepare(workspace, RunConfig(name="a run"), PLACE)
+    sent_before = sent(workspace, played)
+    assert workspace.sweep_dead_runs() == []  # this process may be sending it
+    with workspace.writing() as db:
+        db.execute("update runs set born = born - 1000")
+    assert workspace.sweep_dead_runs() == [run_id]
+    run = workspace.run(run_id)
+    assert (run.status, run.problem, run.resumable) == ("interrupted", ownership.UNSENT, True)
+    assert workspace.run(sent_before).status == "queued"
+    sending.submit(workspace, [run_id], PLACE, played)
+    assert workspace.sweep_dead_runs() == []
+    assert (workspace.run(run_id).status, workspace.run(run_id).problem) == ("queued", "")
+
+
+def test_runs_beside_one_that_cannot_be_made_do_not_wait(workspace, monkeypatch):
+    real, calls = sending.ingest, []
+
+    def full(*values):
+        calls.append(values)
+        if len(calls) == 2:
+            raise Problem("The disk is full.")
+        return real(*values)
+
+    monkeypatch.setattr(sending, "ingest", full)
+    with pytest.raises(Problem, match="full"):
+        sending.prepare(workspace, RunConfig(seeds=3), PLACE)
+    (run,) = workspace.runs()
+    assert (run.status, run.resumable) == ("failed", True)
+    assert run.problem == "It was not sent, because a run beside it was not made: The disk is full."
+
+
+def test_a_run_that_was_never_sent_has_no_checkpoints(workspace, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    records.store(PLACE)
+    (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
+    with pytest.raises(Problem, match=r"was not started at box\. There are no checkpoints there"):
+        working.fetch_checkpoints(workspace, run_id)
+
+
 def test_a_place_that_refuses_leaves_runs_that_can_be_resumed(workspace, played):
     played.gone = "box is not reached."
     (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)

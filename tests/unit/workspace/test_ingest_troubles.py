@@ -11,7 +11,7 @@ from tests.travelling_runs import first_part, in_folder, rows, second_part
 from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, journal, ownership, times, travelling
+from workbench.workspace import Workspace, arriving_files, journal, ownership, samples, times, travelling
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ingest import ingest
 
@@ -120,3 +120,37 @@ def test_what_a_workspace_from_elsewhere_says_of_an_import_is_not_trusted(made, 
             db.execute("update arrivals set said = ?", (said,))
         (folder / journal.NAME).write_bytes(journal_here)
         assert ingest(workspace, folder).status == "done"
+
+
+def test_all_evaluations_of_a_run_are_imported_at_once(made, tmp_path, monkeypatch):
+    """The samples of a large data set are not read for each of them, and none is a transaction of its own."""
+    read, real = [], samples.read_samples
+    monkeypatch.setattr(samples, "read_samples", lambda *values: read.append(values) or real(*values))
+    transactions, writing = [], Workspace.writing
+    monkeypatch.setattr(Workspace, "writing", lambda space: transactions.append(1) or writing(space))
+    counts = []
+    for largest in (1 << 20, 1):
+        monkeypatch.setattr(arriving_files, "AT_ONCE", largest)
+        with Workspace(tmp_path / str(largest), create=True) as workspace:
+            transactions.clear()
+            assert ingest(workspace, made).evaluations == 3
+            counts.append(len(transactions))
+    assert counts[1] - counts[0] == 2
+    assert len(read) == 2
+
+
+def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole, tmp_path, monkeypatch):
+    real = arriving_files.shutil.disk_usage
+
+    def room(path):
+        full = len(list((tmp_path / "space" / "runs" / "1").glob("ranking-*"))) == 2
+        return real(path)._replace(free=0 if full else 1 << 40)
+
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(arriving_files.shutil, "disk_usage", room)
+            with pytest.raises(Problem, match="no room here"):
+                ingest(workspace, made)
+        assert len(workspace.evaluations(1)) == 2
+        ingest(workspace, made)
+        assert rows(workspace) == whole

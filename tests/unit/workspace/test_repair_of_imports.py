@@ -6,10 +6,11 @@ import shutil
 import numpy as np
 import pytest
 
-from tests.travelling_runs import in_folder
+from tests.travelling_runs import in_folder, rows
 from workbench import files
-from workbench.workspace import Workspace, journal
+from workbench.workspace import Workspace, arrivals, journal, placements
 from workbench.workspace.ingest import ingest
+from workbench.workspace.placements import Placement
 from workbench.workspace.repair import missing, repair
 
 
@@ -93,3 +94,71 @@ def test_damaged_arrays_that_stay_damaged_are_no_completion(run, tmp_path):
     array.write_bytes(whole)
     assert "Completed from their journals: runs 1." in repair(tmp_path / "space")[0]
     assert lacks(tmp_path / "space") == []
+
+
+def lose(space):
+    for path in space.glob("workspace.db*"):
+        path.unlink()
+
+
+def damage(space):
+    """One page of the database, which nothing that is kept needs."""
+    with Workspace(space) as workspace, workspace.writing() as db:
+        db.execute("create table spoilt (x integer) strict")
+        db.execute("insert into spoilt values (1)")
+        (page,) = db.execute("select rootpage from sqlite_master where name = 'spoilt'").fetchone()
+        (size,) = db.execute("pragma page_size").fetchone()
+    content = bytearray((space / "workspace.db").read_bytes())
+    content[(page - 1) * size : page * size] = b"\xee" * size
+    (space / "workspace.db").write_bytes(content)
+
+
+@pytest.fixture
+def live(run, tmp_path):
+    """The lines of a run elsewhere, of which the first ones were imported."""
+    lines = (run / journal.NAME).read_bytes().splitlines(keepends=True)
+    elsewhere = {"owner": {"pid": 5, "host": "elsewhere", "born": 1.0}}
+    lines[0] = f"{json.dumps(elsewhere)}\n".encode()
+    lines = [line for line in lines if b'"owner"' not in line or line is lines[0]]
+    at = next(number for number, line in enumerate(lines) if b'"running"' in line) + 1
+    (run / journal.NAME).write_bytes(b"".join(lines[:at]))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        assert ingest(workspace, run).status == "running"
+    return lines[at:]
+
+
+def test_a_live_run_works_on_after_a_repair(run, live, tmp_path):
+    lose(tmp_path / "space")
+    repair(tmp_path / "space")
+    with Workspace(tmp_path / "space") as workspace:
+        assert (workspace.run(1).status, workspace.run(1).host, workspace.run(1).pid) == ("interrupted", "elsewhere", 5)
+        with (run / journal.NAME).open("ab") as file:
+            file.write(live[0])
+        assert ingest(workspace, run).status == "running"
+        assert workspace.run(1).problem == ""
+        (run / journal.NAME).write_bytes((run / journal.NAME).read_bytes() + b"".join(live[1:]))
+        assert ingest(workspace, run).status == "done"
+
+
+def test_a_line_that_a_kill_cut_off_is_read_whole_after_a_repair(run, live, tmp_path):
+    home = tmp_path / "space" / "runs" / "1" / journal.NAME
+    home.write_bytes(home.read_bytes() + live[0][:-5])
+    lose(tmp_path / "space")
+    repair(tmp_path / "space")
+    (run / journal.NAME).write_bytes((run / journal.NAME).read_bytes() + b"".join(live))
+    with Workspace(tmp_path / "space") as workspace, Workspace(tmp_path / "whole", create=True) as whole:
+        assert ingest(workspace, run).unread == 0
+        ingest(whole, run)
+        assert rows(workspace)["points"] == rows(whole)["points"]
+
+
+def test_a_run_at_a_place_is_followed_on_after_a_repair(run, live, tmp_path):
+    placement = Placement(1, "f" * 32, "box", "its job", reached="2026-11-26T00:00:00+00:00")
+    with Workspace(tmp_path / "space") as workspace, workspace.writing() as db:
+        placements.store(db, placement)
+    damage(tmp_path / "space")
+    done, _ = repair(tmp_path / "space")
+    assert "1 runs at places" in done
+    with Workspace(tmp_path / "space") as workspace, workspace.reading() as db:
+        assert placements.at_work(db, "box") == [placement]
+        assert arrivals.origin(db, 1) == (str(run), True)

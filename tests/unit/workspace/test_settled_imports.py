@@ -38,9 +38,9 @@ def looks(monkeypatch):
     """The journals that were read, by their folders."""
     read, entries = [], journal.entries
 
-    def counted(folder):
+    def counted(folder, *having):
         read.append(folder)
-        return entries(folder)
+        return entries(folder, *having)
 
     monkeypatch.setattr(journal, "entries", counted)
     return read
