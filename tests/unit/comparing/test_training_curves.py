@@ -45,6 +45,14 @@ def thinned(workspace, run_id, name="batch/loss", most=300):
     return curves.thinned_scalars(workspace.reader(), run_id, name, most)
 
 
+def test_a_repeated_run_is_once_in_the_mean(workspace):
+    group = group_of(workspace, [0, 1, 0])
+    steps = np.arange(4)
+    points = {run.id: Points(steps, np.full(4, value)) for run, value in zip(group.runs, (9.0, 2.0, 4.0), strict=True)}
+    curve = training_curve_of(group, points)
+    assert (len(curve.runs), curve.mean.tolist()) == (3, [3.0] * 4)
+
+
 @pytest.mark.parametrize(("count", "gap", "first", "k"), [(3000, 1, 1, 10), (1000, 1, 0, 4), (2500, 7, 3, 9)])
 def test_of_a_long_curve_every_kth_point_is_read(workspace, count, gap, first, k):
     run_id = store(workspace, {})
