@@ -18,7 +18,6 @@ from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
 
-
 STEEPEST = 10.0  # tan²α up to which exp(-8 tan²α) is a number of float32, with room for its rounding
 
 
