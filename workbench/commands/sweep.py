@@ -71,6 +71,8 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         with Workspace(folder or default_workspace(), create=True) as workspace:
             number = starting.store(workspace, plan)
             click.echo(f"Sweep {number}: {plan.trials} settings, {plan.runs} runs, by {plan.metric}.")
+            if plan.fewer:
+                click.echo(plan.fewer, err=True)
             if plan.reported:
                 from workbench.sweeps.objective import OPTIMISTIC
 

@@ -62,7 +62,7 @@ class Curve:
 
     group: Group
     runs: tuple[tuple[Run, np.ndarray, np.ndarray], ...]  # epochs or steps [m] int64 and values [m] float64
-    places: np.ndarray  # [k] epochs or steps, rising: those that every run has
+    places: np.ndarray  # [k] epochs or steps, rising: those that every run in the mean has
     mean: np.ndarray  # [k]; NaN if a training scalar of a run is no number
     low: np.ndarray  # [k], NaN under three seeds
     high: np.ndarray
@@ -110,11 +110,13 @@ def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At
 
     An unfinished run has not reached its best or last epoch: it counts only if no run of the group is done.
     """
-    newest: dict[tuple[int, int], Run] = {}
-    for run in group.runs if isinstance(at, int) else counting(group.runs) or group.runs:
-        if measured[run.id].value(metric, at) is not None:
-            newest[run.seed, fold_of(run.config)] = run
-    return list(newest.values())
+    runs = group.runs if isinstance(at, int) else counting(group.runs) or group.runs
+    return newest_runs([run for run in runs if measured[run.id].value(metric, at) is not None])
+
+
+def newest_runs(runs: Sequence[Run]) -> list[Run]:
+    """Of runs of one config, the oldest first, the newest of each seed and fold: a repeated run counts once."""
+    return list({(run.seed, fold_of(run.config)): run for run in runs}.values())
 
 
 def summarised(group: Group, measured: dict[int, Measured], metric: str, at: At) -> Summary:
@@ -144,7 +146,10 @@ def seed_means(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
 
 
 def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
-    """The metric of each run by epoch, and over the epochs that all have the mean and the interval over seeds."""
+    """The metric of each run by epoch, and over the epochs that all have the mean and the interval over seeds.
+
+    Of runs of one seed and fold only the newest is in the mean, as in `chosen_runs`.
+    """
     tables: dict[int, dict[int, float]] = {}
     for run in group.runs:
         values = {
@@ -156,9 +161,11 @@ def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
         (run, np.array(list(tables[run.id]), np.int64), np.array(list(tables[run.id].values()), np.float64))
         for run in drawn
     )
-    epochs = sorted(set.intersection(*(set(tables[run.id]) for run in drawn))) if drawn else []
+    counted = newest_runs(drawn)
+    epochs = sorted(set.intersection(*(set(tables[run.id]) for run in counted))) if counted else []
     intervals = [
-        t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in drawn]).values())) for epoch in epochs
+        t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in counted]).values()))
+        for epoch in epochs
     ]
     mean, low, high = limits_of(intervals)
     return Curve(group, lines, np.array(epochs, np.int64), mean, low, high)

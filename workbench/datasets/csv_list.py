@@ -13,6 +13,7 @@ from workbench.datasets.image_set import ImageSet, Level, numbered
 from workbench.datasets.split import WORDS, official_halves
 from workbench.files import unreadable
 from workbench.files.archive_names import is_archive
+from workbench.files.spreadsheet import plain_cell
 from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -124,10 +125,10 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
     for number, cells in lines[1:]:
         if len(cells) != len(header):
             raise _wrong(source, number, f"{len(cells)} columns instead of {len(header)}")
-        values = dict(zip(header, (cell.strip() for cell in cells), strict=True))
+        values = {name: plain_cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}
         if not values["path"] or not values["label"]:
             raise _wrong(source, number, "path or label is empty")
-        half, path = values.get("split", ""), _relative(values["path"], root)
+        half, path = values.get("split", ""), _relative(_path_of(cells[header.index("path")].strip(), root), root)
         if half and half.lower() not in WORDS:
             raise _wrong(source, number, f"the split {half!r} is neither train nor test")
         if parsed and bool(half) != bool(parsed[0].half):
@@ -144,6 +145,12 @@ def _rows(source: Path, root: Path, above: list[str]) -> list[Line]:
             raise _wrong(source, number, f"{values['label']} is of {' '.join(wider[values['label']])} in a line above")
         parsed.append(Line(number, path, values["label"], half, labels))
     return parsed
+
+
+def _path_of(written: str, root: Path) -> str:
+    """A path without the apostrophe that keeps a spreadsheet from running it, unless the file's own name has one."""
+    plain = plain_cell(written)
+    return written if plain != written and os.path.isfile(root / written) else plain
 
 
 def _relative(written: str, root: Path) -> str:

@@ -29,15 +29,29 @@ def nmi(
         between: called often; may raise to cancel.
 
     Raises:
-        Problem: no embeddings, or lengths that differ.
+        Problem: no embeddings, lengths that differ, or embeddings that are not finite.
     """
     if not len(embeddings) or len(embeddings) != len(labels):
         raise Problem(f"There are {len(embeddings):,} embeddings and {len(labels):,} labels, so none can be clustered.")
     with_double = "cpu" if torch.device(device).type == "mps" else device  # Apple's GPU has no float64
-    points = torch.as_tensor(embeddings, dtype=torch.float32, device=with_double)
+    points = _in_range(torch.as_tensor(embeddings, device=with_double), by_row=distance == "cosine")
     if distance == "cosine":
         points = torch.nn.functional.normalize(points)
     return agreement(labels, _k_means(points, len(np.unique(labels)), seed, between).cpu().numpy())
+
+
+def _in_range(points: Tensor, by_row: bool) -> Tensor:
+    """The points as float32, scaled so that their squares are in its range; clusters do not depend on the scale.
+
+    By powers of two, which leave every digit as it is. A zero row stays zero.
+    """
+    points = points if points.dtype == torch.float64 else points.float()
+    if not bool(torch.isfinite(points).all()):
+        raise Problem("Embeddings with NaN or infinity cannot be clustered.", todo="Evaluate an earlier checkpoint.")
+    largest = points.abs().amax(1, keepdim=True) if by_row else points.abs().amax()
+    exponent = torch.frexp(largest).exponent
+    # In two steps, because 2^-exponent alone may be out of range.
+    return torch.ldexp(torch.ldexp(points, -(exponent // 2)), -(exponent - exponent // 2)).float()
 
 
 def agreement(labels: np.ndarray, clusters: np.ndarray) -> float:

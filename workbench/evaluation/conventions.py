@@ -1,10 +1,12 @@
-"""Conventions that all rankings share: how gaps are rounded, and how many neighbours vote. No torch.
+"""Conventions that all rankings share: how gaps are rounded, how many neighbours vote, what is searched. No torch.
 
 A gap is one minus cosine, or the squared Euclidean distance: float64, at least 0. Gaps are compared without their last
 bits, because these differ between matrix kernels.
 """
 
 from collections.abc import Callable
+
+import numpy as np
 
 Between = Callable[[], object]  # called after each block of rows; may raise Cancelled
 
@@ -16,3 +18,20 @@ VOTERS = 10  # neighbours that vote for a class, and among which hubs are counte
 def row_mask(count: int) -> int:
     """The last bits of a 64-bit gap, as a mask: they store the row number in a gallery of `count` >= 1 samples."""
     return (1 << max(MIN_ROW_BITS, (count - 1).bit_length())) - 1
+
+
+def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Which samples [n] bool are searched: all, or with separate queries and gallery the gallery alone.
+
+    With a gallery, its rows are no queries: their r is 0 though their class has more samples. A class that no query
+    can find counts as gallery.
+
+    Args:
+        labels: [n] int.
+        r: [n] int, other samples of the class in the gallery; 0 for what is no query.
+    """
+    _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    gallery = r == 0
+    if not gallery.any() or (r == counts[classes] - 1).all():
+        return np.ones(len(r), bool)
+    return np.asarray(gallery)

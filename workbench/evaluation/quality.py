@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from workbench.evaluation.conventions import VOTERS
+from workbench.evaluation.conventions import VOTERS, searched
 from workbench.evaluation.geometry import alignment_uniformity, class_distances, covering_radius, effective_rank
 from workbench.evaluation.health import look, stored_numbers
 from workbench.evaluation.retrieval import Retrieval
@@ -23,12 +23,16 @@ def quality(
 
     Returns:
         "kNN@10": fraction of queries whose ten neighbours vote for their class (ties go to the nearer neighbour);
-        "hubness": skewness of how often a sample is among the ten neighbours of others (Radovanovic et al. 2010);
+        "hubness": skewness of how often a sample is among the ten neighbours of others (Radovanovic et al. 2010), over
+        the samples that are searched;
         "geometry/effective_rank", "geometry/alignment", "geometry/uniformity" (see geometry.py), and on the sphere
         "geometry/covering_radius", "geometry/class_distance", "geometry/intra_cosine", "geometry/inter_cosine". Those
         of all pairs are measured on at most 300 classes, evenly spread, and about 3,000 of their samples;
         "geometry/dead_dimensions" and the others of health.stored_numbers, on 1,000 samples.
     """
+    labels, embeddings = np.asarray(labels), np.asarray(embeddings)
+    if embeddings.dtype not in (np.float32, np.float64):  # squares of float16 end at 65,504
+        embeddings = embeddings.astype(np.float32)
     watched = stored_numbers(look(embeddings, labels, WATCHED))
     return _votes(labels, sample_ids, retrieval) | _geometry(embeddings, labels) | watched
 
@@ -43,7 +47,7 @@ def _votes(labels: np.ndarray, sample_ids: np.ndarray, retrieval: Retrieval) -> 
     voted = labels[rows]  # [n, 10]
     same = voted[:, :, None] == voted[:, None, :]
     winner = voted[np.arange(len(voted)), same.sum(2).argmax(1)]  # ties go to the nearest
-    times = np.bincount(rows.ravel(), minlength=len(labels)).astype(float)
+    times = np.bincount(rows.ravel(), minlength=len(labels))[searched(labels, retrieval.r)].astype(float)
     spread = times.std()
     skewness = float(((times - times.mean()) ** 3).mean() / spread**3) if spread else 0.0
     return {"kNN@10": float((winner == labels)[counted].mean()), "hubness": skewness}

@@ -54,7 +54,8 @@ def import_embeddings(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
     labels, images = (None if path is None else path.absolute() for path in (labels, images))
-    config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance)
+    of_folder = image_size if images is not None and images.is_dir() else None
+    config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance, of_folder)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
     kept, cache = _decoded(workspace, table.images, progress)
     rows = labelled_embeddings.rows_of(kept, table)
@@ -75,10 +76,14 @@ def import_embeddings(
     return _store(workspace, config, kept, cache, evaluated, facts)
 
 
-def config_of(name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str) -> RunConfig:
-    """A config in which every part is called imported."""
+def config_of(
+    name: str, embeddings: Path, labels: Path | None, images: Path | None, distance: str, image_size: int | None = None
+) -> RunConfig:
+    """A config in which every part is called imported; `image_size` in px is that of images of a folder."""
     sources = {"embeddings": embeddings, "labels": labels, "images": images}
-    dataset = {"name": IMPORTED, **{key: display_name(path) for key, path in sources.items() if path is not None}}
+    named = {key: display_name(path) for key, path in sources.items() if path is not None}
+    size = {} if image_size is None else {"image_size": image_size}
+    dataset = {"name": IMPORTED, **named, **size}
     parts = {kind: IMPORTED for kind in KINDS if kind != "dataset"}
     values = {"name": name.strip()[:200] or IMPORTED, "dataset": dataset, **parts, "training": {"epochs": 1}}
     return RunConfig.model_validate({**values, "evaluation": {"distance": distance}})

@@ -18,6 +18,8 @@ from workbench.progress import Progress
 from workbench.running import trained_network
 
 ALLOWED = 1e-4  # largest difference of an embedding's number between the network and what was exported
+# torch and the libraries of ONNX say of each other what will change one day; other warnings of theirs are shown.
+EXPORTERS = r"(torch|onnx|onnxscript|onnx_ir|copyreg)\b"
 PIXELS = """\
 pixels = np.asarray(image, np.float32).reshape(1, {size}, {size}, {channels}).transpose(0, 3, 1, 2) / 255
 """
@@ -124,7 +126,8 @@ def write_onnx(source: Source, out: Path, progress: Progress) -> list[Path]:
     _compare(wanted, exported.module()(images), "model.onnx")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its libraries about each other
+            for outdated in (DeprecationWarning, FutureWarning):
+                warnings.filterwarnings("ignore", category=outdated, module=EXPORTERS)
             program = torch.onnx.export(
                 exported, input_names=["images"], output_names=["embeddings"], dynamo=True, verbose=False
             )

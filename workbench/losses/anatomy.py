@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from workbench.losses.batch import checked, distances, pair_masks
+from workbench.losses.batch import checked, distances, pair_masks, sums_at
 
 SMALLEST_LAMBDA = 1e-8  # below this, terms in 1 / lambda are rounding noise, and PCE is undefined
 
@@ -33,8 +33,8 @@ def spce(embeddings: Tensor, labels: Tensor, num_classes: int) -> Tensor:
         Boudiaf et al. 2020, Section 5.1.
     """
     embeddings = checked(embeddings, labels, num_classes)
-    n, d = embeddings.shape
-    hard_means = embeddings.new_zeros(num_classes, d).index_add_(0, labels, embeddings) / n
+    n = len(embeddings)
+    hard_means = sums_at(labels, embeddings, num_classes) / n
     return F.cross_entropy(embeddings @ hard_means.T, labels)
 
 

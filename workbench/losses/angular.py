@@ -11,12 +11,14 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.pair_lists import positive_pair_list
-from workbench.losses.pair_parts import by_pairs
+from workbench.losses.pair_lists import classes_by_size
+from workbench.losses.pair_parts import at_once, computed_again
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
 from workbench.params import Params, param
 from workbench.registry import register
+
+STEEPEST = 10.0  # tan²α up to which exp(-8 tan²α) is a number of float32, with room for its rounding
 
 
 class AngularParams(Params):
@@ -43,15 +45,37 @@ class Angular(BatchLoss[AngularParams]):
         self.squared_tangent = math.tan(math.radians(params.angle)) ** 2
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        alike = gram(on_sphere(embeddings))
-        negative = labels[:, None] != labels
-        anchors, partners = positive_pair_list(labels, once=True)  # (a + p) n does not depend on the order of a and p
-        t = self.squared_tangent
+        alike, n, t = gram(on_sphere(embeddings)), len(labels), self.squared_tangent
+        pulls = (4 * t * alike).masked_fill(labels[:, None] == labels, torch.finfo(alike.dtype).min / 4)
+        classes = classes_by_size(labels)
+        pairs = sum(members.numel() * (members.shape[1] - 1) // 2 for members in classes)
+        again = pairs * n > at_once(alike.device)
+        parts = [0 * alike.sum()]
+        for members in classes:  # (a + p) n does not depend on the order of a and p: each pair counts once
+            size = members.shape[1]
+            rows = pulls.index_select(0, members.flatten()).view(-1, size, n)
+            places = (n * members[:, :, None] + members[:, None, :]).flatten()
+            lengths = 2 * (1 + t) * alike.flatten().index_select(0, places).view(-1, size, size)
+            if t <= STEEPEST:
+                parts.append(F.softplus(_summed_by_product(rows) - lengths).triu(1).sum())
+                continue
+            for apart in range(1, size):
+                pair = rows[:, :-apart], rows[:, apart:]
+                summed = computed_again(_summed, *pair) if again else _summed(*pair)
+                parts.append(F.softplus(summed - lengths.diagonal(apart, 1, 2)).sum())
+        return torch.stack(parts).sum() / max(1, pairs)
 
-        def summed(anchors: Tensor, partners: Tensor) -> Tensor:
-            rows, others = alike.index_select(0, anchors), alike.index_select(0, partners)  # [pairs, n]
-            exponents = (4 * t * (rows + others)).masked_fill(~negative[anchors], torch.finfo(alike.dtype).min / 4)
-            return F.softplus(exponents.logsumexp(1) - 2 * (1 + t) * rows.gather(1, partners[:, None])[:, 0]).sum()
 
-        parts = by_pairs(summed, anchors, partners, len(labels))
-        return torch.stack([*parts, alike.sum() * 0]).sum() / max(1, len(anchors))
+def _summed_by_product(rows: Tensor) -> Tensor:
+    """log Σ_n exp(x_an + x_pn) [k, c, c] for every two rows of tables [k, c, n], by a product of their exponentials.
+
+    Each row is lowered by its largest number; where one is largest the other is at most 8 tan²α below its own.
+    """
+    top = rows.detach().amax(2, keepdim=True)
+    raised = (rows - top).exp()
+    return (raised @ raised.transpose(1, 2)).log() + top + top.transpose(1, 2)
+
+
+def _summed(first: Tensor, second: Tensor) -> Tensor:
+    """log Σ_n exp(x_n + y_n) [k, c] of the rows of two tables [k, c, n]."""
+    return (first + second).logsumexp(2)

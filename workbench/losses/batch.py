@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 _NOTHING = nullcontext()
+SORTING = ("cuda",)  # devices where index_put sorts the places before it adds; others have an index_add in one order
 SHORTEST = 1e-12  # a vector of this length or less is divided by it instead of by its own length
 _in_range = ContextVar("labels_in_range", default=False)
 
@@ -149,6 +150,17 @@ class _Distances(torch.autograd.Function):
         embeddings, apart = ctx.saved_tensors
         pulls = (gradient + gradient.T).div_(apart).masked_fill_(apart == 0, 0.0)
         return pulls.sum(1, keepdim=True) * embeddings - pulls @ embeddings
+
+
+def sums_at(places: Tensor, values: Tensor, count: int) -> Tensor:
+    """Sums [count, ...] of the values [n, ...] at each of the places [n] int64 in 0..count - 1; differentiable.
+
+    They are the same in every call: index_add on a GPU adds floats in an order that changes.
+    """
+    sums = values.new_zeros(count, *values.shape[1:])
+    if values.device.type in SORTING:
+        return sums.index_put((places,), values, accumulate=True)
+    return sums.index_add_(0, places, values)
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:

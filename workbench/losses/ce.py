@@ -59,7 +59,7 @@ SHOPS = {"training.lr": 0.003, "training.momentum": 0.99, "training.nesterov": T
     },
 )  # fmt: skip
 class CE(Loss):
-    """Softmax cross-entropy over a linear classifier with bias; its weights are the class proxies."""
+    """Softmax cross-entropy over a linear classifier with bias; its weights are the class vectors."""
 
     def __init__(self, params: CEParams, *, num_classes: int, embedding_dim: int) -> None:
         super().__init__()

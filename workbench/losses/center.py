@@ -51,7 +51,7 @@ class Center(BatchLoss[CenterParams]):
             return F.linear(embeddings.to(weight.dtype), weight, classifier.bias)
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
-        centres = self.centres[labels].to(embeddings.dtype)  # torch 2.11 has no gradient of two types
+        centres = F.embedding(labels, self.centres).to(embeddings.dtype)  # torch 2.11 has no gradient of two types
         pull = F.mse_loss(embeddings, centres, reduction="sum")
         return F.cross_entropy(self.logits(embeddings), labels) + self.params.weight / 2 / len(labels) * pull
 

@@ -1,4 +1,4 @@
-"""Lists of the positive pairs of a batch, made on the CPU: their number would have to be read from a GPU, a wait."""
+"""Lists of the positive pairs and of the classes of a batch, made on the CPU: a GPU would have to be waited for."""
 
 import numpy as np
 import torch
@@ -24,33 +24,55 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
 
 
-def positive_pair_list(labels: Tensor, *, once: bool = False) -> tuple[Tensor, Tensor]:
+def positive_pair_list(labels: Tensor) -> tuple[Tensor, Tensor]:
     """Anchors i and positives j, both [p] int64, of the positive pairs (i, j), i != j, sorted by i and then j.
 
     They are on the device of the labels.
 
     Args:
         labels: [n] int64.
-        once: list each pair once, with i < j.
     """
-    anchors, partners = _pairs(on_cpu(labels), once)
+    anchors, partners = _pairs(on_cpu(labels))
     if labels.device.type == "cpu":
         return torch.from_numpy(anchors), torch.from_numpy(partners)
     both = to_device(np.stack([anchors, partners]), labels.device)
     return both[0], both[1]
 
 
-def _pairs(labels: np.ndarray, once: bool) -> tuple[np.ndarray, np.ndarray]:
+def classes_by_size(labels: Tensor) -> list[Tensor]:
+    """Places in the batch of the images of every class of two or more, [classes, size] int64 for each size.
+
+    No place is listed twice: a GPU adds up the gradients of rows that are chosen once in one order, those of rows that
+    are chosen several times in an order that changes from call to call. They are on the device of the labels.
+
+    Args:
+        labels: [n] int64.
+    """
+    array = on_cpu(labels)
+    order = np.argsort(array, kind="stable")  # classes side by side
+    ranked = array[order]
+    start = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1])
+    size = np.diff(start, append=len(order))
+    if (size == size[0]).all():  # as a sampler of classes and images draws them
+        tables = [order.reshape(-1, size[0])] if size[0] > 1 else []
+    else:
+        wanted = sorted(set(size.tolist()) - {1})
+        tables = [order[start[size == count][:, None] + np.arange(count)] for count in wanted]
+    if labels.device.type == "cpu" or len(tables) < 2:
+        return [to_device(table, labels.device) for table in tables]
+    there = to_device(np.concatenate([table.ravel() for table in tables]), labels.device)  # one copy
+    parts = there.split([table.size for table in tables])
+    return [part.view(table.shape) for part, table in zip(parts, tables, strict=True)]
+
+
+def _pairs(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(labels, kind="stable")  # classes side by side
     ranked = labels[order]
     start, stop = np.searchsorted(ranked, labels), np.searchsorted(ranked, labels, side="right")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    if once:
-        start = place + 1
-    count = stop - start if once else stop - start - 1
+    count = stop - start - 1
     anchors = np.repeat(np.arange(len(order)), count)
     at = (start - np.cumsum(count) + count)[anchors] + np.arange(len(anchors))
-    if not once:
-        at += at >= place[anchors]  # past the anchor itself
+    at += at >= place[anchors]  # past the anchor itself
     return anchors, order[at]

@@ -1,29 +1,37 @@
-"""Tables [pairs, n] in parts, which bounds their memory; parts are computed again for the gradient."""
+"""Tables of pairs by images, in parts, which bounds their memory; parts are computed again for the gradient."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
+import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-AT_ONCE = 2**22  # numbers of a table that is not computed again; about 10 bytes of each are kept for the gradient ...
+AT_ONCE = 2**22  # numbers of a table that is not computed again; some bytes of each are kept for the gradient ...
 AT_ONCE_ON_GPU = 2**24  # ... and on a GPU, where each part costs launches
 Made = TypeVar("Made")
 
 
-def by_pairs(work: Callable[[Tensor, Tensor], Made], anchors: Tensor, partners: Tensor, columns: int) -> list[Made]:
-    """What `work` makes of all pairs, or of parts of them if its table has too many numbers.
+def at_once(device: torch.device) -> int:
+    """How many numbers a table may have on the device that is not computed again."""
+    return AT_ONCE_ON_GPU if device.type == "cuda" else AT_ONCE
+
+
+def computed_again(work: Callable[..., Made], *inputs: Tensor) -> Made:
+    """What `work` makes of the tensors; for the gradient it is computed again instead of kept."""
+    made: Made = checkpoint(work, *inputs, use_reentrant=False, preserve_rng_state=False)
+    return made
+
+
+def by_rows(work: Callable[..., Made], *inputs: Tensor, numbers: int) -> list[Made]:
+    """What `work` makes of all rows of the tensors, or of parts of them if its table has too many numbers.
 
     Args:
-        work: gets anchors and partners [p] int64; makes a table [p, columns] on the way.
-        anchors, partners: [pairs] int64.
-        columns: of the table.
+        work: gets as many rows of every tensor; makes a table on the way.
+        inputs: [rows, ...] each.
+        numbers: of the table, for each row.
     """
-    numbers = AT_ONCE_ON_GPU if anchors.device.type == "cuda" else AT_ONCE
-    size = max(1, numbers // columns)
-    if len(anchors) <= size:
-        return [work(anchors, partners)]
-    return [
-        checkpoint(work, *part, use_reentrant=False, preserve_rng_state=False)
-        for part in zip(anchors.split(size), partners.split(size), strict=True)
-    ]
+    size = max(1, at_once(inputs[0].device) // numbers)
+    if len(inputs[0]) <= size:
+        return [work(*inputs)]
+    return [computed_again(work, *part) for part in zip(*(tensor.split(size) for tensor in inputs), strict=True)]

@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from workbench.losses.batch import sums_at
+
 STEPS = 1000
 AT_ONCE = 1024  # prototypes
 
@@ -49,7 +51,7 @@ def follow_class_means(means: Tensor, embeddings: Tensor, labels: Tensor, kept: 
     """
     places = torch.arange(len(labels), device=labels.device)
     of_class = labels.new_empty(len(means)).scatter_(0, labels, places)[labels]  # one place of its class for each
-    sums = torch.zeros_like(embeddings).index_add_(0, of_class, embeddings)
+    sums = sums_at(of_class, embeddings, len(embeddings))
     means[labels] = kept * means[labels] + (1 - kept) * F.normalize(sums).to(means.dtype)[of_class]
 
 

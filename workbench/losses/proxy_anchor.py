@@ -7,7 +7,7 @@ list of classes, for which a GPU would wait.
 import torch
 from torch import Tensor, nn
 
-from workbench.losses.batch import on_sphere
+from workbench.losses.batch import on_sphere, sums_at
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.cosine_softmax import proxy_rate
 from workbench.losses.linear_logits import LinearLogits
@@ -60,7 +60,8 @@ class ProxyAnchor(BatchLoss[ProxyAnchorParams]):
         # log(1 + Σ exp) of each class by its largest exponent, or by that of the 1; 0 of a class without an image.
         none = alike.new_zeros(self.num_classes)
         top = none.scatter_reduce(0, labels, positives.detach(), "amax")
-        positives = (-top).exp().index_add(0, labels, (positives - top[labels]).exp()).log() + top
+        sums = sums_at(labels, (positives - top[labels]).exp(), self.num_classes)
+        positives = ((-top).exp() + sums).log() + top
         classes = none.index_fill(0, labels, 1.0).sum()
         return positives.sum() / classes + torch.logaddexp(negatives, none).mean()
 

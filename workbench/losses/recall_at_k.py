@@ -50,7 +50,6 @@ class RecallAtK(BatchLoss[RecallAtKParams]):
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
-        every, _, anchors, count = soft_ranks(alike, labels, self.params.temperature)
+        every, _, weights = soft_ranks(alike, labels, self.params.temperature)
         missed = ((every[:, None] - self.at) / self.params.rank_temperature).sigmoid().mean(1)
-        lost = (missed / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
-        return lost + 0 * alike.sum()
+        return (missed * weights).sum() + 0 * alike.sum()

@@ -44,6 +44,5 @@ class SmoothAP(BatchLoss[SmoothAPParams]):
 
 def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
     """1 minus the mean soft AP of the anchors with a positive, of cosines [n, n] and labels [n]; 0 without any."""
-    every, own, anchors, count = soft_ranks(alike, labels, temperature)
-    lost = ((every - own) / every / count[anchors]).sum() / (count > 0).sum().clamp_min(1)
-    return lost + 0 * alike.sum()
+    every, own, weights = soft_ranks(alike, labels, temperature)
+    return ((every - own) / every * weights).sum() + 0 * alike.sum()

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from workbench.losses.batch import distances, mean_of, on_sphere, pair_masks
+from workbench.losses.batch import distances, on_sphere, pair_masks
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import CCP_PAIRS, CCP_PAPER, in_ccp
 from workbench.losses.search_space import MLRC, NETWORK_RATE, between, one_of
@@ -89,10 +89,16 @@ def semi_hard(squared: Tensor, positive: Tensor, negative: Tensor, margin: float
         positive: [n, m] bool, which others are positives; `negative`: which are negatives.
         margin: how much farther a negative must be.
     """
-    # Sorted negatives find the semi-hard one of every pair without an n x m x m tensor.
-    ranked, order = squared.detach().masked_fill(~negative, torch.inf).sort(1)
-    nearest_beyond = torch.searchsorted(ranked, squared.detach().contiguous(), right=True)
+    # Sorted negatives find the semi-hard one of every pair without an n x m x m tensor. How often each is chosen is
+    # counted in whole numbers, because a GPU adds up floats at one place in an order that changes from call to call.
+    fixed = squared.detach().contiguous()
+    ranked, order = fixed.masked_fill(~negative, torch.inf).sort(1)
+    nearest_beyond = torch.searchsorted(ranked, fixed, right=True)
     count = negative.sum(1, keepdim=True)
     chosen = order.gather(1, torch.minimum(nearest_beyond, (count - 1).clamp_min(0)))
-    shortfall = (squared - squared.gather(1, chosen) + margin).clamp_min(0)
-    return mean_of(shortfall, positive & (count > 0))
+    pairs = positive & (count > 0)
+    short = pairs & (fixed - fixed.gather(1, chosen) + margin > 0)
+    weights = short.to(torch.int32)
+    weights = weights - torch.zeros_like(weights).scatter_add_(1, chosen, weights)
+    value = (weights * squared).sum() + margin * short.sum().to(squared.dtype)
+    return value / pairs.sum().clamp_min(1)

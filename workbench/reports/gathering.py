@@ -39,7 +39,9 @@ CURVES = (
     "validation/MAP@R",
 )
 QUERIES, NEIGHBOURS = 6, 8
-MEANT = {"name", "embeddings", "labels", "images", "distance", "recall_at", "neighbours"}  # of an imported run
+MEANT = {  # of an imported run
+    "name", "embeddings", "labels", "images", "image_size", "distance", "recall_at", "neighbours",
+}  # fmt: skip
 
 
 def gather(workspace: Workspace, run_id: int, sections: tuple[str, ...], title: str) -> Content:

@@ -45,6 +45,7 @@ def command_of(run: Run) -> str:
     if config.imported:
         params = config.dataset.params
         chosen = {name: params[name] for name in ("labels", "images") if params.get(name)}
+        chosen |= {"image-size": params["image_size"]} if params.get("image_size") else {}
         chosen |= {"name": config.name, "distance": config.evaluation.distance}
         options = [f"--{name}={shlex.quote(str(value))}" for name, value in chosen.items()]
         options += ["--search-only"] if run.only_searched else []

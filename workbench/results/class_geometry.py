@@ -15,6 +15,7 @@ from workbench.workspace.ranking import read_labels
 
 TITLES = ("Class", "Images", "Covering radius", "Margin", "Crossed %", "Intra", "Inter", "Nearest class", "For %")
 BLOCK = 2**23  # distances in memory at once (32 MB)
+ROOMY = 1e15  # numbers up to this have squares whose sum is finite in float32
 OUTER = 64  # samples of a class that bound its radius, and that are compared together
 
 
@@ -67,11 +68,11 @@ def class_shapes(
     if by_proxies and proxies is not None:
         table = _checked(proxies[0], proxies[1])
         if table.shape[1] != vectors.shape[1]:
-            raise Problem("The proxies have another number of dimensions than the embeddings.")
+            raise Problem("The class vectors have another number of dimensions than the embeddings.")
         centres, of = (_unit(table) if metric == "cosine" else table), proxies[1]
     else:
         means = np.add.reduceat(space[order], ends - counts, axis=0, dtype=np.float64) / counts[:, None]
-        centres, of = (_unit(means) if metric == "cosine" else means).astype(np.float32), names
+        centres, of = (_unit(means) if metric == "cosine" else means).astype(space.dtype), names
     radius = np.empty(len(names))
     for row, (count, end) in enumerate(zip(counts.tolist(), ends.tolist(), strict=True)):
         if row % 256 == 0:
@@ -118,7 +119,7 @@ class ClassTable:
 
     evaluation: int
     metric: str  # "cosine" or "l2"
-    by_proxies: bool  # margins are measured to class proxies, not to class means
+    by_proxies: bool  # margins are measured to class vectors, not to class means
     rows: tuple[ClassRow, ...]
 
     def csv(self) -> bytes:
@@ -159,6 +160,8 @@ def measure_classes(workspace: Workspace, evaluation_id: int, progress: Progress
 
 def _checked(embeddings: np.ndarray, labels: np.ndarray) -> np.ndarray:
     vectors = np.asarray(embeddings, np.float32)
+    if vectors.size and np.abs(vectors).max() > ROOMY:  # of a diverged run
+        vectors = vectors.astype(np.float64)
     if vectors.ndim != 2 or 0 in vectors.shape or not np.isfinite(vectors).all():
         raise Problem("Classes can be measured in a table of finite embeddings with at least one row.")
     if np.shape(labels) != (len(vectors),):

@@ -155,7 +155,8 @@ class FailedQueries:
                 rows[chosen].tolist(), ranks[chosen].tolist(), similarities[chosen].tolist(), strict=True
             )
         ]
-        return Standing(near, len(rows) - later, ranks, int(self._stored.searched().sum()) - 1)
+        searched = self._stored.searched()
+        return Standing(near, len(rows) - later, ranks, int(searched.sum()) - int(searched[row]))  # without itself
 
     def _row_of(self, sample_id: int) -> int | None:
         at = int(np.searchsorted(self._sorted_ids, sample_id))

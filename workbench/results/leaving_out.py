@@ -74,7 +74,7 @@ def map_at_r_of(stored: Stored, kept: np.ndarray) -> float | None:
         near, limit = stored.near[rows[part]], r[part, None]
         stays = kept[near]
         rank = np.cumsum(stays, axis=1)
-        if (rank[:, -1:] < limit).any():
+        if (rank.max(1, initial=0) < limit[:, 0]).any():
             return None
         hits = stays & (rank <= limit) & (classes[near] == classes[rows[part], None])
         precision = np.cumsum(hits, axis=1) / np.maximum(rank, 1)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.evaluation.conventions import Between
+from workbench.evaluation.conventions import Between, searched
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.evaluations import read_training
@@ -50,7 +50,7 @@ class Stored:
         return np.flatnonzero(self.first_hit > 1)
 
     def searched(self) -> np.ndarray:
-        """Which samples [n] bool are searched, as the function `searched`."""
+        """Which samples [n] bool are searched, as `conventions.searched` says."""
         return searched(self.labels, self.r)
 
     def vectors(self, rows: np.ndarray | slice) -> np.ndarray:
@@ -93,23 +93,6 @@ def read_training_half(workspace: Workspace, evaluation_id: int) -> Training | N
     if not np.array_equal(samples.ids[rows], stored[0]):  # np.isin holds the interpreter lock for as long as it takes
         raise Problem("The stored training half is of another data set.", kept="The evaluation is there.")
     return Training(stored[0], samples.labels[rows], stored[1])
-
-
-def searched(labels: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Which samples [n] bool are searched: all, or with separate queries and gallery the gallery alone.
-
-    With a gallery, its rows are no queries: their r is 0 though their class has more samples. A class that no query
-    can find counts as gallery.
-
-    Args:
-        labels: [n] int.
-        r: [n] int, other samples of the class in the gallery; 0 for what is no query.
-    """
-    _, classes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    gallery = r == 0
-    if not gallery.any() or (r == counts[classes] - 1).all():
-        return np.ones(len(r), bool)
-    return np.asarray(gallery)
 
 
 def comparable(embeddings: np.ndarray, distance: str) -> np.ndarray:

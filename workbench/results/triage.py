@@ -100,8 +100,9 @@ def class_shares(stored: Stored, between: Between = lambda: None) -> tuple[np.nd
 
 def _votes(stored: Stored, classes: np.ndarray, between: Between) -> np.ndarray:
     """The votes [n, v] of the nearest neighbours of each sample, which add up to 1."""
-    near = stored.near[:, :VOTERS]
-    count = np.minimum(near.shape[1], np.maximum(1, np.bincount(classes)[classes] - 1))
+    near, searched = stored.near[:, :VOTERS], stored.searched()
+    others = np.bincount(classes[searched], minlength=int(classes.max()) + 1)[classes] - searched  # of its class
+    count = np.minimum(near.shape[1], np.maximum(1, others))
     asked = np.arange(near.shape[1]) < np.maximum(count, min(3, near.shape[1]))[:, None]
     same, weights = classes[near] == classes[:, None], np.ones(len(classes))
     votes = np.zeros(near.shape)

@@ -146,8 +146,8 @@ def markdown(experiment: Experiment) -> str:
 
 def concatenated(workspace: Workspace, evaluations: list[Evaluation], progress: Progress = quiet) -> dict[str, float]:
     """Metrics REPORTED of the folds' concatenated embeddings, normalised for cosine. Problem: other images."""
+    from workbench.evaluation.conventions import searched
     from workbench.evaluation.retrieval import metrics_heard
-    from workbench.results.stored import searched
 
     parts, ids, labels = [], None, None
     distance: Literal["cosine", "l2"] = "l2" if evaluations[0].distance == "l2" else "cosine"

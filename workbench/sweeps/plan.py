@@ -26,6 +26,18 @@ class Plan:
     trials: int  # settings
     metric: str  # the objective
     source: str = ""  # the paper's table, for a preset
+    wanted: int = 0  # settings that were asked for; 0 if there are as many
+
+    @property
+    def fewer(self) -> str:
+        """A sentence where there are fewer settings than were asked for; empty if there are as many."""
+        if not self.wanted:
+            return ""
+        plural = "" if self.trials == 1 else "s"
+        return (
+            f"These values have only {self.trials:,} combination{plural}: "
+            f"{self.trials:,} trial{plural} instead of {self.wanted:,}."
+        )
 
     @property
     def runs(self) -> int:
@@ -58,7 +70,8 @@ def planned(
     """Check everything that can be checked before the first run.
 
     Args:
-        trials: settings of a random or Bayesian sweep, DEFAULT_TRIALS when not said; a grid has its own number.
+        trials: settings of a random or Bayesian sweep, DEFAULT_TRIALS when not said; a grid has its own number. Where
+            there are fewer combinations, each is tried once, and `Plan.fewer` says so.
         seeds: runs of each setting; those of the config when not said.
         metric: the objective, see `objective.chosen`.
 
@@ -74,14 +87,16 @@ def planned(
     if how == "grid":
         if trials is not None:
             raise BadConfig("The sweep", {"trials": "A grid takes every combination: leave the number out."})
-        count = len(proposals.grid(swept))
+        wanted = count = len(proposals.grid(swept))
     else:
         wanted = DEFAULT_TRIALS if trials is None else trials
         if not 1 <= wanted <= proposals.MOST:
             raise BadConfig("The sweep", {"trials": f"Must be 1 to {proposals.MOST:,}."})
         there = proposals.combinations(swept)
         count = wanted if there is None else min(wanted, there)
-    plan = Plan(config, swept, how, count, metric, source)
+        if how == "random":  # a narrow range of real numbers has an end, too
+            count = len(proposals.draws(swept, count, config.seed))
+    plan = Plan(config, swept, how, count, metric, source, wanted if count < wanted else 0)
     for setting in plan.settings():
         configured(config, setting, known)
     return plan

@@ -51,7 +51,9 @@ def next_proposal(
     least: bool,
     pending: Sequence[Setting] = (),
 ) -> Setting:
-    """TPE's proposals after the settings that have been tried; the same for the same history.
+    """TPE's proposal after the settings that have been tried; the same for the same history.
+
+    It is one that has not been tried, if there is any: where TPE repeats itself, a random one.
 
     Args:
         parameters: what is varied.
@@ -86,8 +88,10 @@ def next_proposal(
         asked = study.ask(space)
         proposed = {parameter.field: _rounded(parameter, asked.params[parameter.field]) for parameter in parameters}
         if all(proposed != setting for setting, _ in tried):
-            break
-    return proposed
+            return proposed
+    # Among more draws than have been tried, none twice, there is a new one, unless there is none at all.
+    before = [setting for setting, _ in tried]
+    return next((drawn for drawn in draws(parameters, len(tried) + 1, turn) if drawn not in before), proposed)
 
 
 def combinations(parameters: Sequence[Parameter]) -> int | None:

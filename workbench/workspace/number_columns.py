@@ -32,9 +32,10 @@ def read_columns(
         Damaged: the index is out of order.
     """
     parts: dict[str, list[np.ndarray]] = {name: [np.empty(0, kind)] for name, (_, kind) in fields.items()}
-    texts = ", ".join(f"group_concat({sql})" for sql, _ in fields.values())
-    some = f"select * from {rows} and {key} >= ? order by {key} limit {AT_A_TIME}"
-    sql, least = f"select {texts}, max({key}) from ({some})", LEAST
+    named = ", ".join(f"{sql} as column_{place}" for place, (sql, _) in enumerate(fields.values()))
+    some = f"select {key} as last, {named} from {rows} and {key} >= ? order by {key} limit {AT_A_TIME}"
+    texts = ", ".join(f"group_concat(column_{place})" for place in range(len(fields)))
+    sql, least = f"select {texts}, max(last) from ({some})", LEAST
     with at_one_moment(db):
         while least <= MOST:
             *columns, last = db.execute(sql, (value, least)).fetchone()

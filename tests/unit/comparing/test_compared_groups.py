@@ -160,6 +160,16 @@ def test_a_repeated_seed_counts_once_and_is_said(workspace):
     assert any("left out: run 1." in each for each in found.guards)
 
 
+def test_a_repeated_run_is_once_in_the_mean_of_a_curve_as_in_the_table(workspace):
+    for seed, value in ((0, 0.1), (1, 0.4), (2, 0.5), (0, 0.9)):
+        store(workspace, {1: np.full(6, value)}, seed=seed)
+    shown = look(workspace, at=1)
+    (curve,), (summary,) = shown.curves, shown.summaries
+    assert len(curve.runs) == 4, "all are drawn"
+    assert curve.mean.tolist() == [pytest.approx(fmean((0.9, 0.4, 0.5)))] == [pytest.approx(summary.interval.mean)]
+    assert (curve.low[0], curve.high[0]) == pytest.approx((summary.interval.low, summary.interval.high))
+
+
 def test_curves_have_runs_mean_and_band(workspace):
     for seed, last in enumerate((0.5, 0.6, 0.9)):
         epochs = {0: np.full(6, 0.1 + seed / 100), 1: np.full(6, last)}

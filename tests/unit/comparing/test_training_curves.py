@@ -7,7 +7,7 @@ from scipy import stats
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing.groups import grouped
 from workbench.comparing.training_curves import MOST_BINS, Points, scalar_names, training_curve_of, training_curves
-from workbench.config import TrainingParams
+from workbench.config import Choice, TrainingParams
 from workbench.workspace import Workspace, curves
 
 OTHER = TrainingParams(lr=0.5)
@@ -43,6 +43,14 @@ def group_of(workspace, seeds):
 
 def thinned(workspace, run_id, name="batch/loss", most=300):
     return curves.thinned_scalars(workspace.reader(), run_id, name, most)
+
+
+def test_a_repeated_run_is_once_in_the_mean(workspace):
+    group = group_of(workspace, [0, 1, 0])
+    steps = np.arange(4)
+    points = {run.id: Points(steps, np.full(4, value)) for run, value in zip(group.runs, (9.0, 2.0, 4.0), strict=True)}
+    curve = training_curve_of(group, points)
+    assert (len(curve.runs), curve.mean.tolist()) == (3, [3.0] * 4)
 
 
 @pytest.mark.parametrize(("count", "gap", "first", "k"), [(3000, 1, 1, 10), (1000, 1, 0, 4), (2500, 7, 3, 9)])
@@ -170,7 +178,9 @@ def test_where_a_run_is_no_number_the_mean_is_none(workspace, bad, count):
 
 
 def test_the_folds_of_a_seed_are_one_value(workspace):
-    group = group_of(workspace, (0, 0, 1))
+    for seed, fold in ((0, 1), (0, 2), (1, 1)):
+        store(workspace, {}, seed=seed, split=Choice(name="mlrc", params={"fold": fold}))
+    (group,) = grouped(workspace.runs(), {})
     points = {
         run.id: Points(np.array([1]), np.array([value])) for run, value in zip(group.runs, (1, 3, 6), strict=True)
     }

@@ -5,6 +5,7 @@ from listeners import give_up, silent
 
 from workbench.control import Cancelled
 from workbench.datasets.pixels import decoded
+from workbench.files.spreadsheet import csv_text
 from workbench.problem import Problem
 
 
@@ -32,6 +33,17 @@ def test_a_list_with_a_split_is_read_back(tmp_path, listed, build):
     assert kept.official == ["train", "test", "test", "train"]
     assert pixels[:, 0, 0, 0].tolist() == [0, 40, 80, 120]
     assert kept.problems == []
+
+
+def test_names_come_back_without_the_apostrophe_before_a_formula(listed, build, draw, tmp_path):
+    """A spreadsheet program, or an export of ours, writes it; but a file may begin with one itself."""
+    names = ["=x.png", "'@y.png", "'+z.png"]
+    for name in names:
+        draw(tmp_path / name, 100)
+    table = csv_text(["path", "label"], [[name, label] for name, label in zip(names, ["-1", "=a", "'=a"], strict=True)])
+    images = build("csv", file=listed(table.replace("''+z.png", "'+z.png")))
+    assert images.paths == sorted(names)
+    assert images.class_names == ["'=a", "-1", "=a"]
 
 
 def test_wider_labels_come_from_columns(listed, build):

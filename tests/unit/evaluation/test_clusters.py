@@ -53,3 +53,20 @@ def test_what_cannot_be_clustered_is_said_and_it_can_be_given_up():
 
     with pytest.raises(Cancelled):
         nmi(*blobs(4, 5, 0.1), between=give_up)
+
+
+@pytest.mark.parametrize("scale", [1e-38, 1e-25, 1e25, 1e37])
+@pytest.mark.parametrize("distance", ["cosine", "l2"])
+def test_clusters_do_not_depend_on_the_scale(distance, scale):
+    """The squares of such numbers are no numbers of float32."""
+    labels = np.repeat(np.arange(4), 10)
+    vectors = np.eye(4, dtype=np.float32)[labels]
+    assert nmi(vectors * np.float32(scale), labels, distance) == nmi(vectors, labels, distance) == 1
+    assert nmi(vectors.astype(np.float64) * scale**4, labels, distance) == 1
+    noisy = vectors + np.random.default_rng(0).normal(size=vectors.shape).astype(np.float32)
+    assert nmi(noisy * np.float32(2.0**70), labels, distance) == nmi(noisy, labels, distance)
+
+
+def test_what_is_not_finite_is_not_clustered():
+    with pytest.raises(Problem, match="NaN"):
+        nmi(np.array([[1.0, np.nan], [0.0, 1.0]]), np.arange(2))

@@ -80,3 +80,25 @@ def test_embeddings_of_a_diverged_run_are_measured():
     numbers, huge = measured(vectors, labels), measured(vectors * np.float32(1e25), labels)
     for name in ("geometry/alignment", "geometry/uniformity", "geometry/intra_cosine", "kNN@10"):
         assert huge[name] == pytest.approx(numbers[name], rel=1e-5), "they are finite, and their squares are not"
+
+
+def test_with_a_gallery_hubs_are_among_the_images_that_are_searched():
+    """A query is in nobody's list: counted as a sample that is never found, it made hubs of all others."""
+    rng = np.random.default_rng(3)
+    labels, ids, is_query = np.arange(90) % 7, np.arange(90), np.arange(90) % 3 > 0
+    vectors = rng.normal(size=(90, 6))
+    found = retrieve(vectors, labels, ids, is_query=is_query)
+    times = np.zeros(90)
+    for near in found.neighbours[:, :10]:
+        times[near] += 1
+    assert not times[is_query].any()
+    times = times[~is_query]
+    expected = ((times - times.mean()) ** 3).mean() / times.std() ** 3
+    assert quality(vectors, labels, ids, found)["hubness"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int16])
+def test_small_types_are_measured_as_float32(dtype):
+    labels = np.repeat(np.arange(4), 8)
+    vectors = (np.random.default_rng(0).normal(size=(32, 6)) * 300).astype(dtype)
+    assert measured(vectors, labels) == pytest.approx(measured(vectors.astype(np.float32), labels))

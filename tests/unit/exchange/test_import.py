@@ -22,6 +22,7 @@ from workbench.files import packages
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports import write_report
+from workbench.reports.gathering import gather
 from workbench.reports.provenance import command_of
 from workbench.workspace import Workspace, recorder
 
@@ -184,7 +185,19 @@ def test_a_report_is_written_of_it(workspace, given, tmp_path):
     assert "&lt;b&gt;x&lt;/b&gt;" in html
     assert "<b>x</b>" not in html
     assert "workbench import" in html
+    assert "--image-size=128" in html, "it repeats the run with the same images"
     assert "weight_decay" not in html, "what was not done is not told"
+
+
+@pytest.mark.parametrize(("images", "size"), [("images", 24), (None, None), ("pixels.npy", None)])
+def test_the_image_size_is_a_setting_of_images_in_a_folder_alone(workspace, given, images, size):
+    """An array has a size of its own, and embeddings without images have none."""
+    np.save(given / "pixels.npy", np.zeros((24, 9, 9), np.uint8))
+    place = None if images is None else given / images
+    run_id = import_embeddings(workspace, given / "vectors.npy", given / "labels.csv", place, image_size=24)
+    content = gather(workspace, run_id, ("settings",), "")
+    assert [row.value for row in content.settings if row.name == "image_size"] == ([] if size is None else [str(size)])
+    assert (f"--image-size={size}" in content.command) == (size is not None)
 
 
 WRONG = {

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import onnxruntime
@@ -66,6 +67,30 @@ def test_the_note_says_how_an_image_becomes_an_input(exported):
     assert "float32 [n, 1, 16, 16] in 0..1" in note
     assert "float32 [n, 64]; compared by the angle" in note
     assert "Divide by 255" in note
+
+
+@pytest.mark.parametrize(
+    ("category", "module", "shown"),
+    [
+        (FutureWarning, "onnxscript.converter", False),
+        (DeprecationWarning, "torch.onnx.utils", False),
+        (UserWarning, "torch.onnx.utils", True),
+        (RuntimeWarning, "onnxscript.converter", True),
+        (FutureWarning, "workbench.backbones.model", True),
+    ],
+)
+def test_warnings_of_an_export_are_shown_but_for_what_libraries_say_of_each_other(
+    trained_space, tmp_path, monkeypatch, recwarn, category, module, shown
+):
+    def warning(*asked, **named):
+        warnings.warn_explicit("said", category, "some.py", 1, module=module, registry={})
+        raise torch.onnx.OnnxExporterError("enough")
+
+    warnings.simplefilter("always")
+    monkeypatch.setattr(torch.onnx, "export", warning)
+    with Workspace(trained_space) as workspace, pytest.raises(Problem, match="enough"):
+        export_run(workspace, 1, ["onnx"], tmp_path)
+    assert [str(one.message) for one in recwarn if str(one.message) == "said"] == ["said"] * shown
 
 
 @pytest.mark.parametrize(("height", "width", "side"), [(8, 8, 7), (26, 13, 7), (4, 5, 7), (7, 7, 7), (9, 9, 1)])

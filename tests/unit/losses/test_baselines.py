@@ -76,8 +76,9 @@ def test_npairs_is_eq_6_over_all_pairs(batch):
     agree(loss_of("npairs", l2=0.01), reference, batch)
 
 
-def test_angular_is_eq_8(batch):
-    t = math.tan(math.radians(40)) ** 2
+@pytest.mark.parametrize("angle", [40.0, 72.0, 80.0])
+def test_angular_is_eq_8(batch, angle):
+    t = math.tan(math.radians(angle)) ** 2
 
     def reference(z, y):
         u, terms = unit(z), []
@@ -87,14 +88,19 @@ def test_angular_is_eq_8(batch):
                 terms.append(torch.log(1 + sum(each.exp() for each in of)))
         return torch.stack(terms).mean()
 
-    agree(loss_of("angular", angle=40.0), reference, batch)
+    agree(loss_of("angular", angle=angle), reference, batch)
 
 
 def test_angular_is_the_same_in_pieces(batch, monkeypatch):
     z, y = batch
-    whole = loss_of("angular")(z, y)
+    loss = loss_of("angular", angle=80.0)  # too steep for a product, which makes no table of pairs
+    at = z.clone().requires_grad_()
+    whole = loss(at, y)
+    (slope,) = torch.autograd.grad(whole, at)
     monkeypatch.setattr("workbench.losses.pair_parts.AT_ONCE", 3 * N)
-    torch.testing.assert_close(loss_of("angular")(z, y), whole)
+    parts = loss(at, y)
+    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
+    torch.testing.assert_close(torch.autograd.grad(parts, at)[0], slope, rtol=1e-9, atol=1e-15)
 
 
 def test_margin_is_eq_4_with_the_expected_negative(batch):

@@ -1,4 +1,4 @@
-"""The papers' losses against their equations in loops on batches that are not balanced: value and gradient in float64.
+"""Losses against their equations in loops on batches that are not balanced: value and gradient in float64.
 
 Class numbers with gaps, classes of one image, one class alone, no positives, copies, zero vectors, long and short ones.
 """
@@ -158,6 +158,39 @@ def rankmi(loss, z, y):
     return value
 
 
+def ranks(loss, u, y, a):
+    """Of every positive: its rank among all others and among the positives of the anchor."""
+    pairs, none = [], u[a].sum() * 0
+    for p in positives(y, a):
+        above = {i: ((u[a] @ u[i] - u[a] @ u[p]) / loss.params.temperature).sigmoid() for i in range(len(y))}
+        own = 1 + sum((above[i] for i in positives(y, a) if i != p), none)
+        pairs.append((own + sum((above[i] for i in negatives(y, a)), none), own))
+    return pairs
+
+
+def smooth_ap(loss, z, y):
+    u = on_the_sphere(z)
+    each = [ranks(loss, u, y, a) for a in range(len(y)) if positives(y, a)]
+    return mean([1 - mean([own / every for every, own in of_anchor], z) for of_anchor in each], z)
+
+
+def recall_at_k(loss, z, y):
+    u = on_the_sphere(z)
+    anchors = [ranks(loss, u, y, a) for a in range(len(y)) if positives(y, a)]
+    within = [[torch.sigmoid(k - every) for every, _ in found for k in (1, 2, 4, 8, 16)] for found in anchors]
+    return mean([1 - mean(of_anchor, z) for of_anchor in within], z)
+
+
+def angular(loss, z, y):
+    u, t = on_the_sphere(z), math.tan(math.radians(loss.params.angle)) ** 2
+    terms = []
+    for a in range(len(y)):
+        for p in positives(y, a):
+            pulls = [4 * t * (u[a] + u[p]) @ u[n] - 2 * (1 + t) * u[a] @ u[p] for n in negatives(y, a)]
+            terms.append(F.softplus(summed(pulls)) if pulls else z.sum() * 0)
+    return mean(terms, z)
+
+
 CASES = {
     "ce": (ce, {"dropout": 0.0}),
     "norm_ce": (norm_ce, {}),
@@ -173,6 +206,10 @@ CASES = {
     "psc": (psc, {}),
     "supcon": (supcon, {}),
     "rankmi": (rankmi, {}),
+    "smooth_ap": (smooth_ap, {"temperature": 0.1}),
+    "recall_at_k": (recall_at_k, {"temperature": 0.1}),
+    "angular": (angular, {}),
+    "angular, steep": (angular, {"angle": 80.0}),
 }
 
 

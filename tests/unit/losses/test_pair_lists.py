@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import positive_pairs
 from workbench.losses.distance_weighted import drawn_without_reading
-from workbench.losses.pair_lists import keep_on_cpu, on_cpu, positive_pair_list
+from workbench.losses.pair_lists import classes_by_size, keep_on_cpu, on_cpu, positive_pair_list
 from workbench.losses.prototypes import follow_class_means
 
 LABELS = ([0, 1, 0, 2, 1, 0], [3, 3, 3], [4, 2, 7], [5], [9, 0, 9, 9, 0, 1, 1, 9])
@@ -16,9 +16,19 @@ LABELS = ([0, 1, 0, 2, 1, 0], [3, 3, 3], [4, 2, 7], [5], [9, 0, 9, 9, 0, 1, 1, 9
 @pytest.mark.parametrize("labels", LABELS)
 def test_listed_pairs_are_the_true_places_of_the_mask_in_their_order(labels):
     y = torch.tensor(labels)
-    for once, mask in ((False, positive_pairs(y)), (True, positive_pairs(y).triu())):
-        anchors, partners = positive_pair_list(y, once=once)
-        assert torch.equal(torch.stack([anchors, partners], 1), mask.nonzero())
+    anchors, partners = positive_pair_list(y)
+    assert torch.equal(torch.stack([anchors, partners], 1), positive_pairs(y).nonzero())
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_classes_by_size_list_every_image_of_a_class_of_two_or_more_once(labels):
+    y = torch.tensor(labels)
+    tables = classes_by_size(y)
+    classes = [members for table in tables for members in table.tolist()]
+    assert all((y[table] == y[table[:, :1]]).all() for table in tables)
+    listed = sorted(place for members in classes for place in members)
+    assert listed == positive_pairs(y).any(1).nonzero()[:, 0].tolist()
+    assert len(classes) == sum(labels.count(label) > 1 for label in set(labels))
 
 
 def test_labels_that_are_kept_are_not_copied():

@@ -97,6 +97,16 @@ def test_copies_have_no_radius_and_a_zero_vector_no_direction():
     assert class_shapes(vectors, np.repeat([0, 1], 3)).intra[0] == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize("metric", ["cosine", "l2"])
+def test_embeddings_of_a_diverged_run_are_measured(data, metric):
+    vectors, labels = data
+    numbers, huge = (class_shapes((vectors * scale).astype(np.float32), labels, None, metric) for scale in (1, 2**80))
+    scale = 2.0**80 if metric == "l2" else 1
+    np.testing.assert_allclose(huge.margin, scale * numbers.margin, rtol=1e-4, atol=1e-6 * scale)
+    np.testing.assert_allclose(huge.radius, scale * numbers.radius, rtol=1e-4)
+    np.testing.assert_array_equal(huge.confused, numbers.confused)
+
+
 @pytest.mark.parametrize(
     ("vectors", "labels", "proxies"),
     [

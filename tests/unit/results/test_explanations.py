@@ -5,10 +5,13 @@ import pytest
 
 from tests.ui.small_run import blobs, store_run
 from workbench.control import Cancelled
+from workbench.evaluation.retrieval import retrieve
 from workbench.problem import Problem
-from workbench.results.explanations import explain_failures
+from workbench.results.explanations import FailedQueries, explain_failures
+from workbench.results.failures import find_causes
 from workbench.results.leaving_out import without_samples
 from workbench.results.mistakes import read_changes
+from workbench.results.stored import Stored
 from workbench.workspace import Workspace
 
 LABELS = np.repeat(np.arange(5), 12)
@@ -92,6 +95,18 @@ def test_missed_neighbours_go_on_where_the_list_ends(workspace, run, found):
     for expected, each in zip(shown, missed, strict=False):
         assert (each.rank, each.sample_id, each.class_name) == (expected.rank, expected.sample_id, expected.class_name)
         assert each.similarity == pytest.approx(expected.similarity, abs=1e-4)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_ranking_of_a_query_holds_what_is_searched_but_itself(split):
+    """With a gallery of its own a query is not in it, and the ranking is the whole gallery."""
+    labels, ids, is_query = np.arange(30) % 3, np.arange(30), np.arange(30) < 12
+    vectors = blobs(labels, 1.5, 0)
+    stored = retrieve(vectors, labels, ids, k=5, is_query=is_query if split else None)
+    evaluation = Stored(ids, labels, vectors, stored.neighbours, stored.first_hit, stored.r)
+    failed = FailedQueries(1, evaluation, find_causes(evaluation), [], [], ("a", "b", "c"))
+    standing = failed.standing(0, 0, 1)
+    assert (len(standing.ranks), standing.searched) == ((6, 18) if split else (9, 29))
 
 
 def test_two_evaluations_differ_in_what_is_won_and_lost(workspace, run):

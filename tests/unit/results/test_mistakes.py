@@ -131,3 +131,11 @@ def test_stored_neighbours_that_do_not_reach_give_no_map_at_r():
     kept = np.zeros(70, bool)
     kept[[0, int(np.flatnonzero(alone.labels != alone.labels[0])[0])]] = True
     assert np.isnan(map_at_r_of(alone, kept)), "no class has two"
+
+
+def test_without_a_stored_neighbour_there_is_no_map_at_r():
+    """A gallery of one image has no neighbours of its own, and so none are stored."""
+    is_query = np.arange(8) > 0
+    evaluation = random_evaluation(5, is_query=is_query, count=8, classes=1)
+    assert evaluation.near.shape == (8, 0)
+    assert map_at_r_of(evaluation, np.ones(8, bool)) is None

@@ -143,6 +143,23 @@ def test_near_copies_across_halves_are_listed_with_their_image_of_the_training_h
     assert claim(crossing[0], "ant", "bee") == "Labelled ant, a near-copy labelled bee is in the training half"
 
 
+def test_as_many_neighbours_vote_as_the_gallery_has_of_the_class():
+    """Of a class with twelve queries and four images in the gallery no more than four of ten neighbours can be."""
+    labels, ids = np.repeat([0, 1], [16, 40]), np.arange(56)
+    is_query = np.concatenate([np.arange(16) >= 4, np.arange(40) < 20])
+    vectors = np.concatenate([cluster(0.0, 16), cluster(0.6, 40)])
+    found = retrieve(vectors, labels, ids, k=20, is_query=is_query)
+    assert found.metrics["recall@1"] == 1
+    stored = Stored(ids, labels, vectors, rows_of(ids, found.neighbours), found.first_hit, found.r)
+    assert triage.queue(stored) == []
+
+
+def cluster(angle, count):
+    """Points [count, 2] on the circle around an angle."""
+    angles = angle + 0.05 * np.random.default_rng(count).normal(size=count)
+    return np.stack([np.cos(angles), np.sin(angles)], 1)
+
+
 def test_nothing_is_suspect_in_one_class_or_without_neighbours():
     stored = evaluation(TRUE, blobs(TRUE, 0.5, 3))
     alone = Stored(stored.sample_ids, stored.labels * 0, stored.embeddings, stored.near, stored.first_hit, stored.r)

@@ -44,6 +44,15 @@ def test_no_more_draws_than_there_are_combinations():
     assert len(draws([WHOLE, WORDS], 100, seed=0)) == 27
 
 
+def test_tpe_tries_every_combination_once_before_it_repeats_one():
+    words = [Parameter("loss.name", ("ce", "spce", "ice")), Parameter("training.epochs", (), 1, 4, whole=True)]
+    tried = []
+    for turn in range(12):
+        tried.append((next_proposal(words, tried, 7, 12, least=True), float(turn)))
+    assert len({tuple(setting.values()) for setting, _ in tried}) == 12
+    assert next_proposal(words, tried, 7, 13, least=True) in [setting for setting, _ in tried]
+
+
 def test_a_draw_is_looked_up_and_not_compared_with_every_other():
     compared = []
 

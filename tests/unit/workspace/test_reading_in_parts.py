@@ -124,6 +124,18 @@ def test_every_key_is_read_once(parts, monkeypatch, keys):
     db.close()
 
 
+def test_only_the_columns_that_are_asked_for_are_read(monkeypatch):
+    """A row of a query holds its neighbours, too, which are kilobytes."""
+    db, read = memory(), set()
+    db.execute("create table numbers (held integer, key integer, value real, neighbours blob)")
+    db.execute("insert into numbers values (1, 5, 0.5, x'00')")
+    db.set_authorizer(lambda action, table, column, *_: read.add(column) or 0)
+    number_columns.read_columns(db, "numbers where held = ?", 1, {"values": ("value", np.float32)}, "key")
+    assert "value" in read
+    assert "neighbours" not in read
+    db.close()
+
+
 def test_a_part_belongs_to_the_transaction_that_is_open(parts):
     db = memory()
     db.execute("create table numbers (held integer, key integer)")

@@ -108,13 +108,17 @@ class SweepDraft:
         return Checked(plan)
 
     def cost(self, plan: Plan, place: str = "") -> str:
-        """The number of runs, and how long they would take on this machine; `place` is where they train instead."""
+        """Why there are fewer trials than asked for, the number of runs, and how long they would take on this machine.
+
+        `place` is where they train instead.
+        """
         per_trial = len(folds_and_seeds.children(plan.config))
         text = runs = counted(plan.runs, "run")
         if per_trial > 1:
             text = f"{counted(plan.trials, 'trial')} × {counted(per_trial, 'run')} per trial = {runs}"
+        fewer = f"{plan.fewer} " if plan.fewer else ""
         if self.preflight is None:
-            return f"{text}. Their time is known once Preflight has looked at the run."
+            return f"{fewer}{text}. Their time is known once Preflight has looked at the run."
         seconds = self.preflight.seconds / len(folds_and_seeds.children(self.config)) * plan.runs
         varied = any(
             parameter.field.startswith(("training.", "backbone.", "dataset.")) for parameter in plan.parameters
@@ -124,7 +128,7 @@ class SweepDraft:
         where = f"one after the other on {device} here" if place else f"on {device}"
         there = f" They train at {place}." if place else ""
         lasts = duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
-        return f"{text}, {lasts} {where}{about}, without evaluations.{there}"
+        return f"{fewer}{text}, {lasts} {where}{about}, without evaluations.{there}"
 
     def _fits(self, preset: SweepPreset) -> bool:
         try:
