@@ -134,3 +134,51 @@ def test_a_log_of_any_length_is_read_in_parts(space, begin):
         assert copy.stat().st_blocks * 512 < 1 << 20, "the zeros take no room"
     with Workspace(space) as workspace:
         assert set(report_templates.arrangements(workspace)) == {"own-1", "own-2"}
+
+
+ENDLESS = (
+    "create view selections as with recursive c (id) as (select 1 union all select id + 1 from c) "
+    "select id, 'some' as name, 1 as dataset_id, '[]' as samples, '' as note, '2026' as created from c"
+)
+
+
+def test_a_repair_reads_no_view_in_the_place_of_a_table(space):
+    in_schema(space, ("pragma foreign_keys = off",), ("drop table selections",), (ENDLESS,))
+    asked = [sys.executable, "-m", "workbench", "doctor", "--repair", "--workspace", str(space)]
+    assert "Rebuilt" in subprocess.run(asked, capture_output=True, text=True, timeout=240, check=True).stdout
+    with Workspace(space) as workspace:
+        assert set(report_templates.arrangements(workspace)) == {"own-1"}
+
+
+def test_a_repair_ends_where_damaged_pages_name_each_other(space):
+    with closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
+        db.execute("pragma journal_mode = delete")
+        ((root,),) = db.execute("select rootpage from sqlite_master where name = 'saved_views'").fetchall()
+        db.execute("insert into saved_views values ('one', '{}', '2026', null)")
+    pages = (space / "workspace.db").stat().st_size // PAGE
+    with (space / "workspace.db").open("r+b") as file:
+        file.seek((root - 1) * PAGE)
+        below = file.read(PAGE)
+        for depth in range(16):  # each of these has 200 children, which are all the next one
+            file.seek(((root - 1) if not depth else pages + depth - 1) * PAGE)
+            file.write(_inner(pages + depth + 1))
+        file.write(below)
+        file.seek(28)
+        file.write((pages + 16).to_bytes(4, "big"))
+    with pytest.raises(Problem, match="is damaged"):
+        Workspace(space)
+    asked = [sys.executable, "-m", "workbench", "doctor", "--repair", "--workspace", str(space)]
+    assert "Rebuilt" in subprocess.run(asked, capture_output=True, text=True, timeout=240, check=True).stdout
+
+
+def _inner(child):
+    """A page of a table's tree whose 200 children are the same page."""
+    cell = child.to_bytes(4, "big") + b"\1"
+    page = bytearray(PAGE)
+    page[:8] = b"\5" + (0).to_bytes(2, "big") + (200).to_bytes(2, "big") + (PAGE - 5 * 200).to_bytes(2, "big") + b"\0"
+    page[8:12] = child.to_bytes(4, "big")
+    for number in range(200):
+        at = PAGE - 5 * (number + 1)
+        page[12 + 2 * number : 14 + 2 * number] = at.to_bytes(2, "big")
+        page[at : at + 5] = cell
+    return bytes(page)
