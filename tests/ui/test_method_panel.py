@@ -49,6 +49,16 @@ def test_every_look_is_drawn_with_legend_and_note(panel):
     assert not panel.charts[0].grab().isNull()
 
 
+def test_titles_of_axes_are_plain_text(panel):
+    title = "<img src='file:///letters/seal.png' width='300'> R&amp;D"
+    lines = Marks(title, "line", (0.0, 2.0), (-30.0, 30.0), axis="right")
+    panel.show_steps([200])
+    panel.show_charts([Chart("RankMI", title, (lines,))])
+    for side in ("bottom", "right"):
+        assert panel.charts[0].plot.getAxis(side).label.toPlainText().strip() == title
+        assert panel.charts[0].plot.getAxis(side).labelText == title
+
+
 def test_lines_on_the_right_have_an_axis_of_their_own_that_goes_with_them(panel):
     bars = Marks("positives", "bars", (0.5, 1.5), (0.1, 0.2))
     both = Chart("RankMI", "distance", (bars, Marks("V", "line", (0.0, 2.0), (-30.0, 30.0), axis="right")))
