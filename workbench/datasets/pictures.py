@@ -98,4 +98,4 @@ def _mapped(path: Path) -> np.ndarray | EncodedImages | None:
         _, height, width, channels = pixels.shape
     except NO_ARRAY:  # also of a zip, which np.load opens as something without a type
         return None
-    return pixels if channels in (1, 3) and 0 < min(height, width) and max(height, width) <= LARGEST else None
+    return pixels if channels in (1, 3) and min(height, width) > 0 and max(height, width) <= LARGEST else None
