@@ -85,10 +85,10 @@ def test_the_precision_of_products_is_as_it_was(precision):
 def test_the_precision_is_as_it_was_after_two_threads():
     products = torch.backends.cuda.matmul
     before = products.fp32_precision
-    asked, first_ended = Event(), Event()
+    first_is_inside, first_ended = Event(), Event()
 
     def second():
-        asked.set()
+        assert first_is_inside.wait(20)
         with two_pass.without_tf32():
             assert products.fp32_precision == "ieee"
             first_ended.wait(20)
@@ -97,8 +97,8 @@ def test_the_precision_is_as_it_was_after_two_threads():
     try:
         with jobs.meanwhile(second) as ended:
             with two_pass.without_tf32():
-                assert asked.wait(20)
-                sleep(0.2)  # it is inside now, unless it waits
+                first_is_inside.set()
+                sleep(0.2)  # the second is inside now, unless it waits
                 assert products.fp32_precision == "ieee"
             first_ended.set()
             ended()
