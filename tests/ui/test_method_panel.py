@@ -31,6 +31,21 @@ def test_a_chart_comes_back_as_it_was_written():
     assert from_plain(chart(note="β = 0.5").plain()) == chart(note="β = 0.5")
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"title": 7}, {"x_title": ["cosine"]}, {"note": None}, {"marks": [[]]}, {"look": "stars"}, {"look": []},
+        {"axis": "top"}, {"x": ["one", "two", "three"]}, {"x": [1.0]}, {"x": [10**400, 1, 2]}, {"y": [1e308, 1, 2]},
+        {"y": 5}, {"classes": ["a"]}, {"classes": None},
+    ],
+)  # fmt: skip
+def test_a_stored_chart_of_another_form_is_refused(harm):
+    stored = chart().plain()
+    (stored if harm.keys() & stored.keys() else stored["marks"][0]).update(harm)
+    with pytest.raises((KeyError, TypeError)):
+        from_plain(stored)
+
+
 @pytest.fixture
 def panel(qtbot):
     made = MethodPanel()
