@@ -10,8 +10,11 @@ import pytest
 
 from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
+from workbench import files
 from workbench.cli import main
+from workbench.files import digest
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports.gathering import gather
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
@@ -19,6 +22,7 @@ from workbench.workspace.connection import sqlite3
 from workbench.workspace.database_problems import Damaged
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.verification import verify
 
 DEEP = "[" * 100_000
 
@@ -43,6 +47,19 @@ def test_an_id_that_is_a_path_deletes_nothing_elsewhere(space, tmp_path, old):
         workspace.empty_trash()
     assert (tmp_path / "victim" / "letter.txt").read_text() == "dear"
     assert len(list((space / "runs").iterdir())) == 3
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "checkpoint"])
+def test_the_doctor_reads_no_file_elsewhere(space, tmp_path, monkeypatch, kind):
+    secret = tmp_path / "victim" / "secret.npy"
+    values = kind, str(secret), digest(secret)
+    in_sql(space, ("update or ignore artefacts set kind = ?, path = ?, blake2b = ?", values))
+    hashed = []
+    monkeypatch.setattr(files, "digest", lambda path: hashed.append(path) or digest(path))
+    with Workspace(space) as workspace:
+        said = [damage.said for damage in verify(workspace, quiet)]
+    assert any("which is not in" in sentence for sentence in said)
+    assert secret not in hashed
 
 
 @pytest.mark.parametrize("place", ["runs", "runs/3", "imported-images"])
