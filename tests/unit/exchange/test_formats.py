@@ -27,7 +27,8 @@ def rows(path):
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'", "'=1+1", "''-1", "'", "''", "\uff1d1+1", "'\uff20a"]
+    "text",
+    ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'", "'=1+1", "''-1", "'", "''", "\uff1d1+1", "'\uff20a"],
 )
 def test_a_cell_is_harmless_and_comes_back(text):
     written = csv_cell(text)
