@@ -90,6 +90,7 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     victim.mkdir()
     fill_victim(victim)
     runs = make_space(space)
+    add_newer_rows(space)
     ways = [rng.choice(WAYS) for _ in range(rng.randint(1, 4))]
     did = "; ".join(_made_hostile(way, rng, space, victim) for way in ways)
     before = seen(folder, space)
@@ -163,8 +164,6 @@ def make_space(space: Path) -> list[int]:
         )  # fmt: skip
         with workspace.writing() as db:
             db.execute("insert into charts (run_id, step, charts) values (1, 1, '[]')")
-            db.execute("insert into deployments values (?, 'int8 0.001', '{}', '2026')", (evaluation,))
-            db.execute("insert into saved_views (name, listed, changed) values ('hard', '{}', '2026')")
             db.execute("update runs set status = 'interrupted' where id = 2")
         for name in ("last.pt", "best.pt"):
             (workspace.folder(runs[1]) / name).write_bytes(b"weights")
@@ -172,6 +171,13 @@ def make_space(space: Path) -> list[int]:
         (space / "imported-images" / "third-12.npy").write_bytes(b"pixels")
         workspace.trash(runs[2])
     return runs
+
+
+def add_newer_rows(space: Path) -> None:
+    """A row in tables that a workspace of an earlier version does not have."""
+    with Workspace(space) as workspace, workspace.writing() as db:
+        db.execute("insert into deployments select id, 'int8 0.001', '{}', '2026' from evaluations")
+        db.execute("insert into saved_views (name, listed, changed) values ('hard', '{}', '2026')")
 
 
 # Ways to make a workspace hostile; each says what it did.
