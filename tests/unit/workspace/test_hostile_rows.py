@@ -12,7 +12,9 @@ from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
 from workbench import files
 from workbench.cli import main
+from workbench.entries.catalog import at_first
 from workbench.files import digest
+from workbench.names import LONGEST_NAME, LONGEST_SENTENCE
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.reports.gathering import gather
@@ -22,6 +24,7 @@ from workbench.workspace.connection import sqlite3
 from workbench.workspace.database_problems import Damaged
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.run_names import data_title
 from workbench.workspace.verification import verify
 
 DEEP = "[" * 100_000
@@ -259,3 +262,25 @@ def test_a_run_whose_config_is_broken_is_not_reported_and_nothing_is_said_to_sta
     with Workspace(space) as workspace, pytest.raises(Problem, match="Run 1 cannot be reported") as raised:
         gather(workspace, 1, (), "")
     assert "started" not in str(raised.value)
+
+
+def test_names_of_millions_of_letters_are_cut_for_those_who_lay_them_out(space):
+    text = "word " * 600_000
+    in_sql(
+        space, ("update runs set name = ?, problem = ?, note = ?, status = 'failed'", (text,) * 3),
+        ("update datasets set class_names = ?", (json.dumps([text, "b", "c"]),)), ("update tags set tag = ?", (text,)),
+    )  # fmt: skip
+    with Workspace(space) as workspace:
+        run = workspace.runs()[0]
+        names = (run.name, *run.tags, *workspace.dataset(run.dataset_id).class_names)
+    assert max(map(len, names)) == LONGEST_NAME
+    assert len(run.problem) == LONGEST_SENTENCE
+    assert run.name.endswith("…")
+    assert run.note == text, "it is edited, and would be stored cut"
+
+
+def test_a_config_nested_too_deeply_names_no_data(space):
+    folder = "'folder', config = ?"
+    in_sql(space, (f"update runs set dataset = {folder}", ("[dataset]\nname = 'folder'\nfolder = " + DEEP,)))
+    with Workspace(space) as workspace:
+        assert all(data_title(at_first(), run) for run in workspace.runs())

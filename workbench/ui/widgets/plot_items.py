@@ -140,6 +140,7 @@ class NumberAxis(pg.AxisItem):
     """
 
     whole = False
+    labelText: str
 
     def labelString(self) -> str:
         # pyqtgraph makes it HTML, in which the title of a stored chart could name a picture of another computer
