@@ -6,6 +6,13 @@ TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PD
 MARKS = frozenset("\u200e\u200f\u061c")  # without a shape, and of a direction
 BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
 WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
+LONGEST_NAME = 1_000  # letters
+LONGEST_SENTENCE = 10_000
+
+
+def visible_name(text: str, longest: int = LONGEST_NAME) -> str:
+    """As `visible`, cut where it is longer than any name: a window lays out millions of letters for minutes."""
+    return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
 def visible(text: str) -> str:

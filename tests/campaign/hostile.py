@@ -9,6 +9,7 @@ import json
 import os
 import random
 import signal
+import struct
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -25,8 +26,18 @@ from workbench.events import Status
 from workbench.problem import Problem
 from workbench.reports.templates import offered
 from workbench.running import trained_network
-from workbench.workspace import Workspace, experiments, recorder, report_templates, selections, stored_maps, sweeps
+from workbench.workspace import (
+    Workspace,
+    experiments,
+    recorder,
+    report_templates,
+    saved_views,
+    selections,
+    stored_maps,
+    sweeps,
+)
 from workbench.workspace.connection import sqlite3
+from workbench.workspace.deployments import newest_deployment
 from workbench.workspace.sample_tags import all_tags, tag_sample
 
 TITLE = "Hostile workspaces"
@@ -50,7 +61,8 @@ JSON_COLUMNS = (
     ("runs", "environment"), ("evaluations", "metrics"), ("datasets", "class_names"), ("charts", "charts"),
     ("projections", "params"), ("projections", "versions"), ("projections", "doubts"), ("selections", "samples"),
     ("report_templates", "arrangement"), ("sweeps", "parameters"), ("sweep_trials", "setting"),
-    ("experiments", "result"), ("queries", "neighbours"), ("queries", "similarities"),
+    ("experiments", "result"), ("queries", "neighbours"), ("queries", "similarities"), ("deployments", "measured"),
+    ("saved_views", "listed"),
 )  # fmt: skip
 PATH_COLUMNS = (
     ("artefacts", "path"), ("datasets", "pixels"), ("datasets", "root"), ("datasets", "fingerprint"),
@@ -78,6 +90,7 @@ def attempt(rng: random.Random, folder: Path) -> Iterator[Outcome]:
     victim.mkdir()
     fill_victim(victim)
     runs = make_space(space)
+    add_newer_rows(space)
     ways = [rng.choice(WAYS) for _ in range(rng.randint(1, 4))]
     did = "; ".join(_made_hostile(way, rng, space, victim) for way in ways)
     before = seen(folder, space)
@@ -158,6 +171,13 @@ def make_space(space: Path) -> list[int]:
         (space / "imported-images" / "third-12.npy").write_bytes(b"pixels")
         workspace.trash(runs[2])
     return runs
+
+
+def add_newer_rows(space: Path) -> None:
+    """A row in tables that a workspace of an earlier version does not have."""
+    with Workspace(space) as workspace, workspace.writing() as db:
+        db.execute("insert into deployments select id, 'int8 0.001', '{}', '2026' from evaluations")
+        db.execute("insert into saved_views (name, listed, changed) values ('hard', '{}', '2026')")
 
 
 # Ways to make a workspace hostile; each says what it did.
@@ -261,6 +281,34 @@ def _schema(rng: random.Random, space: Path, victim: Path) -> str:
     return in_sql(space, (rng.choice(SCHEMAS), ()))
 
 
+def _hidden(rng: random.Random, space: Path, victim: Path) -> str:
+    """A trigger that has the name of a table, and comes before it in the schema, or that of SQLite's counts."""
+    name = rng.choice(("saved_views", "sqlite_stat1"))
+    with contextlib.closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
+        db.execute("pragma writable_schema = on")
+        sql = f"CREATE TRIGGER {name} after update on runs begin delete from runs; end"
+        db.execute("insert into sqlite_master values ('trigger', ?, 'runs', 0, ?)", (name, sql))
+        db.execute("update sqlite_master set rowid = rowid + 1000 where tbl_name = 'saved_views'")
+    return f"a trigger {name}"
+
+
+def _log(rng: random.Random, space: Path, victim: Path) -> str:
+    """A journal that names a file outside, which SQLite 3.40 deletes, or a log of 256 MB without room on the disk."""
+    if rng.random() < 0.5:
+        place = space / "workspace.db-wal"
+        if not place.is_symlink():
+            place.write_bytes(rng.choice((b"", b"\x37\x7f\x06\x82")))
+            os.truncate(place, 1 << 28)
+        return "a log of 256 MB"
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(victim / "notes.txt")
+    head = magic + struct.pack(">5I", 0, 0, (space / "workspace.db").stat().st_size // 4096, 512, 4096)
+    tail = struct.pack(">I", 2**18 + 1) + name + struct.pack(">2I", len(name), sum(name)) + magic
+    place = space / "workspace.db-journal"
+    if not place.is_symlink():
+        place.write_bytes(head.ljust(512, b"\0") + tail)
+    return "a journal that names a letter"
+
+
 def link(rng: random.Random, space: Path, victim: Path) -> str:
     """A link in the place of a file or folder of the workspace."""
     places = ["runs", "imported-images", "workspace.db-wal", "workspace.db-shm", "workspace.db", "runs/1", "runs/3"]
@@ -306,7 +354,7 @@ def _name(rng: random.Random, space: Path, victim: Path) -> str:
 Way = Callable[[random.Random, Path, Path], str]
 WAYS: tuple[Way, ...] = (
     _broken_json, _broken_json, _path, _path, _cell, _cell, _cell, _not_utf8, _config, odd_ids, odd_ids, _schema,
-    link, link, link, no_file, _name,
+    link, link, link, no_file, _name, _hidden, _log,
 )  # fmt: skip
 
 
@@ -330,6 +378,7 @@ def _read(space: Path, runs: list[int]) -> None:
     with Workspace(space) as workspace:
         asked: list[Callable[[], object]] = [lambda: experiments.every(workspace), lambda: sweeps.every(workspace)]
         asked += [lambda: offered(report_templates.arrangements(workspace)), lambda: report_templates.choice(workspace)]
+        asked += [lambda: saved_views.all_views(workspace)]
         for run in workspace.runs():
             asked += [
                 lambda run=run: workspace.charts(run.id, 1),
@@ -346,6 +395,7 @@ def _read(space: Path, runs: list[int]) -> None:
             for each in workspace.evaluations(run.id):
                 asked += [lambda each=each: workspace.embeddings(each.id), lambda each=each: workspace.proxies(each.id)]
                 asked += [lambda each=each: _near(workspace, each.run_id, each.id)]
+                asked += [lambda each=each: newest_deployment(workspace, each.id)]
                 for made in workspace.projections(each.id):
                     asked += [lambda made=made: workspace.coordinates(made.id)]
                     asked += [lambda made=made: stored_maps.kept_neighbours(workspace, made.id)]

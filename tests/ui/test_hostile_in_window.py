@@ -29,6 +29,8 @@ NAMED = (
     ("update tags set tag = ?", (NAME,)),
 )
 
+CHARTS = json.dumps([{"title": 7, "x_title": NAME, "note": "", "marks": [{"title": "", "look": "stars"}]}])
+
 
 def _hostile(way):
     """`way(rng, space, victim)` applied to the workspace of tests/campaign/hostile.py, beside a victim."""
@@ -95,6 +97,16 @@ KINDS = {
     "paths out": (_paths("../../victim/secret.npy"), "not"),
     "paths to a device": (_paths("/dev/zero"), "not"),
     "configs": (_rows(("update runs set config = ?", ("name = ",))), "cannot be"),
+    "measurements": (
+        _rows(("insert into deployments select id, 'int8 0.001', '{}', '2026' from evaluations", ())), "",
+    ),
+    "charts": (_rows(("update charts set charts = ?", (CHARTS,)),), "could not be read"),
+    "places": (
+        _rows(("insert into placements values (1, ?, ?, ?, ?, ?, ?, ?, ?, 1)", (NAME,) * 8)), "",
+    ),
+    "decisions": (
+        _rows(("insert into label_decisions values (1, 5, 'relabel', ?, ?, null)", (2**62, NAME))), "",
+    ),
     "numbers": (_rows(("update runs set epochs = -1, total = ?, done = -1, colour = ?", (2**62, 2**62))), ""),
     "links": (_hostile(hostile.link), ""),
     "pipes": (_hostile(hostile.no_file), ""),

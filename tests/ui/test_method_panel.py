@@ -31,6 +31,21 @@ def test_a_chart_comes_back_as_it_was_written():
     assert from_plain(chart(note="β = 0.5").plain()) == chart(note="β = 0.5")
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"title": 7}, {"x_title": ["cosine"]}, {"note": None}, {"marks": [[]]}, {"look": "stars"}, {"look": []},
+        {"axis": "top"}, {"x": ["one", "two", "three"]}, {"x": [1.0]}, {"x": [10**400, 1, 2]}, {"y": [1e308, 1, 2]},
+        {"y": 5}, {"classes": ["a"]}, {"classes": None},
+    ],
+)  # fmt: skip
+def test_a_stored_chart_of_another_form_is_refused(harm):
+    stored = chart().plain()
+    (stored if harm.keys() & stored.keys() else stored["marks"][0]).update(harm)
+    with pytest.raises((KeyError, TypeError)):
+        from_plain(stored)
+
+
 @pytest.fixture
 def panel(qtbot):
     made = MethodPanel()
@@ -47,6 +62,16 @@ def test_every_look_is_drawn_with_legend_and_note(panel):
     assert len([words for words in panel.charts[0].legend.findChildren(QLabel) if words.text()]) == 5
     QApplication.processEvents()
     assert not panel.charts[0].grab().isNull()
+
+
+def test_titles_of_axes_are_plain_text(panel):
+    title = "<img src='file:///letters/seal.png' width='300'> R&amp;D"
+    lines = Marks(title, "line", (0.0, 2.0), (-30.0, 30.0), axis="right")
+    panel.show_steps([200])
+    panel.show_charts([Chart("RankMI", title, (lines,))])
+    for side in ("bottom", "right"):
+        assert panel.charts[0].plot.getAxis(side).label.toPlainText().strip() == title
+        assert panel.charts[0].plot.getAxis(side).labelText == title
 
 
 def test_lines_on_the_right_have_an_axis_of_their_own_that_goes_with_them(panel):

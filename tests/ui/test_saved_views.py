@@ -76,3 +76,17 @@ def test_what_an_evaluation_does_not_have_is_said_and_left_out(page, session, qt
     page.saved.choose("Odd")
     assert "class “no such class”" in said[0]
     assert len(page.browsing.listing) == page.browsing.listing.total
+
+
+def test_a_view_of_a_workspace_from_elsewhere_may_hold_anything(page, session, qtbot):
+    odd = [7], {"a": 1}, [["ap"], True], [float("nan")] * 2, True
+    for number, value in enumerate(odd):
+        fields = dict.fromkeys(("class", "pair", "cause", "order", "similarity", "failures_only", "words"), value)
+        put(session.workspace, None, SavedView(f"Odd {number}", fields))
+    page.saved.read()
+    qtbot.waitUntil(lambda: len(names(page.saved)) == len(odd))
+    for number in range(len(odd)):
+        page.saved.choose(f"Odd {number}")
+        at_rest(qtbot, page)
+        assert page.browsing.filters.similarity is None
+        assert page.browsing.filters.label is None

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.datasets.image_set import ImageSet
 from workbench.files import unreadable
 from workbench.files.spreadsheet import csv_text, plain_cell
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 
 COLUMNS = ("path", "class", "decision", "new_class")
@@ -64,7 +64,8 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
         Problem: a new class that the data set does not have, or no decision concerns one of its images.
     """
     rows = {path: row for row, path in enumerate(image_set.paths)}
-    numbers = {visible(name): number for number, name in enumerate(image_set.class_names)}  # as a workspace has them
+    # As a workspace has them.
+    numbers = {visible_name(name): number for number, name in enumerate(image_set.class_names)}
     labels = image_set.labels.copy()
     known = 0
     for decision in decisions:
@@ -75,11 +76,11 @@ def decided_labels(image_set: ImageSet, decisions: Sequence[PathDecision]) -> np
         if decision.decision == "drop":
             labels[row] = DROPPED
         elif decision.decision == "relabel":
-            if visible(decision.new_class) not in numbers:
+            if visible_name(decision.new_class) not in numbers:
                 raise Problem(
                     f"{image_set.name} has no class named {decision.new_class!r}.", kept="Nothing was started."
                 )
-            labels[row] = numbers[visible(decision.new_class)]
+            labels[row] = numbers[visible_name(decision.new_class)]
     if decisions and not known:
         raise Problem(
             f"None of the {len(decisions):,} label decisions is about an image of {image_set.name}.",

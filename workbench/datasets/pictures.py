@@ -10,6 +10,7 @@ from workbench.datasets.pixel_blocks import Blocks
 from workbench.files.unreadable import NO_ARRAY
 from workbench.problem import Problem
 
+LARGEST = 4096  # px: the side of an image in a cache, at most
 LARGE = 256  # px: an image without its own file is enlarged to about this, pixel by pixel
 
 
@@ -41,7 +42,10 @@ class Pictures:
             raise Problem("Imported without images.")
         row = self._rows[sample_id]
         if self._pixels is not None and row < len(self._pixels) and self._whole(self._pixels, row):
-            pixels: np.ndarray = self._pixels[row]
+            try:
+                pixels: np.ndarray = self._pixels[row]
+            except ValueError:  # its file has no hashes, and it is damaged
+                return self._original(sample_id)
             return np.ascontiguousarray(np.broadcast_to(pixels, (*pixels.shape[:2], 3)))
         return self._original(sample_id)
 
@@ -88,9 +92,10 @@ class Pictures:
 def _mapped(path: Path) -> np.ndarray | EncodedImages | None:
     """The cache; None if it is missing or not such a file."""
     try:
-        if path.suffix == ENDING:
-            return EncodedImages(path)
-        pixels: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    except NO_ARRAY:
+        pixels = EncodedImages(path) if path.suffix == ENDING else np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(pixels, EncodedImages) and pixels.dtype != np.uint8:
+            return None
+        _, height, width, channels = pixels.shape
+    except NO_ARRAY:  # also of a zip, which np.load opens as something without a type
         return None
-    return pixels if pixels.ndim == 4 and pixels.dtype == np.uint8 else None
+    return pixels if channels in (1, 3) and min(height, width) > 0 and max(height, width) <= LARGEST else None

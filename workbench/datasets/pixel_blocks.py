@@ -10,6 +10,7 @@ import numpy as np
 from workbench import files, jobs
 from workbench.progress import Progress
 
+LONGEST_SIDE = 256 << 20  # bytes of the file beside a cache
 BLOCK = 4 << 20  # bytes
 TELL_EVERY = 0.1  # seconds
 
@@ -34,7 +35,13 @@ def read_side(path: Path) -> tuple[dict[int, str], list[str] | None]:
     Raises:
         OSError, ValueError, TypeError: it is missing or damaged.
     """
-    content = dict(json.loads(path.with_suffix(".json").read_bytes()))
+    side = path.with_suffix(".json")
+    if side.stat().st_size > LONGEST_SIDE:
+        raise ValueError("it is too long")
+    try:
+        content = dict(json.loads(side.read_bytes()))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     old = "hashes" not in content
     if not old and (content.get("block") != BLOCK or not all(isinstance(digest, str) for digest in content["hashes"])):
         raise ValueError("hashes of other blocks")

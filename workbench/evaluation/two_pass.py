@@ -8,6 +8,7 @@ that float32 allows, is searched again in float64.
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ RANKED = 2**24  # scores that are ranked at once: of nearly equal samples each t
 MANY = 16  # if more than one in MANY scores is unsure, a pass in float64 is faster
 RANGE = 1e-30, 1e36  # squared lengths that float32 holds with their rounding
 INSIDE_ON_GPU = 2**26  # scores in the candidates' chunks at once
+_PRECISION = Lock()  # of the products of all threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,13 +206,18 @@ class Product:
 
 @contextlib.contextmanager
 def without_tf32() -> Iterator[None]:
-    """Products of a GPU in float32 proper, which the bounds of errors are for; torch's default, that others may set."""
+    """Products of a GPU in float32 proper, which the bounds of errors are for; torch's default, that others may set.
+
+    One thread at a time: the setting is one for all, and of two that overlap the first to end would take it from the
+    other, which would then keep it.
+    """
     products = torch.backends.cuda.matmul
-    before, products.fp32_precision = products.fp32_precision, "ieee"
-    try:
-        yield
-    finally:
-        products.fp32_precision = before
+    with _PRECISION:
+        before, products.fp32_precision = products.fp32_precision, "ieee"
+        try:
+            yield
+        finally:
+            products.fp32_precision = before
 
 
 def _has_onednn() -> bool:

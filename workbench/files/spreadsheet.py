@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
+# The wide letters are those of East Asian keyboards, which Excel takes for the others.
+STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 PART = 2_000  # rows that become text at a time
 
 

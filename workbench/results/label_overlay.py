@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.datasets.decisions import PathDecision, decisions_text, read_decisions
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.results.stored import Stored, read_stored
@@ -101,7 +101,7 @@ def import_decisions(workspace: Workspace, dataset_id: int, path: Path) -> tuple
         if row.path not in ids:
             unknown += 1
             continue
-        new_class = visible(row.new_class)
+        new_class = visible_name(row.new_class)
         if new_class and new_class not in labels:
             raise Problem(f"{dataset.name} has no class named {row.new_class!r}.", kept="Nothing was changed.")
         decisions.append(Decision(ids[row.path], row.decision, labels[new_class] if new_class else None))

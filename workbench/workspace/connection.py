@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep, time
@@ -14,6 +14,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import write_ahead
 from workbench.workspace.database_problems import Busy, Damaged, Gone, Missing, explain, no_workspace
 from workbench.workspace.paths import regular
+from workbench.workspace.rollback_journal import check_names_no_file
 
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
@@ -43,7 +44,10 @@ IntegrityError = sqlite3.IntegrityError
 OperationalError = sqlite3.OperationalError
 
 
-def open_writer(path: Path, *, create: bool = False, wal: bool = True, progress: Progress = quiet) -> Connection:
+def open_writer(
+    path: Path, *, create: bool = False, wal: bool = True, progress: Progress = quiet,
+    declared: Callable[[Connection, Path], object] | None = None,
+) -> Connection:  # fmt: skip
     """The writing connection: WAL, foreign keys, explicit transactions only.
 
     Args:
@@ -51,9 +55,10 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True, progress:
         wal: False on a network disk, where a write-ahead log cannot work because machines do not share memory: a
             rollback journal is used instead. An existing log is written into the database first.
         progress: asked while the log and the file are checked; it may raise Cancelled.
+        declared: checks what the database declares, before its rows are read: reading them may compute what it says.
 
     Raises:
-        Problem: the file is missing, empty, damaged, of another program or cannot be written.
+        Problem: as `declared`, or the file is missing, empty, damaged, of another program or cannot be written.
     """
     _look_before_opening(path, create)
     _check_log(path, progress)
@@ -66,7 +71,7 @@ def open_writer(path: Path, *, create: bool = False, wal: bool = True, progress:
         if not wal:  # before the first read, so that an existing log needs no shared memory
             connection.execute("pragma locking_mode = exclusive")
         with hearing(connection, progress, ASK_CHECK_EVERY):
-            _check(connection, path)
+            _check(connection, path, declared)
         if wal:
             connection.execute("pragma journal_mode = wal")
         else:
@@ -263,6 +268,7 @@ def _has_folders(runs: Path) -> bool:
 def _look_before_opening(path: Path, create: bool) -> None:
     for ending in ("", "-wal", "-shm", "-journal"):
         regular(path.with_name(f"{path.name}{ending}"))  # SQLite would write through a link
+    check_names_no_file(path)
     if not os.path.exists(path):
         if create and not _has_folders(path.parent / "runs"):
             return
@@ -294,11 +300,13 @@ def _check_log(path: Path, progress: Progress) -> None:
         )
 
 
-def _check(connection: Connection, path: Path) -> None:
+def _check(connection: Connection, path: Path, declared: Callable[[Connection, Path], object] | None) -> None:
     tables = connection.execute("select count(*) from sqlite_master").fetchone()[0]
     application = connection.execute("pragma application_id").fetchone()[0]
     if tables and application != APPLICATION_ID:
         raise Problem(f"{path} is an SQLite file of another program.", kept="It was not changed.")
+    if declared is not None:
+        declared(connection, path)
     if tables and path.stat().st_size <= CHECKED_UP_TO:
         verdict = connection.execute("pragma quick_check(1)").fetchone()[0]
         if verdict != "ok":

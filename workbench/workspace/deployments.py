@@ -1,13 +1,81 @@
 """Stored measurements of deployments: recall, bytes and time of an evaluation's compressed embeddings."""
 
 import json
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from workbench.workspace.columns import Unreadable, parsed
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 
 Measurement = dict[str, Any]
+Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+SCORES = ("MAP@R", "MAP@R/low", "MAP@R/high", "recall@1")  # that every store has which was measured
+
+
+class _Store(BaseModel):
+    """What was measured of one store; numbers are None where it was refused."""
+
+    name: str
+    title: str
+    refused: str
+    grows: Literal["linear", "log", ""]
+    bytes: Number | None
+    fixed_bytes: Count
+    ms: Number | None
+    kept: Number | None
+    metrics: dict[str, Number]
+    difference: tuple[Number | None, Number | None, Number | None]
+
+    @model_validator(mode="after")
+    def _is_measured(self) -> "_Store":
+        numbers = (self.bytes, self.ms, self.kept, *self.difference, *map(self.metrics.get, SCORES))
+        if not self.refused and (None in numbers or not self.grows):
+            raise ValueError("a number is missing")
+        return self
+
+
+class _OfClass(BaseModel):
+    label: Annotated[int, Field(ge=-1, lt=2**31)]
+    false_accepts: Number
+    accepts: Number | None
+    own_limit: Number
+
+
+class _Limit(BaseModel):
+    wanted: Number
+    similarity: Number
+    similarity_range: tuple[Number, Number]
+    false_accepts: Number
+    accepts: Number
+    accepts_range: tuple[Number, Number]
+    equal_error: Number
+    same_pairs: Count
+    other_pairs: Count
+    edges: list[Number]
+    same: Annotated[list[Number], Field(min_length=1)]
+    other: list[Number]
+    classes: list[_OfClass]
+
+    @model_validator(mode="after")
+    def _has_bins(self) -> "_Limit":
+        if not len(self.edges) - 1 == len(self.same) == len(self.other):
+            raise ValueError("edges and bins differ in number")
+        return self
+
+
+class _Form(BaseModel):
+    """What a reader of a measurement relies on; a workspace from elsewhere may hold anything."""
+
+    gallery: Annotated[Count, Field(ge=1)]
+    queries: Count
+    queries_there: Count
+    dim: Count
+    fitted_on: str
+    stores: list[_Store]
+    limit: _Limit
 
 
 def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
@@ -34,7 +102,9 @@ def newest_deployment(workspace: Workspace, evaluation_id: int, wanted: str | No
         rows = db.execute(sql, (evaluation_id, wanted, wanted)).fetchall()
     for (text,) in rows:
         try:
-            return parsed(text, dict)
-        except Unreadable:
+            measured = parsed(text, dict)
+            _Form.model_validate_json(text, strict=True)
+        except (Unreadable, ValidationError):
             continue
+        return measured
     return None

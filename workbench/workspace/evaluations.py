@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import jobs
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace import arrays, checksums
 from workbench.workspace.columns import FROM_A_COPY, LARGEST_INT32, Unreadable, even, metrics_of
@@ -75,7 +75,7 @@ def read_query(db: Connection, evaluation_id: int, sample_id: int) -> Query:
         raise Problem(f"Sample {sample_id} is not a query of evaluation {evaluation_id}.")
     checksums.check_shown(db, evaluation_id, [sample_id])
     label, class_name, path, ap, first_hit, r = row
-    return Query(sample_id, label, visible(class_name), path, nan if ap is None else ap, first_hit, r)
+    return Query(sample_id, label, visible_name(class_name), path, nan if ap is None else ap, first_hit, r)
 
 
 def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[Neighbour]:
@@ -96,7 +96,7 @@ def read_neighbours(db: Connection, evaluation_id: int, sample_id: int) -> list[
     except ValueError:
         raise unread from None
     samples = checksums.checked_samples(db, dataset_id, rows)
-    by_row = {at: (number, its, visible(name)) for at, number, its, _, name, _ in samples}
+    by_row = {at: (number, its, visible_name(name)) for at, number, its, _, name, _ in samples}
     if len(rows) != len(similarities) or not by_row.keys() >= set(rows):
         raise unread
     return [
@@ -112,7 +112,7 @@ def query_table(db: Connection, evaluation_id: int) -> list[list[Any]]:
         'select sample_id, path, class, ap, first_hit, r, "right" from query_rows '
         "where evaluation_id = ? order by sample_id"
     )
-    return [[*row[:2], visible(row[2]), *row[3:]] for row in db.execute(sql, (evaluation_id,))]
+    return [[*row[:2], visible_name(row[2]), *row[3:]] for row in db.execute(sql, (evaluation_id,))]
 
 
 def count_and_sum(db: Connection, evaluation_id: int) -> tuple[int, int | None]:

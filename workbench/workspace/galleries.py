@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbench import files
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.workspace import arrays
@@ -87,7 +87,7 @@ class Gallery:
         if self.labels is None:
             return ""
         label, names = int(self.labels[row]), self.note.class_names
-        return visible(names[label]) if names is not None and 0 <= label < len(names) else str(label)
+        return visible_name(names[label]) if names is not None and 0 <= label < len(names) else str(label)
 
 
 def stored_files(folder: Path) -> list[tuple[Path, str]]:

@@ -1,5 +1,6 @@
 """Checks a workspace's database, and rebuilds a damaged one from the old one, its WAL and the run folders."""
 
+import contextlib
 import json
 import os
 import re
@@ -28,6 +29,7 @@ from workbench.workspace.connection import (
     DatabaseError,
     has_size,
     open_reader,
+    open_writer,
 )
 from workbench.workspace.database_problems import Damaged, explain
 from workbench.workspace.lease import Lease
@@ -43,7 +45,7 @@ from workbench.workspace.store import DATABASE
 from workbench.workspace.verification import damaged_rows
 from workbench.workspace.workspace import Workspace
 
-BESIDE = ("-wal", "-shm")
+BESIDE = ("-wal", "-shm", "-journal")
 EVALUATION = re.compile(r"the evaluation of epoch ([0-9]{1,18}) \(.*", re.DOTALL)  # in the notes of a repair
 MOST_EPOCHS = 5  # that a sentence names
 UNCHANGED = "It was not changed."
@@ -79,6 +81,7 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
     database, runs = folder / DATABASE, folder / "runs"
     for ending in ("", *BESIDE):
         regular(database.with_name(f"{DATABASE}{ending}"))
+    _undo_half_done(database, wal=leased is None)
     log = write_ahead.set_aside(database)
     cut = f" Its last changes could not be read; the log is kept as {log.name}." if log is not None else ""
     condition = state(database)
@@ -103,6 +106,13 @@ def _repair(folder: Path, leased: Lease | None, progress: Progress) -> tuple[str
                 said = " ".join([said, *rebuilt.not_restored()])
     with closing(open_reader(database)) as db:
         return said + cut, missing(db, folder)
+
+
+def _undo_half_done(database: Path, *, wal: bool) -> None:
+    """Have SQLite undo what a killed program left half done without a log, as on a network disk: a reader may not."""
+    if database.exists() and database.with_name(f"{database.name}-journal").exists():
+        with contextlib.suppress(Problem):  # of what is read then; `state` says it again
+            open_writer(database, wal=wal, declared=check_schema).close()
 
 
 def _can_be_opened(folder: Path) -> bool:

@@ -53,5 +53,5 @@ def _last_part(config: str, kind: str, parameter: str) -> str:
     """The last part of a path in that section of a config as TOML; empty if it has none."""
     try:
         return visible(PurePath(str(tomllib.loads(config)[kind].get(parameter, ""))).name)
-    except (ValueError, LookupError, AttributeError):
+    except (ValueError, LookupError, AttributeError, RecursionError):
         return ""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import files
 from workbench.events import RunState
 from workbench.files import parts
-from workbench.names import visible
+from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
 from workbench.workspace import ownership, placements, sealing
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
@@ -27,6 +27,7 @@ RUN_COLUMNS = (
 )
 
 
+NAMES, SENTENCES = ("name", "dataset", "loss", "backbone"), ("problem", "phase")  # columns that are shown, not edited
 Stored = tuple[Any, ...]  # what the database holds of one run: its row, tags, metrics and placement
 Known = dict[int, tuple[Stored, Run]]  # by run, as it was read last
 
@@ -42,7 +43,7 @@ def read_runs(db: Connection, where: str, values: tuple[Any, ...], known: Known 
     its = _of(only)
     tags: dict[int, list[str]] = {}
     for run_id, tag in db.execute(f"select run_id, tag from tags {its} order by tag"):
-        tags.setdefault(run_id, []).append(tag)
+        tags.setdefault(run_id, []).append(visible_name(tag))
     best, last = _best_and_last(db, its)
     placed = {placement.run_id: placement for placement in placements.every(db, only)}
     before, now_known = known or {}, Known()
@@ -65,7 +66,10 @@ def _run(
     row = dict(zip(RUN_COLUMNS.split(", "), columns, strict=True))
     facts = {name: value for name, value in row.items() if name != "environment"}
     facts, doubts = checked_row(Run, facts)
-    facts["name"] = visible(facts["name"])
+    for field in NAMES:
+        facts[field] = visible_name(facts[field])
+    for field in SENTENCES:
+        facts[field] = visible_name(facts[field], LONGEST_SENTENCE)
     environment, missing = environment_of(row["environment"])
     doubts += missing
     metrics: list[dict[str, float]] = []

@@ -16,6 +16,8 @@ JSON = ("result", "parameters", "setting", "samples", "arrangement", "listed", "
 OF_PERSON = ("name", "note", "colour", "trashed", "created")  # columns of a run that no folder holds
 OF_RUN = ("id", *OF_PERSON, "config", "seed", "dataset", "loss", "backbone", "epochs")
 SUM = "checksum"  # column: of the row as it was; the new one gets its own
+STORED = "select 1 from sqlite_master where type = 'table' and name = ? and rootpage > 0"  # what a view is not
+LEAST = 4  # bytes that a row takes
 WORKER = {"holds": 0, "pid": None, "host": None, "born": None, "beat": None}  # of a sweep: it works no more
 
 
@@ -36,7 +38,7 @@ def salvage(workspace: Workspace, old: Path, folders: set[str]) -> str:
         counts = {}
     else:
         with closing(damaged), workspace.writing() as db:
-            counts = _Copy(damaged, db).all(folders)
+            counts = _Copy(damaged, db, old.stat().st_size // LEAST).all(folders)
     words_of_counts = [f"{count} {words}" for words, count in counts.items() if count]
     if not words_of_counts:
         return "Names, notes, tags, colours, selections and sweeps were lost with the damaged database."
@@ -44,10 +46,14 @@ def salvage(workspace: Workspace, old: Path, folders: set[str]) -> str:
 
 
 class _Copy:
-    """The rows of one damaged database, by table, and where they go."""
+    """The rows of one damaged database, by table, and where they go.
 
-    def __init__(self, old: Connection, new: Connection) -> None:
-        self._old, self._new = old, new
+    Args:
+        most: rows that a table of its size has; of damaged pages that name each other there is no end.
+    """
+
+    def __init__(self, old: Connection, new: Connection, most: int) -> None:
+        self._old, self._new, self._most = old, new, most
         self._runs = {number for (number,) in new.execute("select id from runs")}
 
     def all(self, folders: set[str]) -> dict[str, int]:
@@ -79,16 +85,19 @@ class _Copy:
             self._new.execute(sql, (row["source"], row["uid"], row["run_id"]))
 
     def _rows(self, table: str) -> Iterator[Row]:
-        """As many rows as can be read, with the columns that both databases have."""
+        """As many rows as can be read, with the columns that both databases have; none of a view, which computes."""
         kinds = {row[1]: (row[2].upper(), row[3]) for row in self._new.execute(f'pragma table_info("{table}")')}
         try:
+            if self._old.execute(STORED, (table,)).fetchone() is None:
+                return
             names = [
                 row[1]
                 for row in self._old.execute(f'pragma table_info("{table}")')
                 if row[1] in kinds and row[1] != SUM
             ]
             chosen = ", ".join(f'"{name}"' for name in names)
-            for values in self._old.execute(f'select {chosen} from "{table}"') if names else ():
+            rows = self._old.execute(f'select {chosen} from "{table}" limit {self._most}') if names else ()
+            for values in rows:
                 row = dict(zip(names, values, strict=True))
                 if all(_fits(name, value, *kinds[name]) for name, value in row.items()):
                     yield row

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace import checksums, sealing
 from workbench.workspace.columns import FROM_A_COPY, Unreadable, even, texts_of
@@ -31,7 +31,7 @@ def read_dataset(db: Connection, dataset_id: int, near: Path) -> Dataset:
         raise Problem(f"There is no data set {dataset_id} in this workspace.")
     facts = dict(zip(names, row, strict=True))
     try:
-        facts["class_names"] = tuple(map(visible, texts_of(facts["class_names"])))
+        facts["class_names"] = tuple(map(visible_name, texts_of(facts["class_names"])))
     except Unreadable as error:
         raise Problem(
             f"The names of the classes of data set {dataset_id} could not be read ({error}).",

@@ -19,7 +19,10 @@ STEPS_SQL = re.compile(
     r"create (table|unique index) \w+ (on _sqlite_migrations )?"
     r"\((\b(id|migration_set|name|applied_at|integer|text|primary|key|not|null)\b|[ ,()])+\)"
 )
-COUNTS = ("sqlite_stat1", "sqlite_stat4")  # what `analyze` keeps; SQLite alone can make tables of these names
+COUNTS = {  # what `analyze` keeps
+    "sqlite_stat1": "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
+}
 Objects = dict[str, tuple[str, str, str]]  # by name: kind, table, SQL on one line
 
 
@@ -40,20 +43,26 @@ def check_schema(connection: Connection, path: Path) -> bool:
         Problem: a step of a newer Workbench; Foreign for a trigger, a table or an index that was added, is declared
             differently or is missing.
     """
-    objects = _objects(connection)
-    if not objects:
+    rows = _rows(connection)
+    if not rows:
         return False
+    objects = dict(rows)
+    if len(objects) < len(rows):  # a trigger may have the name of a table
+        raise Foreign(path, "it declares one name twice")
     if objects.get(STEPS, ("",))[0] != "table":
         raise Foreign(path, f"the table {STEPS} is missing")
+    of_steps = {name: whole for name, whole in objects.items() if _is_of_steps(*whole)}
+    if STEPS not in of_steps:  # it may compute what is read from it
+        raise Foreign(path, f"the table “{STEPS}” is declared otherwise")
     taken = {str(name) for (name,) in connection.execute(f"select name from {STEPS} where migration_set = ?", (SET,))}
     steps, wanted = _shipped()
     newest = taken == set(steps)
     if not newest:
         wanted = _made_by_those_of(taken)
     for name, (kind, table, sql) in objects.items():
-        if table == STEPS and (not sql or STEPS_SQL.fullmatch(sql.replace('"', "").replace("[", "").lower())):
+        if name in of_steps or (kind, name, sql) == ("table", name, COUNTS.get(name)):
             continue
-        if name in COUNTS or (kind == "view" and name not in wanted):
+        if kind == "view" and name not in wanted:
             continue
         if wanted.get(name) != (kind, table, sql):
             shown = " ".join(name.split())[:60]
@@ -118,9 +127,14 @@ def _made_by(steps: tuple[str, ...]) -> Objects:
         for step in migration.pending(db):
             if step.name in steps:
                 step.fn(db)
-        return _objects(connection)
+        return dict(_rows(connection))
 
 
-def _objects(connection: Connection) -> Objects:
+def _is_of_steps(kind: str, table: str, sql: str) -> bool:
+    return table == STEPS and (not sql or bool(STEPS_SQL.fullmatch(sql.replace('"', "").replace("[", "").lower())))
+
+
+def _rows(connection: Connection) -> list[tuple[str, tuple[str, str, str]]]:
+    """What a database declares: name, and kind, table and SQL on one line."""
     rows = connection.execute("select type, name, tbl_name, ifnull(sql, '') from sqlite_master")
-    return {str(name): (str(kind), str(table), " ".join(str(sql).split())) for kind, name, table, sql in rows}
+    return [(str(name), (str(kind), str(table), " ".join(str(sql).split()))) for kind, name, table, sql in rows]

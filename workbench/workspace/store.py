@@ -59,7 +59,8 @@ class Store:
         if self.read_only:
             self._db = open_reader(self.database, progress=progress)
         else:
-            self._db = open_writer(self.database, create=create, wal=not self.shared_disk, progress=progress)
+            wal = not self.shared_disk
+            self._db = open_writer(self.database, create=create, wal=wal, progress=progress, declared=check_schema)
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)

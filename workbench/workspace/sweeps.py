@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from workbench.names import visible
+from workbench.names import visible_name
 from workbench.problem import Problem
 from workbench.workspace import experiments
 from workbench.workspace.columns import Unreadable, checked_row, parsed, texts_of, told_of
@@ -266,7 +266,7 @@ def _sweep(row: list[Any]) -> Sweep:
         parameters, doubts = (), [f"parameters ({error})"]
     reported, holds = bool(facts.pop("reported")), bool(facts.pop("holds"))
     facts, unread = checked_row(Sweep, facts)
-    facts["name"] = visible(facts["name"])
+    facts["name"] = visible_name(facts["name"])
     alive = worker.alive
     # A killed worker leaves its last remark, which is no longer true.
     remark = facts["problem"] if alive or facts["state"] != "active" else ""

@@ -13,6 +13,8 @@ from workbench.progress import Progress
 from workbench.workspace import arrays, checksums, curves, evaluations, galleries, samples
 from workbench.workspace.connection import Connection, DatabaseError, explained_errors
 from workbench.workspace.database_problems import explain
+from workbench.workspace.paths import pixel_cache
+from workbench.workspace.replaying import shown
 from workbench.workspace.workspace import Workspace
 
 REPAIR = "`workbench doctor --repair` rebuilds the database from the runs' folders"
@@ -51,15 +53,15 @@ def verify(workspace: Workspace, progress: Progress) -> list[Damage]:
     for done, run in enumerate(runs):
         progress(f"Reading the files of run {run.id}", done, len(runs))
         try:
-            stored = _files(workspace, run.id) + galleries.stored_files(workspace.folder(run.id))
+            stored = _files(workspace, run.id)
         except Problem as problem:
             damage.append(Damage(f"Run {run.id}", str(problem)))
             continue
-        for path, digest in stored:
+        for name, digest in stored:
             try:
-                arrays.check_hash(path, digest)
+                arrays.check_hash(workspace.file(run.id, name), digest)
             except Problem as problem:
-                damage.append(Damage(f"Run {run.id}, {path.name}", str(problem)))
+                damage.append(Damage(f"Run {run.id}, {shown(Path(name).name)}", str(problem)))
         damage += [] if run.live else _checkpoints(workspace, run.id)
     return damage + _caches(workspace, progress)
 
@@ -117,10 +119,11 @@ def _evaluation(db: Connection, evaluation_id: int) -> None:
     checksums.check_queries(db, evaluation_id)
 
 
-def _files(workspace: Workspace, run_id: int) -> list[tuple[Path, str]]:
+def _files(workspace: Workspace, run_id: int) -> list[tuple[str, str]]:
+    """Names and hashes of a run's files."""
     with workspace.reading() as db:
         rows = [row for sql in WHERE.values() for row in db.execute(f"{sql} where e.run_id = ?", (run_id,)).fetchall()]
-    return [(workspace.folder(run_id) / path, digest) for path, digest in rows]
+    return rows + [(path.name, digest) for path, digest in galleries.stored_files(workspace.folder(run_id))]
 
 
 def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
@@ -130,7 +133,11 @@ def _checkpoints(workspace: Workspace, run_id: int) -> list[Damage]:
         rows = db.execute(sql, (run_id,)).fetchall()
     damage = []
     for name, digest in rows:
-        path = workspace.folder(run_id) / name
+        try:
+            path = workspace.file(run_id, name)
+        except Problem as problem:
+            damage.append(Damage(f"Run {run_id}, {shown(Path(name).name)}", str(problem)))
+            continue
         try:
             if path.exists() and files.digest(path) != digest:
                 if arrays.broken_member(path) is not None:
@@ -151,8 +158,8 @@ def _caches(workspace: Workspace, progress: Progress) -> list[Damage]:
         rows = db.execute("select id, name, pixels from datasets where pixels != ''").fetchall()
     damages = []
     for number, name, pixels in rows:
-        cache = Path(pixels)
-        if not cache.is_file() or not cache.with_suffix(".json").is_file():
+        cache = pixel_cache(pixels, workspace.path)
+        if cache is None or not cache.with_suffix(".json").is_file():
             continue
         try:
             stored = read_side(cache)[1]

@@ -6,9 +6,11 @@ Format: the SQLite documentation, "WAL-mode File Format".
 
 import os
 import struct
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 from time import sleep
+from typing import BinaryIO
 
 import numpy as np
 
@@ -20,40 +22,47 @@ HEADER, FRAME = 32, 24  # bytes
 MAGIC = (0x377F0682, 0x377F0683)  # sums over little-endian and big-endian words
 AT_ONCE = 512  # frames
 READ_AT_ONCE = 8 << 20  # bytes
+READING = "Reading the last changes of the workspace"
 LOOKS, PAUSE = 3, 0.1  # another program may be writing: look again, seconds between
 
 
 def set_aside(database: Path, progress: Progress = quiet) -> Path | None:
     """A copy of the log, when it holds changes that SQLite would leave out; None when all is read or it was reported.
 
-    The log itself is not touched: another program may have it open. `progress` may raise Cancelled. Raises Problem when
-    the copy cannot be written.
+    The log itself is not touched: another program may have it open. It is read in parts: zeros of any length may be
+    behind its end. `progress` may raise Cancelled. Raises Problem when the copy cannot be written.
     """
     log = database.with_name(f"{database.name}-wal")
     for look in range(LOOKS):
         try:
-            log_bytes = _read(log, progress)
+            with log.open("rb") as file:
+                if not _damaged(file, progress):
+                    return None
         except FileNotFoundError:
-            return None
-        if not _damaged(log_bytes):
             return None
         if look < LOOKS - 1:
             sleep(PAUSE)
-    copy = log.with_name(f"{log.name}.damaged-{blake2b(log_bytes, digest_size=4).hexdigest()}")
-    if copy.exists():
-        return None
-    with files.atomic_write(copy) as file:
-        file.write(log_bytes)
+    digest = blake2b(digest_size=4)
+    with log.open("rb") as file:
+        for part in _parts(file, progress):
+            digest.update(part)
+        copy = log.with_name(f"{log.name}.damaged-{digest.hexdigest()}")
+        if copy.exists():
+            return None
+        file.seek(0)
+        with files.atomic_write(copy) as into:
+            for part in _parts(file, progress):
+                if part.count(0) < len(part):
+                    into.write(part)
+                else:  # zeros take no room on the disk
+                    into.truncate(into.seek(len(part), os.SEEK_CUR))
     return copy
 
 
-def _read(log: Path, progress: Progress) -> bytes:
-    parts = list[bytes]()
-    with log.open("rb") as file:
-        while part := file.read(READ_AT_ONCE):
-            parts.append(part)
-            progress("Reading the last changes of the workspace", 0, 0)
-    return b"".join(parts)
+def _parts(log: BinaryIO, progress: Progress) -> Iterator[bytes]:
+    while part := log.read(READ_AT_ONCE):
+        progress(READING, 0, 0)
+        yield part
 
 
 def end_whole(database: Path) -> None:
@@ -72,35 +81,45 @@ def end_whole(database: Path) -> None:
             log.truncate(size - (size - HEADER) % (FRAME + page))
 
 
-def _damaged(content: bytes) -> bool:
+def _damaged(log: BinaryIO, progress: Progress) -> bool:
     """Whether a bit of it was changed, or its end was cut off. A log cut between two frames looks whole."""
-    if len(content) < HEADER:
-        return bool(content)
-    magic, _, size, _, *salts = struct.unpack(">6I", content[:24])
+    length, header = os.fstat(log.fileno()).st_size, log.read(HEADER)
+    if len(header) < HEADER:
+        return bool(header)
+    magic, _, size, _, *salts = struct.unpack(">6I", header[:24])
     order = ">" if magic == MAGIC[1] else "<"
-    words = np.frombuffer(content[:24], f"{order}u4").reshape(1, -1)
+    words = np.frombuffer(header[:24], f"{order}u4").reshape(1, -1)
     state = _sums(words, np.zeros(2, np.uint32))[-1]
     if magic not in MAGIC or size not in range(512, 65537) or size % 8:
         return True
-    if state.tolist() != list(struct.unpack(">2I", content[24:HEADER])):
+    if state.tolist() != list(struct.unpack(">2I", header[24:])):
         return True
-    count, rest = divmod(len(content) - HEADER, FRAME + size)
-    tail = content[len(content) - rest :]
-    if 0 < rest < 16 or (rest and tail[8:16] == content[16:24]):  # else the rest of an earlier round
+    count, rest = divmod(length - HEADER, FRAME + size)
+    log.seek(length - rest)
+    tail = log.read(16)
+    if 0 < rest < 16 or (rest and tail[8:16] == header[16:24]):  # else the rest of an earlier round
         return True
-    frames = np.frombuffer(content, np.uint8, count * (FRAME + size), HEADER).reshape(count, FRAME + size)
-    heads = np.ascontiguousarray(frames[:, :FRAME]).view(">u4")
-    # Frames of an earlier round have other salts: what differs by one bit alone was changed.
-    differs = np.ascontiguousarray(heads[:, 2:4] ^ np.array(salts, ">u4"))
-    bits = np.unpackbits(differs.view(np.uint8), axis=1).sum(1)
+    log.seek(HEADER)
+    ended = False  # whether the rest are frames of an earlier round
     for at in range(0, count, AT_ONCE):
-        part = slice(at, at + AT_ONCE)
-        summed = np.concatenate([frames[part, :8], frames[part, FRAME:]], 1)
-        sums = _sums(summed.view(f"{order}u4"), state)
-        good = (bits[part] == 0) & (sums == heads[part, 4:6]).all(1)
-        if not good.all():
-            return bool((bits[at + int(np.argmin(good)) :] <= 1).any())
-        state = sums[-1]
+        progress(READING, 0, 0)
+        here = min(AT_ONCE, count - at)
+        content = log.read(here * (FRAME + size))
+        if len(content) < here * (FRAME + size):
+            return True  # it became shorter meanwhile
+        frames = np.frombuffer(content, np.uint8).reshape(here, FRAME + size)
+        heads = np.ascontiguousarray(frames[:, :FRAME]).view(">u4")
+        # Frames of an earlier round have other salts: what differs by one bit alone was changed.
+        differs = np.ascontiguousarray(heads[:, 2:4] ^ np.array(salts, ">u4"))
+        near = np.unpackbits(differs.view(np.uint8), axis=1).sum(1) <= 1
+        if not ended:
+            summed = np.concatenate([frames[:, :8], frames[:, FRAME:]], 1)
+            sums = _sums(summed.view(f"{order}u4"), state)
+            good = (differs == 0).all(1) & (sums == heads[:, 4:6]).all(1)
+            ended, state = not good.all(), sums[-1]
+            near &= ~np.logical_and.accumulate(good)
+        if near.any():
+            return True
     return False
 
 

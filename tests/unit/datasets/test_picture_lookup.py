@@ -7,6 +7,7 @@ import pytest
 from listeners import silent
 from PIL import Image
 
+from workbench.datasets.keeping import keep
 from workbench.datasets.pictures import LARGE, Pictures
 from workbench.datasets.pixels import decoded
 from workbench.problem import Problem
@@ -40,6 +41,50 @@ def test_rows_are_found_by_id_and_not_by_order(photographs):
     assert turned.thumbnail(ids[1]).mean() == 150
     with pytest.raises(KeyError):
         turned.thumbnail(12345)
+
+
+def _zip(place):
+    np.savez(place.with_suffix(".npz"), pixels=np.zeros((2, 16, 16, 3), np.uint8))
+    place.with_suffix(".npz").replace(place)
+
+
+def _wide(place):
+    with place.open("wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (2, 20_000, 20_000, 3)}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.truncate(file.tell() + 2 * 20_000**2 * 3)  # takes no room on most disks
+
+
+HARMS = {
+    "a zip": _zip,
+    "seven channels": lambda place: np.save(place, np.zeros((2, 16, 16, 7), np.uint8)),
+    "no pixels": lambda place: np.save(place, np.zeros((2, 0, 0, 3), np.uint8)),
+    "a picture of 1.2 GB": _wide,
+    "a list without an end": lambda place: place.with_suffix(".json").write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_cache_of_a_workspace_from_elsewhere_may_hold_anything(photographs, harm):
+    ids, place, originals = photographs
+    place.with_suffix(".json").unlink()  # with its hashes
+    HARMS[harm](place)
+    pictures = Pictures({number: row for row, number in enumerate(ids)}, place, originals)
+    assert pictures.thumbnail(ids[1]).mean() == 150
+    assert pictures.full(ids[1]).shape == (20, 40, 3)
+
+
+def test_a_damaged_picture_of_a_cache_without_hashes_comes_from_the_file(tmp_path, build, photographs):
+    _, _, originals = photographs
+    image_set = build("folder", folder=str(tmp_path / "data"), image_size=16)
+    kept, images, place = keep(image_set, tmp_path / "encoded", "encoded", False, silent)
+    (start, end), ids = images.span(0), kept.sample_ids.tolist()
+    place.with_suffix(".json").unlink()
+    content = bytearray(place.read_bytes())
+    content[start:end] = bytes(end - start)
+    place.write_bytes(content)
+    pictures = Pictures({number: row for row, number in enumerate(ids)}, place, originals)
+    assert [pictures.thumbnail(number).mean() for number in ids] == pytest.approx([50, 150], abs=1)
 
 
 @pytest.mark.parametrize("harm", ["gone", "cut", "another array", "unknown"])

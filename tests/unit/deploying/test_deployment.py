@@ -45,6 +45,32 @@ def test_a_measurement_is_stored_and_read_again(space, monkeypatch):
     assert newest_deployment(workspace, run.evaluations[0]) is None
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda measured: measured.clear(),
+        lambda measured: measured.update(gallery=0),
+        lambda measured: measured.update(stores=5),
+        lambda measured: measured["stores"][0].update(ms=None),
+        lambda measured: measured["stores"][0]["metrics"].pop("MAP@R/low"),
+        lambda measured: measured["stores"][1].update(grows="fast"),
+        lambda measured: measured["stores"][1].update(refused=7),
+        lambda measured: measured["limit"].update(similarity_range=["low", "high"]),
+        lambda measured: measured["limit"]["edges"].pop(),
+        lambda measured: measured["limit"]["classes"][0].update(label=2**70),
+    ],
+)
+def test_a_measurement_of_another_form_is_not_read(space, harm):
+    workspace, run = space
+    evaluation = run.evaluations[-1]
+    measured = request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)
+    harm(measured)
+    with workspace.writing() as db:
+        db.execute("update deployments set measured = ?", (json.dumps(measured),))
+    assert newest_deployment(workspace, evaluation) is None
+    assert request.deployment(workspace, evaluation, ["int8", "pca4"], 0.01)["gallery"] == len(LABELS)
+
+
 def test_the_thread_that_measured_has_its_threads_again(space, tmp_path):
     workspace, run = space
     threads = torch.get_num_threads()  # faiss sets those of torch as well

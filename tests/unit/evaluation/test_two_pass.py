@@ -1,9 +1,13 @@
 """Both products that the first pass may take give the neighbours of the float64 pass."""
 
+from threading import Event
+from time import sleep
+
 import numpy as np
 import pytest
 import torch
 
+from workbench import jobs
 from workbench.evaluation import two_pass
 from workbench.evaluation.neighbours import Gallery
 from workbench.evaluation.retrieval import retrieve
@@ -74,5 +78,30 @@ def test_the_precision_of_products_is_as_it_was(precision):
         with two_pass.without_tf32():
             assert products.fp32_precision == "ieee"
         assert products.fp32_precision == precision
+    finally:
+        products.fp32_precision = before
+
+
+def test_the_precision_is_as_it_was_after_two_threads():
+    products = torch.backends.cuda.matmul
+    before = products.fp32_precision
+    first_is_inside, first_ended = Event(), Event()
+
+    def second():
+        assert first_is_inside.wait(20)
+        with two_pass.without_tf32():
+            assert products.fp32_precision == "ieee"
+            first_ended.wait(20)
+
+    products.fp32_precision = "tf32"
+    try:
+        with jobs.meanwhile(second) as ended:
+            with two_pass.without_tf32():
+                first_is_inside.set()
+                sleep(0.2)  # the second is inside now, unless it waits
+                assert products.fp32_precision == "ieee"
+            first_ended.set()
+            ended()
+        assert products.fp32_precision == "tf32"
     finally:
         products.fp32_precision = before

@@ -27,11 +27,12 @@ def rows(path):
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'", "'=1+1", "''-1", "'", "''"]
+    "text",
+    ["=1+1", "+1", "-1", "@a", "\t=1", "plain", "", "'quoted'", "'=1+1", "''-1", "'", "''", "\uff1d1+1", "'\uff20a"],
 )
 def test_a_cell_is_harmless_and_comes_back(text):
     written = csv_cell(text)
-    assert written[:1] not in ("=", "+", "-", "@", "\t")
+    assert written[:1] not in ("=", "+", "-", "@", "\t", "\uff1d", "\uff20")
     assert plain_cell(written) == text
     assert csv_cell(-0.5) == -0.5, "a number is no formula"
     assert csv_text([text], []) == csv_text([], [[text]])[1:], "a title is a cell as any other"

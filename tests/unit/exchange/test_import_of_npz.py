@@ -76,7 +76,7 @@ def test_what_does_not_fit_is_a_sentence(tmp_path, arrays, sentence):
     [
         (member((1 << 40, 1024)), "it holds fewer numbers than it announces"),
         (member((2, 2), bytes(20)), "is longer than it announces"),
-        (member((1 << 28,), kind="<U0"), "not embeddings"),
+        (member((1 << 28,), kind="<U0"), "it holds <U0, of no bytes"),
         (member((1 << 18, 128), bytes(1 << 27)), "unpacks to|asks for"),
         (b"no array", "cannot be read as NumPy arrays"),
     ],
@@ -88,6 +88,19 @@ def test_a_header_is_compared_with_the_file_before_anything_is_allocated(tmp_pat
     tracemalloc.start()
     try:
         with pytest.raises(Problem, match=sentence):
+            read_embeddings(tmp_path / "some.npz", quiet)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_labels_of_no_bytes_are_refused_however_many(tmp_path):
+    np.savez(tmp_path / "some.npz", embeddings=VECTORS)
+    with zipfile.ZipFile(tmp_path / "some.npz", "a") as archive:
+        archive.writestr("labels.npy", member((1 << 25,), kind="<U0"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(Problem, match="it holds <U0, of no bytes"):
             read_embeddings(tmp_path / "some.npz", quiet)
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:

@@ -10,8 +10,13 @@ import pytest
 
 from tests.campaign.hostile import declare_anew, in_sql, make_space
 from tests.unit.workspace.older import make_older
+from workbench import files
 from workbench.cli import main
+from workbench.entries.catalog import at_first
+from workbench.files import digest
+from workbench.names import LONGEST_NAME, LONGEST_SENTENCE
 from workbench.problem import Problem
+from workbench.progress import quiet
 from workbench.reports.gathering import gather
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
@@ -19,6 +24,8 @@ from workbench.workspace.connection import sqlite3
 from workbench.workspace.database_problems import Damaged
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.run_names import data_title
+from workbench.workspace.verification import verify
 
 DEEP = "[" * 100_000
 
@@ -43,6 +50,19 @@ def test_an_id_that_is_a_path_deletes_nothing_elsewhere(space, tmp_path, old):
         workspace.empty_trash()
     assert (tmp_path / "victim" / "letter.txt").read_text() == "dear"
     assert len(list((space / "runs").iterdir())) == 3
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "checkpoint"])
+def test_the_doctor_reads_no_file_elsewhere(space, tmp_path, monkeypatch, kind):
+    secret = tmp_path / "victim" / "secret.npy"
+    values = kind, str(secret), digest(secret)
+    in_sql(space, ("update or ignore artefacts set kind = ?, path = ?, blake2b = ?", values))
+    hashed = []
+    monkeypatch.setattr(files, "digest", lambda path: hashed.append(path) or digest(path))
+    with Workspace(space) as workspace:
+        said = [damage.said for damage in verify(workspace, quiet)]
+    assert any("which is not in" in sentence for sentence in said)
+    assert secret not in hashed
 
 
 @pytest.mark.parametrize("place", ["runs", "runs/3", "imported-images"])
@@ -242,3 +262,25 @@ def test_a_run_whose_config_is_broken_is_not_reported_and_nothing_is_said_to_sta
     with Workspace(space) as workspace, pytest.raises(Problem, match="Run 1 cannot be reported") as raised:
         gather(workspace, 1, (), "")
     assert "started" not in str(raised.value)
+
+
+def test_names_of_millions_of_letters_are_cut_for_those_who_lay_them_out(space):
+    text = "word " * 600_000
+    in_sql(
+        space, ("update runs set name = ?, problem = ?, note = ?, status = 'failed'", (text,) * 3),
+        ("update datasets set class_names = ?", (json.dumps([text, "b", "c"]),)), ("update tags set tag = ?", (text,)),
+    )  # fmt: skip
+    with Workspace(space) as workspace:
+        run = workspace.runs()[0]
+        names = (run.name, *run.tags, *workspace.dataset(run.dataset_id).class_names)
+    assert max(map(len, names)) == LONGEST_NAME
+    assert len(run.problem) == LONGEST_SENTENCE
+    assert run.name.endswith("…")
+    assert run.note == text, "it is edited, and would be stored cut"
+
+
+def test_a_config_nested_too_deeply_names_no_data(space):
+    folder = "'folder', config = ?"
+    in_sql(space, (f"update runs set dataset = {folder}", ("[dataset]\nname = 'folder'\nfolder = " + DEEP,)))
+    with Workspace(space) as workspace:
+        assert all(data_title(at_first(), run) for run in workspace.runs())

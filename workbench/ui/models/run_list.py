@@ -9,6 +9,7 @@ from zlib import crc32
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from workbench.entries.catalog import Catalog
+from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.ui.ticks import Ticks
 from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
@@ -296,7 +297,7 @@ def details(run: Run, known: Catalog) -> str:
     lines += [f"{', '.join(names_of(known, run))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []
-    lines += [text for text in (run.note, run.problem, run.unread) if text]
+    lines += [visible_name(text, LONGEST_SENTENCE) for text in (run.note, run.problem, run.unread) if text]
     return "\n".join(lines)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
@@ -139,6 +140,14 @@ class NumberAxis(pg.AxisItem):
     """
 
     whole = False
+    labelText: str
+
+    def labelString(self) -> str:
+        # pyqtgraph makes it HTML, in which the title of a stored chart could name a picture of another computer
+        title, self.labelText = self.labelText, escape(self.labelText or "", quote=False)
+        shown: str = super().labelString()
+        self.labelText = title
+        return shown
 
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
         levels: list[tuple[float, float]] = super().tickSpacing(low, high, size)

@@ -36,7 +36,7 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
     """
     missing = []
     labels = dict(zip(browsing.listing.names, browsing.listing.labels, strict=True))
-    name, pair, cause = listed.get("class"), listed.get("pair"), listed.get("cause")
+    name, pair, cause = _text(listed.get("class")), listed.get("pair"), _text(listed.get("cause"))
     if name is not None and name not in labels:
         missing.append(f"class “{name}”")
     keys = {option.key for group in browsing.filters.options() for option in group}
@@ -52,10 +52,10 @@ def list_again(browsing: Browsing, listed: Listed) -> list[str]:
     order = listed.get("order")
     column, descending = order if isinstance(order, list) and len(order) == 2 else ("ap", False)
     browsing.list_as(
-        COLUMNS.get(column, AP),
+        COLUMNS.get(_text(column) or "", AP),
         descending=bool(descending),
         failures_only=listed.get("failures_only") is True,
-        label=labels.get(name) if isinstance(name, str) else None,
+        label=None if name is None else labels.get(name),
         key=cause if cause in keys else None,
         pair=confused,
         similarity=(limits[0], limits[1]) if isinstance(limits, list) and _two_of(limits, float) else None,
@@ -69,5 +69,10 @@ def words_of(listed: Listed) -> str:
     return words if isinstance(words, str) else ""
 
 
+def _text(value: Any) -> str | None:
+    """The value, if it is a text; a list cannot be looked up."""
+    return value if isinstance(value, str) else None
+
+
 def _two_of(values: list[Any], kind: type) -> bool:
-    return len(values) == 2 and all(isinstance(value, kind) for value in values)
+    return len(values) == 2 and all(isinstance(value, kind) and value == value for value in values)  # no NaN
