@@ -43,7 +43,7 @@ class MapCanvas(pg.GraphicsView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # Pictures, names and stars reach beyond the points, by which Qt knows what to paint anew: it would cut them off.
+        # Pictures, names and stars reach beyond the points, by which Qt would know what to paint: it cut them off.
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.FullViewportUpdate)
         self.box = MapBox()
         self.box.outlined, self.box.clicked, self.box.turned = self._outlined, self._clicked, self._turned
