@@ -61,6 +61,18 @@ def test_a_click_unfolds_the_runs_of_an_experiment(dock, session):
     assert len(rows(dock)) == 2
 
 
+def test_the_shown_run_stays_marked_and_the_keys_stay_at_the_row_that_unfolds(dock, session):
+    alone = next(run for run in session.runs() if run.name == "Alone")
+    session.show_run(alone.id)
+    press(dock, 1)
+    for _ in range(2):  # the list is read again while runs work
+        assert [index.data() for index in dock.list.selectionModel().selectedIndexes()] == ["Alone"]
+        assert dock.list.currentIndex().data() == "Three seeds"
+        session.runs_changed.emit()
+    QTest.keyClick(dock.list, Qt.Key.Key_Return)
+    assert rows(dock) == [("Alone", ""), ("Three seeds", "folded")]
+
+
 def test_the_row_tells_the_mean_and_how_far_the_work_is(dock, session):
     run = dock.model.index(1).data(RUN_ROLE)
     assert (run.status, run.epoch, run.epochs, run.best) == ("queued", 0, 3, {})

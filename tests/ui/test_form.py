@@ -21,6 +21,7 @@ from workbench.ui.field_words import help_lines, range_of, tooltip
 from workbench.ui.widgets.editors import ChoiceEditor, PathEditor
 from workbench.ui.widgets.form import ParamsForm
 from workbench.ui.widgets.path_line import PathLine
+from workbench.ui.widgets.typed_word import TypedWord
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 
@@ -264,3 +265,36 @@ def test_a_field_that_is_made_anew_while_it_has_the_focus_has_it_again(qtbot):
     form.set_fields({"size": first["size"], "rate": {"type": "float", "default": 0.1}})
     assert form.row("rate") is not before
     assert form.window().focusWidget() is form.row("rate").widget
+
+
+def test_a_word_typed_at_a_closed_choice_chooses_it_though_each_letter_makes_the_field_anew(qtbot):
+    titles = ["CIFAR-10", "Fashion-MNIST", "Folder of images", "Omniglot", "Folder in folders"]
+
+    def described(chosen):
+        return {"data": {"type": "string", "enum": titles, "default": titles[0], "description": f"Help on {chosen}."}}
+
+    form = ParamsForm(described(titles[0]))
+    qtbot.addWidget(form)
+    form.show()
+
+    def draw_anew(name, value):
+        form.set_fields(described(value))
+        form.set_values({name: value})
+
+    form.changed.connect(draw_anew)
+    form.row("data").widget.setFocus()
+    for letter in "folder o":
+        qtbot.keyClicks(form.window().focusWidget(), letter)
+    assert form.values() == {"data": "Folder of images"}
+
+
+def test_letters_after_a_pause_begin_another_word():
+    word, titles = TypedWord(), ["Apple", "Banana", "Blackberry", "Lemon"]
+    word.add("b", 0, 400)
+    assert word.row(titles, 0) == 1
+    word.add("b", 100, 400)  # the same letter again: the next one
+    assert word.row(titles, 1) == 2
+    word.add("l", 900, 400)
+    assert word.row(titles, 2) == 3
+    word.add("x", 1000, 400)
+    assert word.row(titles, 3) is None

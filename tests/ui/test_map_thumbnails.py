@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QPointF, Signal
-from PySide6.QtGui import QColor, QPixmap
+from PySide6.QtGui import QColor, QImage, QPixmap
+from PySide6.QtWidgets import QApplication
 from test_map_drawing import canvas_of, data_of
 
 from workbench.ui import theme
@@ -164,3 +165,27 @@ def test_what_is_shown_is_stated(qtbot, monkeypatch):
     assert canvas.rect().contains(canvas.note.geometry())
     canvas.clear()
     assert not canvas.note.isVisible()
+
+
+def test_what_reaches_beyond_the_points_is_painted_and_wiped_whole(qtbot, loader):
+    points = [[x, y] for x in range(3) for y in range(3)]
+    canvas = canvas_of(qtbot, data_of(points, np.arange(9) % 3))
+    with qtbot.waitExposed(canvas):
+        canvas.show()
+
+    def on_screen():
+        QApplication.processEvents()
+        return canvas.screen().grabWindow(canvas.winId()).toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+    def as_it_is():
+        return canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+    assert on_screen() == as_it_is()
+    canvas.show_pictures(loader)  # they arrive after the points were painted, and are wider
+    canvas.look()
+    on_screen()
+    loader.ready.emit(set(canvas.data.ids.tolist()))
+    assert canvas.thumbnails.drawn == 9
+    assert on_screen() == as_it_is()
+    canvas.set_hidden(frozenset({0, 2}))
+    assert on_screen() == as_it_is()

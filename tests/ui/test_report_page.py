@@ -358,3 +358,18 @@ def test_export_without_a_folder_says_what_is_missing(page):
     page.folder.setText("somewhere")
     assert page.export_button.isEnabled()
     assert page.export_button.toolTip() == ""
+
+
+def test_a_comparison_does_not_replace_the_report_of_a_run(page, session, qtbot, tmp_path):
+    own = page.folder.text()
+    page.model.written = [tmp_path / "report.html"]
+    page.templates.choose("comparison")
+    qtbot.waitUntil(lambda: page.folder.text() != own)
+    assert (page.folder.text().rpartition("/")[2], own.rpartition("/")[2]) == ("comparison", "report")
+    assert page.model.written == [], "these files are of another report"
+    page.templates.choose("one-run")
+    qtbot.waitUntil(lambda: page.folder.text() == own)
+    page.folder.setText(str(tmp_path / "mine"))
+    page.templates.choose("comparison")
+    qtbot.wait(50)
+    assert page.folder.text() == str(tmp_path / "mine")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QWidget
 
 from workbench.config import Choice, RunConfig
 from workbench.control import Control
@@ -236,3 +236,30 @@ def test_a_row_says_that_its_run_is_being_ended(session, runs, how, words):
     if how:
         getattr(control, how)()
     assert about(run, {}, control) == words
+
+
+def marked(dock):
+    return [index.data() for index in dock.list.selectionModel().selectedIndexes()]
+
+
+def test_the_shown_run_stays_shown_and_marked_when_the_trash_is_left(window, session, runs, qtbot):
+    dock = window.runs
+    session.show_run(runs[0])
+    assert marked(dock) == ["Beta"]
+    dock.trash.click()
+    back = next(one for one in dock.findChildren(QPushButton) if one.text() == "Back to the runs")
+    back.setFocus()
+    back.click()
+    QApplication.processEvents()
+    assert session.run_id == runs[0]
+    assert marked(dock) == ["Beta"]
+    dock.search.setText("alpha")  # without the shown run
+    window.setFocus()
+    dock.list.setFocus()
+    QApplication.processEvents()
+    assert session.run_id == runs[0]
+
+
+def test_the_first_run_is_shown_by_the_keys_where_none_is(window, session, runs):
+    window.runs.list.setFocus()
+    assert session.run_id == runs[2]

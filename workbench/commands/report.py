@@ -66,7 +66,7 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
             notes = asked.text if text is None else text.read_text("utf-8", errors="replace")
             if len(numbers) > 1:
                 _say_what_is_not_common(workspace, numbers, metric, at)
-            out_folder = out or workspace.file(numbers[0], "report")
+            out_folder = out or workspace.file(numbers[0], asked.folder)
             if wanted:
                 for path in reports.write_report(
                     workspace,

@@ -32,6 +32,11 @@ class Template:
         """The ticked sections in their order."""
         return tuple(key for key in self.order if key in self.ticked)
 
+    @property
+    def folder(self) -> str:
+        """The folder for the files in that of a run: its own report is not replaced by one that compares others."""
+        return "comparison" if self.many else "report"
+
     def arranged(self, stored: Mapping[str, Any]) -> "Template":
         """As it was stored by `arrangement`; sections that were unknown then come last, as shipped."""
         order = [str(key) for key in _listed(stored, "order") if key in self.order]

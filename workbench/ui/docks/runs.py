@@ -30,6 +30,7 @@ from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
 WIDTH, NARROWEST = 260, 220  # px at 100% text
+_SELECT = QItemSelectionModel.SelectionFlag
 
 
 class RunsDock(Dock):
@@ -272,15 +273,19 @@ class RunsDock(Dock):
         self.model.show(runs, self._session.experiments() if any(run.experiment_id for run in runs) else None)
 
     def _mark(self, run_id: int | None) -> None:
-        row = self.model.row_of(run_id)
-        selection = self.list.selectionModel()
-        if selection.currentIndex().row() == row:
+        """Mark the shown run; the keyboard stays at a row that only folds."""
+        row, selection, whole = self.model.row_of(run_id), self.list.selectionModel(), _SELECT.ClearAndSelect
+        index, at = self.model.index(row), selection.currentIndex()
+        if at.row() == row and (row < 0 or selection.isSelected(index)):
             return
+        folding = at.isValid() and at.data(RUN_ROLE).id < 0 and self.list.hasFocus()
         selection.blockSignals(True)
         if row < 0:
-            selection.clear()
+            (selection.clearSelection if folding else selection.clear)()
+        elif folding:
+            selection.select(index, whole)
         else:
-            selection.setCurrentIndex(self.model.index(row), QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            selection.setCurrentIndex(index, whole)
         selection.blockSignals(False)
         self.list.viewport().update()
 
@@ -298,13 +303,19 @@ class RunsDock(Dock):
 
     def _chosen(self, current: QModelIndex) -> None:
         run: Run | None = current.data(RUN_ROLE) if current.isValid() else None
-        if run is not None and run.id > 0:
+        if run is None or run.id < 0:
+            return
+        # A list that gets the focus has its first row as the current one, which nobody chose.
+        if self._session.run_id is None or self.list.selectionModel().isSelected(current):
             self._session.show_run(run.id)
 
     def _unfold(self, index: QModelIndex) -> None:
         run: Run = index.data(RUN_ROLE)
         if run.id < 0:
             self.model.unfold(-run.id)
+            selection = self.list.selectionModel()
+            selection.setCurrentIndex(self.model.index(self.model.row_of(run.id)), _SELECT.NoUpdate)
+            self._mark(self._session.run_id)
 
     def _menu(self, point: QPoint) -> None:
         self._actions.refresh()

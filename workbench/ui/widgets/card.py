@@ -45,8 +45,8 @@ class EmptyHint(QWidget):
     def __init__(self, title: str, sentence: str, action: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         column = in_column(1, on=self, margins=24, spacing=8)
-        self.sentence = label(sentence, "muted", wrap=True)
-        for line in (label(title, "section", wrap=True), self.sentence):
+        self.title, self.sentence = label(title, "section", wrap=True), label(sentence, "muted", wrap=True)
+        for line in (self.title, self.sentence):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(line)
         if action:
@@ -55,9 +55,11 @@ class EmptyHint(QWidget):
             column.addWidget(go, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(1)
 
-    def say(self, sentence: str) -> None:
-        """Another sentence under the title."""
+    def say(self, sentence: str, title: str = "") -> None:
+        """Another sentence under the title, and another title if one is given."""
         self.sentence.setText(sentence)
+        if title:
+            self.title.setText(title)
 
 
 class Fact(QWidget):

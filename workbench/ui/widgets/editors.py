@@ -1,11 +1,22 @@
 """One editor for each kind of parameter. Each accepts a wrong value, so that the form can explain it."""
 
+import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFocusEvent, QHelpEvent, QKeySequence, QPaintEvent, QWheelEvent
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPaintEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
     QCompleter,
@@ -25,11 +36,13 @@ from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
+from workbench.ui.widgets.typed_word import TypedWord
 from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs
 AROUND = 4  # px that the style leaves free beside the title of a choice
+COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 class Editor(Protocol):
@@ -107,6 +120,7 @@ class ChoiceEditor(QComboBox):
         asides: Sequence[str] = (),
     ) -> None:
         super().__init__(parent)
+        self.typed = TypedWord()  # at the closed list
         self._grouped = bool(groups)
         for value, title in zip(values, titles, strict=True):
             self.addItem(title, value)
@@ -159,6 +173,20 @@ class ChoiceEditor(QComboBox):
             SearchPopup(self).open_below()
         else:
             super().showPopup()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters choose the entry that begins with them, also where each choice makes this editor anew."""
+        letters, at = event.text(), event.timestamp() or time.monotonic() * 1000  # made by hand it has no time
+        pause = QApplication.keyboardInputInterval()
+        opens = letters == " " and not self.typed.goes_on(at, pause)
+        if not letters.isprintable() or not letters or event.modifiers() & COMMANDS or opens:
+            super().keyPressEvent(event)
+            return
+        self.typed.add(letters, at, pause)
+        row = self.typed.row([self.itemText(entry) for entry in range(self.count())], self.currentIndex())
+        if row is not None and row != self.currentIndex():
+            self.setCurrentIndex(row)
+            self.activated.emit(row)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

@@ -12,7 +12,15 @@ from workbench.ui.field_words import help_lines, in_words, title_of, tooltip, wr
 from workbench.ui.formula import rich
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.editors import Editor, Field, LineEditor, PathEditor, TickEditor, editor_of
+from workbench.ui.widgets.editors import (
+    ChoiceEditor,
+    Editor,
+    Field,
+    LineEditor,
+    PathEditor,
+    TickEditor,
+    editor_of,
+)
 from workbench.ui.widgets.labels import label, plain_tip, restyle
 
 LABEL = 148  # px of a label that is left of its editor
@@ -77,6 +85,7 @@ class ParamsForm(QWidget):
         kept = {name: row for name, row in self._rows.items() if fields.get(name) == row.field}
         focused = self.window().focusWidget()
         in_use = next((name for name, row in self._rows.items() if focused and row.isAncestorOf(focused)), "")
+        before = self._rows[in_use].widget if in_use else None
         for name, row in self._rows.items():
             if name not in kept:
                 for gone in (row, row.trouble):
@@ -85,7 +94,10 @@ class ParamsForm(QWidget):
         self._rows = {name: kept.get(name) or self._new_row(name, field) for name, field in fields.items()}
         self._place()
         if in_use in self._rows and in_use not in kept:  # its field has changed with what was chosen in it
-            self._rows[in_use].widget.setFocus()
+            now = self._rows[in_use].widget
+            now.setFocus()
+            if isinstance(before, ChoiceEditor) and isinstance(now, ChoiceEditor):
+                now.typed = before.typed
         new = len(kept) < len(self._rows)
         if new:
             for row in self._rows.values():  # children in the order of the form, for the keys and for screen readers

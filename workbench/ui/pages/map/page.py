@@ -39,7 +39,7 @@ from workbench.ui.pages.map.tool_row import ProgressStrip, ToolRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.locating import LocateStrip
@@ -93,11 +93,8 @@ class MapPage(QStackedWidget):
     # Layout
 
     def _build(self) -> Parts:
-        self.hint = EmptyHint(
-            "Nothing has been evaluated yet",
-            "The map of the test embeddings appears here after the first evaluation. Train a run, or choose one.",
-            "Go to Train",
-        )
+        appears = "The map of the test embeddings appears here after the first evaluation."
+        self.hint = EvaluationHint(self.session, appears)
         loader = shared_loader(self.session)
         self.commands = MapActions(self)
         self.canvas = MapCanvas()

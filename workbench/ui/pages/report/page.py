@@ -34,6 +34,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.report_templates import store_choice
 
 SIDE = 232  # px at 100% text, the columns beside the preview
+FOLDER = "Folder; an earlier report in it is replaced"
 
 
 class ReportPage(QStackedWidget):
@@ -46,6 +47,7 @@ class ReportPage(QStackedWidget):
         self._offer: ReportOffer | None = None  # that came before the workspace was read
         self._titles: dict[int | None, str] = {}  # that a user gave, by what is reported
         self._titled: int | None = None  # what the shown title belongs to
+        self._place = ("", "")  # the folder that was proposed last: its name in the run's folder, and its path
         self._reading, self._measuring = Newest(session), Newest(session)
         self._writes = InOrder(session, "Report page")
         self._build()
@@ -80,7 +82,7 @@ class ReportPage(QStackedWidget):
         for above in (self.templates, self.runs_word, self.runs_button):
             left.body.addWidget(above)
         left.body.addWidget(self.choices, 1)
-        chosen, formats, folder = QWidget(), label("Formats", "section"), label("Folder", "caption")
+        chosen, formats, folder = QWidget(), label("Formats", "section"), label(FOLDER, "caption", wrap=True)
         in_column(self.numbers, formats, self.formats, folder, self.folder, self.browse, on=chosen, spacing=8)
         for widget in (ScrolledPart(chosen), self.export_button, self.written):
             right.body.addWidget(widget)
@@ -147,7 +149,7 @@ class ReportPage(QStackedWidget):
     def export(self) -> None:
         """Write the ticked formats into the folder."""
         wanted, out, formats = self._wanted(), self.folder.text().strip(), self.formats.formats()
-        shown = (self.session.workspace, self.session.run_id)
+        shown = (self.session.workspace, self.model.subject)
         if wanted is None or not formats or not out:
             return
         fields = {**wanted, "out": str(Path(out).expanduser().absolute()), "formats": formats}
@@ -166,7 +168,7 @@ class ReportPage(QStackedWidget):
 
     def _exported(self, exported: tuple[Workspace, int | None], answer: dict[str, Any]) -> None:
         files = [Path(path) for path in answer["files"]]
-        if exported == (self.session.workspace, self.session.run_id):
+        if exported == (self.session.workspace, self.model.subject):
             self.session.settled.emit(self.session.here())
             self.model.written = files
         elif files:
@@ -183,15 +185,27 @@ class ReportPage(QStackedWidget):
         self.model.written = []
         if run is not None:
             self.folder.setText("")
-            self.session.find_place(run.id, "report", partial(self._take_place, run.id))
+            self._place = ("", "")
             self.preview.show_pages([])
         self._check()
         self._tell_runs()
         self._drawing.wish()
 
-    def _take_place(self, run_id: int, folder: str) -> None:
-        if run_id == self.session.run_id and not self.folder.text():
-            self.folder.setText(folder)
+    def _find_place(self) -> None:
+        """Propose the folder for this kind of report: one kind must not replace the files of the other."""
+        name = self.templates.current().folder
+        if self.model.shown is not None and name != self._place[0]:
+            self._place = (name, self._place[1])
+            self.model.written = []
+            self._check()
+            take = partial(self._take_place, self.model.shown.id, name)
+            self.session.find_place(self.model.shown.id, name, take)
+
+    def _take_place(self, run_id: int, name: str, folder: str) -> None:
+        if run_id == self.session.run_id and name == self._place[0]:
+            if self.folder.text() in ("", self._place[1]):  # else the user has named one
+                self.folder.setText(folder)
+            self._place = (name, folder)
 
     def _check(self) -> None:
         formats = self.formats.formats()
@@ -301,6 +315,7 @@ class ReportPage(QStackedWidget):
         self.model.many = self.templates.current().many
         self._count_runs()
         self._retitle()
+        self._find_place()
         for widget in (self.runs_word, self.runs_button, self.numbers):
             widget.setVisible(self.model.many)
         self.choices.title.setPlaceholderText(self.model.usual_title)

@@ -30,7 +30,7 @@ from workbench.ui.pages.retrieval.words_row import WordsRow
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.evaluation_hint import EvaluationHint
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.pictures import shared_loader
@@ -61,11 +61,8 @@ class RetrievalPage(QStackedWidget):
         self._show_evaluation()
 
     def _build(self) -> Parts:
-        self.hint = EmptyHint(
-            "Nothing has been evaluated yet",
-            "This page shows the queries of an evaluation with their nearest neighbours. Train a run, or choose one.",
-            "Go to Train",
-        )
+        appears = "This page shows the queries of an evaluation with their nearest neighbours."
+        self.hint = EvaluationHint(self.session, appears)
         loader = shared_loader(self.session)
         self.saved = SavedViewsMenu(self.session, self._listed, self._list_again)
         self.queries = QueryList(self.browsing, loader, self.saved)

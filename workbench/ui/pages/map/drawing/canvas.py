@@ -4,7 +4,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QTransform
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.colours.groups import Groups
@@ -43,6 +43,8 @@ class MapCanvas(pg.GraphicsView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # Pictures, names and stars reach beyond the points, by which Qt would know what to paint: it cut them off.
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.FullViewportUpdate)
         self.box = MapBox()
         self.box.outlined, self.box.clicked, self.box.turned = self._outlined, self._clicked, self._turned
         self.setCentralItem(self.box)

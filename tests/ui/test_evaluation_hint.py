@@ -1,0 +1,24 @@
+"""Map and Retrieval without an evaluation say whether a run is missing or only its first evaluation."""
+
+import pytest
+
+from workbench.settings.presets import presets
+from workbench.ui.pages.map import MapPage
+from workbench.ui.pages.retrieval import RetrievalPage
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
+
+
+@pytest.mark.parametrize("kind", [MapPage, RetrievalPage])
+def test_the_page_asks_for_a_run_where_there_are_some_and_none_is_selected(qtbot, session, kind):
+    page = kind(session)
+    qtbot.addWidget(page)
+    assert page.hint.title.text() == "Nothing has been evaluated yet"
+    run_id = session.workspace.create_run(presets()[0].config)
+    session.follower.look()
+    assert page.hint.title.text() == "No run selected"
+    assert page.hint.sentence.text().endswith("Choose one in the list of runs.")
+    session.show_run(run_id)
+    assert page.hint.title.text() == "Nothing has been evaluated yet"
+    session.show_run(None)
+    assert page.hint.title.text() == "No run selected"

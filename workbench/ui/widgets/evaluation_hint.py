@@ -1,0 +1,28 @@
+"""What a page of an evaluation shows without one: no run is selected, or the selected one is not evaluated yet."""
+
+from PySide6.QtWidgets import QWidget
+
+from workbench.ui.session import Session
+from workbench.ui.widgets.card import EmptyHint
+
+NO_RUN, CHOOSE = "No run selected", "Choose one in the list of runs."
+NOT_YET, TRAIN = "Nothing has been evaluated yet", "Train a run, or choose one."
+
+
+class EvaluationHint(EmptyHint):
+    """Follows the shown run.
+
+    Args:
+        appears: a sentence on what the page shows.
+    """
+
+    def __init__(self, session: Session, appears: str, parent: QWidget | None = None) -> None:
+        super().__init__(NOT_YET, f"{appears} {TRAIN}", "Go to Train", parent)
+        self._session, self._appears = session, appears
+        session.run_changed.connect(self._follow)
+        session.runs_changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        unchosen = self._session.run_id is None and bool(self._session.runs())
+        self.say(f"{self._appears} {CHOOSE if unchosen else TRAIN}", NO_RUN if unchosen else NOT_YET)
