@@ -24,7 +24,7 @@ GIVEN_UP = (
     "is none of", "is no file of", "is no text", "is no number", "is no name", "is no whole number", "is no multiple",
     "mend the", " anew", "tells of", "at work", "so many images", "so many blocks", "goes back in line",
     "has in excess", "were loaded", "points it had told", "drown", "gave no thread", "goes with neither",
-    "goes with none",
+    "goes with none", "class proxies", "own proxy", "proxy of another",
 )  # fmt: skip
 
 SHARES = (  # fractions, factors and strengths: numbers without a unit

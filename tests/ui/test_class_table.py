@@ -81,7 +81,7 @@ def test_the_table_says_what_is_measured(workspace, run, dialog):
     )
     rows = {row.label: row for row in dialog.table.rows}
     assert dialog.table.by_proxies
-    assert "class proxies" in dialog.words.text()
+    assert "class vectors" in dialog.words.text()
     for place, label in enumerate(wanted.labels.tolist()):
         assert rows[label].margin == pytest.approx(wanted.margin[place])
         assert rows[label].confused == NAMES[wanted.confused[place]]

@@ -476,7 +476,7 @@ def test_the_map_is_written_as_picture_drawing_and_table(qtbot, corners, session
     assert (tmp_path / "map.svg").read_text("utf-8").startswith("<?xml")
     with (tmp_path / "map.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["kind"] for row in rows] == ["image"] * 60 + ["proxy"] * 4
+    assert [row["kind"] for row in rows] == ["image"] * 60 + ["class vector"] * 4
     assert int(rows[5]["sample_id"]) == run.ids[5]
     assert float(rows[5]["x"]) == pytest.approx(corners.model.map.points[5, 0], rel=1e-6)
     corners.session.theme.choose("light")

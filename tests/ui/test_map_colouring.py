@@ -54,7 +54,7 @@ def test_the_distance_to_the_own_proxy_and_without_proxies_to_the_class_mean(sto
     workspace, run, evaluation, _ = stored
     table, stars = unit(workspace.vectors(evaluation)), unit(workspace.proxies(evaluation)[0])
     found = read_column(workspace, evaluation, "radius")
-    assert found.title == "Distance to the own proxy (unit vectors)"
+    assert found.title == "Distance to the own class vector (unit vectors)"
     np.testing.assert_allclose(found.of(run.ids), np.linalg.norm(table - stars[LABELS], axis=1), atol=1e-6)
     bare = store_run(workspace, LABELS, embeddings=[blobs(LABELS, 0.9, 0)], with_proxies=False, name="Bare")
     found = read_column(workspace, bare.evaluations[0], "radius")

@@ -96,7 +96,7 @@ def test_the_table_has_z_only_for_maps_of_three_dimensions():
     deep = list(csv.DictReader(map_files.table(("", in_space(proxies=POINTS[:2]))).decode().splitlines()))
     assert list(deep[0]) == ["kind", "sample_id", "class", "x", "y", "z", "ap"]
     assert [float(deep[0][axis]) for axis in "xyz"] == pytest.approx(POINTS[0].tolist())
-    assert deep[-1]["kind"] == "proxy"
+    assert deep[-1]["kind"] == "class vector"
     flat = replace(in_space(), space=None, depth=None)
     both = list(csv.DictReader(map_files.table(("deep", in_space()), ("flat", flat)).decode().splitlines()))
     assert (both[0]["z"] != "", both[-1]["z"]) == (True, "")

@@ -184,7 +184,7 @@ def test_colouring_by_a_number_has_a_scale_of_its_own(qtbot, page):
     choose(page.colouring, "radius")
     qtbot.waitUntil(lambda: page.legend.bar.isVisible())
     assert not page.legend.list.isVisible()
-    assert page.legend.scale_title.text() == "Distance to the own proxy (unit vectors)"
+    assert page.legend.scale_title.text() == "Distance to the own class vector (unit vectors)"
     low, *_, high = [float(word) for _, word in page.legend.bar.ticks()]
     assert 0 <= low < high
     assert not page.legend.grab().isNull()

@@ -7,9 +7,10 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.entries import catalog
+from workbench.names import metric_name
 from workbench.progress import quiet
-from workbench.settings.changed import read_config
-from workbench.sweeps import starting
+from workbench.settings.changed import changed, read_config
+from workbench.sweeps import objective, starting
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.ui.sweeps.draft import Entered, SweepDraft
@@ -66,6 +67,22 @@ def test_a_draft_checks_every_trial_and_says_the_cost(draft):
     assert wrong.others(["training.lr"]) == "", "its row says it"
 
 
+@pytest.mark.parametrize(
+    ("how", "values", "said"),
+    [
+        ("random", "training.epochs=1..3", "These values have only 3 combinations: 3 trials instead of 20. 3 runs"),
+        ("bayes", "training.epochs=1..3", "These values have only 3 combinations: 3 trials instead of 20. 3 runs"),
+        ("random", "training.epochs=4", "These values have only 1 combination: 1 trial instead of 20. 1 run."),
+        ("random", "training.lr=0.1..0.100002", "These values have only 3 combinations: 3 trials instead of 20. 3"),
+        ("random", "training.lr=0.1..0.2", "20 runs. Their time"),
+    ],
+)  # fmt: skip
+def test_fewer_combinations_than_trials_are_said(draft, how, values, said):
+    plan = draft.check(entered(values, how=how, trials=20), quiet).plan
+    assert draft.cost(plan).startswith(said)
+    assert len(plan.settings()) == (plan.trials if how == "random" else 0)
+
+
 def test_the_values_of_a_paper_are_the_source_of_the_plan(draft):
     preset = draft.take("rankmi-batch-size")
     assert draft.check(entered("training.batch_size=120,180"), quiet).plan.source == f"Values of {preset.source}"
@@ -114,6 +131,16 @@ def test_the_choice_stays_and_one_that_is_not_read_yet_is_waited_for(model, work
     assert SweepsModel().pause_or_resume() is None
 
 
+def test_the_objective_is_shown_in_words(draft, model, workspace):
+    held = changed(draft.config, {"split.name": "classes", "split.validation": 0.2}, catalog.current(), "")
+    offered = [metric_name(name) for name in SweepDraft(held, catalog.current()).objectives]
+    assert offered == ["Held-out MAP@R", "Training accuracy", "CE on the probe", "SPCE on the probe"]
+    workspace_sweep = model.shown.sweep
+    for metric in (*objective.TRAIN_SIDE, objective.HELD_OUT):
+        model.take([replace(model.shown, sweep=replace(workspace_sweep, metric=metric))])
+        assert model.trial_rows()[0][-1] == metric_name(metric) != metric
+
+
 def test_only_runs_that_have_not_begun_are_moved(model, workspace):
     model.choose_trial(model.shown.trials[2].id)
     assert (model.can_move(-1), model.can_move(1)) == (True, False)
@@ -149,5 +176,5 @@ def test_folds_have_a_column_where_there_are_some_and_the_objective_of_the_train
     model.take([replace(folded, sweep=replace(shown.sweep, metric="probe/ce"))])
     head, rows = model.trial_rows()
     assert rows[0][1][head.index("Fold")] == "2"
-    assert (head[-1], model.report_metric) == ("probe/ce", "MAP@R")
+    assert (head[-1], model.report_metric) == ("CE on the probe", "MAP@R")
     assert model.judged_runs == []

@@ -8,30 +8,17 @@ from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.settings import written
+from workbench.names import metric_name
 from workbench.numerals import megabytes
 
 NO_VALUE = "–"
 NOT_ENOUGH = "not enough seeds"
-SCALAR_TITLES = {
-    "batch/loss": "Loss of each batch",
-    "probe/ce": "CE on the probe",
-    "probe/spce": "SPCE on the probe",
-}
-
-
-def metric_name(metric: str) -> str:
-    """ "R@1" for "recall@1"; the others by their names."""
-    return metric.replace("recall@", "R@")
 
 
 def metric_title(metric: str) -> str:
-    """ "MAP@R % ↑" and "R@1 % ↑" for shares, else the bare name."""
-    return f"{metric_name(metric)} % ↑" if is_share(metric) else metric
-
-
-def scalar_title(name: str) -> str:
-    """A training scalar in words; the others by their names."""
-    return SCALAR_TITLES.get(name, name)
+    """ "MAP@R % ↑" and "R@1 % ↑" for shares, else the name alone."""
+    name = metric_name(metric)
+    return f"{name} % ↑" if is_share(metric) else name
 
 
 def at_title(at: At) -> str:

@@ -9,6 +9,7 @@ from workbench.comparing.setting_titles import short_title, value_title
 from workbench.comparing.settings import fold_of
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
+from workbench.names import metric_name
 from workbench.workspace import Workspace, sweeps
 from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart
@@ -135,7 +136,7 @@ def _missing(groups: Sequence[Group], measured: dict[int, Measured], metric: str
     ]
     sentences = [f"Without an evaluation: {_runs(bare)}."] if bare else []
     sentences += [f"Not evaluated at epoch {at}: {_runs(elsewhere)}."] if elsewhere else []
-    return sentences + ([f"Without {metric}: {_runs(without)}."] if without else [])
+    return sentences + ([f"Without {metric_name(metric)}: {_runs(without)}."] if without else [])
 
 
 def _chosen_on_the_test_half(groups: Sequence[Group], measured: dict[int, Measured], at: At) -> list[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from workbench.comparing.measures import Measured, common_epochs
 from workbench.entries import catalog
+from workbench.names import metric_name
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import told_apart
@@ -45,7 +46,7 @@ def _metric(overview: "Overview") -> list[str]:
         for number, measured in _evaluated(overview.measured).items()
         if not any(overview.metric in evaluation.metrics for evaluation in measured.evaluations)
     ]
-    return [f"Not all of the runs have {overview.metric}: {runs_named(bare)} lack it."] if bare else []
+    return [f"Not all of the runs have {metric_name(overview.metric)}: {runs_named(bare)} lack it."] if bare else []
 
 
 def _epochs(overview: "Overview") -> list[str]:

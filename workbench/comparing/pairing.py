@@ -19,6 +19,7 @@ from workbench.comparing.intervals import (
 from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
 from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
 from workbench.comparing.settings import fold_of
+from workbench.names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
@@ -126,7 +127,8 @@ def compare(
     for title, group_runs in runs.items():
         if not group_runs:
             where = at if isinstance(at, str) else f"at epoch {at}"
-            raise Problem(f"No run of “{title}” has {metric} ({where}).", todo="Choose another metric or epoch.")
+            missing = f"No run of “{title}” has {metric_name(metric)} ({where})."
+            raise Problem(missing, todo="Choose another metric or epoch.")
     ours, theirs = ({(run.seed, fold_of(run.config)): run for run in runs[group.title]} for group in (first, second))
     places = sorted(ours.keys() & theirs.keys())
     notes = _alone(first, second, ours, theirs) if places else []
@@ -143,7 +145,8 @@ def compare(
     if any(seed_difference.left_out for seed_difference in seeds):
         notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
     if not has_query_values(metric):
-        notes.append(f"{metric} has no values of single queries: no interval within a seed, and no list of queries.")
+        without = "has no values of single queries: no interval within a seed, and no list of queries."
+        notes.append(f"{metric_name(metric)} {without}")
     queries = _queries(pairs, [(ours[key].id, theirs[key].id) for key in places])
     return Comparison(
         first, second, metric, at, tuple(seeds), t_interval(list(by_seed.values())), True, queries, tuple(notes)

@@ -78,11 +78,11 @@ def _direction(
     if chosen.kind == MEANS:
         ends = [_mean(vectors, labels, label, "embedding") for label in (chosen.first, chosen.second)]
     elif chosen.kind == PROXIES and proxies is not None:
-        ends = [_mean(proxies, proxy_labels, label, "proxy") for label in (chosen.first, chosen.second)]
+        ends = [_mean(proxies, proxy_labels, label, "class vector") for label in (chosen.first, chosen.second)]
     elif chosen.kind == SAMPLES:
         ends = [_of_sample(vectors, ids, sample) for sample in (chosen.first, chosen.second)]
     else:
-        raise Problem("This run has no class proxies.", todo="Choose class means.")
+        raise Problem("This run has no class vectors.", todo="Choose class means.")
     apart = ends[0] - ends[1]
     length = float(np.linalg.norm(apart))
     if length == 0:

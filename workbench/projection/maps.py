@@ -61,7 +61,7 @@ def make_map(
     chosen = read_params(method, params)
     assert isinstance(chosen, PcaParams | UmapParams | TsneParams)
     vectors = prepared(embeddings, chosen.metric)
-    stars = None if proxies is None else prepared(proxies, chosen.metric, "proxies", vectors.shape[1])
+    stars = None if proxies is None else prepared(proxies, chosen.metric, "class vectors", vectors.shape[1])
     exact, dimensions = Exact(vectors), dimensions_of(method)
     if isinstance(chosen, UmapParams):
         progress("Loading UMAP", 0, 0)

@@ -114,11 +114,11 @@ def tsne_map(
     points = np.array(embedding, np.float32)
     if proxies is None:
         return points, None
-    progress("Placing proxies", 0, 0)
+    progress("Placing class vectors", 0, 0)
     stars = embedding.prepare_partial(np.ascontiguousarray(proxies), perplexity=min(5.0, perplexity), k=10)
     stars.optimize(
         PLACING, inplace=True, exaggeration=1.5, momentum=0.8, learning_rate=0.1, max_grad_norm=0.25,
-        callbacks=_telling(progress, "Placing proxies", 0, PLACING), callbacks_every_iters=EVERY,
+        callbacks=_telling(progress, "Placing class vectors", 0, PLACING), callbacks_every_iters=EVERY,
     )  # fmt: skip
     return points, np.array(stars, np.float32)
 

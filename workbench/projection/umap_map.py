@@ -163,7 +163,7 @@ def _place(
     heads, tails, weights, _ = umap.compute_membership_strengths(rows, distances, sigmas, rhos, bipartite=True)
     graph = coo_matrix((weights, (heads, tails)), shape=(len(rows), len(points)))
     placed = np.ascontiguousarray(umap.init_graph_transform(graph.tocsr(), points), np.float32)
-    telling = _telling(progress, "Placing proxies")
+    telling = _telling(progress, "Placing class vectors")
     lay_out(placed, points, graph, curve, epochs, PLACING_RATE, _drawn(random), telling)
     return placed
 

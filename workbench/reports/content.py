@@ -46,7 +46,7 @@ class MetricRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
-    """The embeddings of the best evaluation in two dimensions, with the class proxies where the loss has them."""
+    """The embeddings of the best evaluation in two dimensions, with the class vectors where the loss has them."""
 
     points: np.ndarray  # [n, 2]
     labels: np.ndarray  # [n]

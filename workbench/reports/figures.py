@@ -12,8 +12,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.colours import OKABE_ITO, class_colours
-from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
+from workbench.names import metric_name
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent, similarity_words
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 
@@ -71,7 +71,7 @@ def _places(data: Map) -> tuple[list[str], list[list[Any]]]:
         for label, (x, y) in zip(data.labels.tolist(), data.points.tolist(), strict=True)
     ]
     stars = [] if data.proxies is None else data.proxies.tolist()
-    return ["kind", "class", "x", "y"], rows + [["class proxy", "", x, y] for x, y in stars]
+    return ["kind", "class", "x", "y"], rows + [["class vector", "", x, y] for x, y in stars]
 
 
 def _ranked(cards: list[QueryCard]) -> tuple[list[str], list[list[Any]]]:
@@ -169,7 +169,7 @@ def draw_map(data: Map, host: Figure) -> None:
             color="white",
             edgecolors="black",
             linewidths=0.8,
-            label="class proxies",
+            label="class vectors",
         )
     axes.set(xticks=[], yticks=[], title=data.title)
     axes.set_aspect("equal", adjustable="datalim")

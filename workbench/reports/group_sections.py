@@ -9,6 +9,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
+from workbench.names import metric_name
 from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.content import points
 from workbench.reports.drawing import Drawing
@@ -96,7 +97,7 @@ def _groups(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
 
 def _curves(content: GroupContent, drawn: dict[str, Drawing]) -> list[Block]:
     if "group-curves" not in drawn:
-        return [said(f"No run has {content.overview.metric} over epochs.", muted=True)]
+        return [said(f"No run has {metric_name(content.overview.metric)} over epochs.", muted=True)]
     caption = (
         f"{words.metric_title(content.overview.metric)}: each run (thin), mean (bold), 95% interval over seeds (band)."
     )

@@ -1,8 +1,8 @@
 """The sections of a report about one run, as blocks."""
 
-from workbench.comparing.comparison_text import metric_name
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
+from workbench.names import metric_name
 from workbench.reports.blocks import NO_VALUE, Block, Cards, Plot, Table, said
 from workbench.reports.content import ClassRow, Content, MetricRow, percent, points
 from workbench.reports.published_blocks import published_blocks
@@ -37,7 +37,7 @@ def section_blocks(section: str, content: Content) -> list[Block]:
         case "published":
             return _published(content)
         case "map" if content.map is not None:
-            return [Plot("map", f"Each point is a test image; stars are class proxies. {content.map.caption}.")]
+            return [Plot("map", f"Each point is a test image; stars are class vectors. {content.map.caption}.")]
         case "queries" if content.worst:
             return [
                 Cards("worst", "Lowest average precision", tuple(content.worst)),

@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
+from workbench.names import metric_name
 from workbench.workspace import Workspace
 
 HELD_OUT = "validation/MAP@R"
@@ -69,5 +70,5 @@ def measured(workspace: Workspace, run_id: int, metric: str) -> float | None:
 def reason_without(workspace: Workspace, run_id: int, metric: str) -> str:
     """Why `measured` gave None, as a sentence."""
     if metric in TRAIN_SIDE and len(workspace.scalars(run_id, metric)[1]):
-        return f"The run diverged: its last {metric} is not a number."
-    return f"The run has no {metric}."
+        return f"The run diverged: its last {metric_name(metric)} is not a number."
+    return f"The run has no {metric_name(metric)}."

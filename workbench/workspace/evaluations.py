@@ -162,7 +162,7 @@ def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
 
 
 def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
+    """Class vectors at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
     stored = _artefact(workspace, evaluation_id, "proxies_id")
     if stored is None:
         return None

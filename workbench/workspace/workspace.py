@@ -166,7 +166,7 @@ class Workspace(Store):
         return evaluations.read_vectors(self, evaluation_id)
 
     def proxies(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Class proxies at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
+        """Class vectors at that evaluation: vectors [p, d] float32 and labels [p] int64; None for losses without."""
         return evaluations.read_proxies(self, evaluation_id)
 
     def queries(self, evaluation_id: int) -> Queries:

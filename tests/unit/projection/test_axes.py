@@ -53,7 +53,7 @@ def test_two_samples_lie_at_equal_distances_on_both_sides_of_zero():
     [
         (Direction(MEANS, 3, 3), "two different classes"),
         (Direction(MEANS, 3, 4), "no embedding"),
-        (Direction(PROXIES, 3, 5), "no class proxies"),
+        (Direction(PROXIES, 3, 5), "no class vectors"),
         (Direction(COMPONENT, 40), "no principal component 41"),
         (Direction(SAMPLES, 100, 100), "two different images"),
         (Direction(SAMPLES, 100, 7), "not on this map"),

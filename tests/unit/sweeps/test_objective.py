@@ -37,10 +37,10 @@ def test_a_run_that_diverged_has_no_value_of_the_time_before(workspace, last):
     run_id = trained(workspace, [2.0, 0.001, last])
     assert objective.measured(workspace, run_id, "probe/ce") is None
     said = objective.reason_without(workspace, run_id, "probe/ce")
-    assert said == "The run diverged: its last probe/ce is not a number."
+    assert said == "The run diverged: its last CE on the probe is not a number."
 
 
 def test_a_run_without_the_curve_says_so(workspace):
     run_id = trained(workspace, [])
     assert objective.measured(workspace, run_id, "probe/ce") is None
-    assert objective.reason_without(workspace, run_id, "probe/ce") == "The run has no probe/ce."
+    assert objective.reason_without(workspace, run_id, "probe/ce") == "The run has no CE on the probe."

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
-from workbench.comparing.comparison_text import metric_name
 from workbench.config import RunConfig
 from workbench.jobs.newest import Newest
+from workbench.names import metric_name
 from workbench.places import sending
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.comparing.comparison_text import metric_name
+from workbench.names import metric_name
 from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE

@@ -9,11 +9,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from workbench.comparing.comparison_text import metric_title, scalar_title
+from workbench.comparing.comparison_text import metric_title
 from workbench.comparing.in_common import runs_named
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
+from workbench.names import metric_name
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
@@ -57,7 +58,7 @@ class SeedCurves(QWidget):
     def show_training(self, training: TrainingCurves, shown_as: Sequence[GroupStyle]) -> None:
         """Draw a scalar over steps as it was logged, with the styles of its curves in the same order."""
         self._factor, self._dots = 1, False
-        self._begin(training.curves, shown_as, f"{scalar_title(training.name)} over steps, mean over seeds", "step")
+        self._begin(training.curves, shown_as, f"{metric_name(training.name)} over steps, mean over seeds", "step")
         self.note.setText(in_sentences(training))
 
     def say(self, text: str) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from workbench.comparing.comparison_text import metric_name, scalar_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.jobs.newest import Newest
+from workbench.names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves
@@ -58,7 +58,7 @@ class CurvesPanel(QWidget):
         self.choice.clear()
         self.choice.addItem(f"{metric_name(overview.metric)} over epochs", METRIC)
         for name in overview.scalars:
-            self.choice.addItem(f"{scalar_title(name)} over steps", name)
+            self.choice.addItem(f"{metric_name(name)} over steps", name)
         self.choice.setCurrentIndex(max(0, self.choice.findData(chosen)))
         self._show()
 

@@ -7,11 +7,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
 from workbench.comparing.baseline import BaselineRow
-from workbench.comparing.comparison_text import NO_VALUE, limits, metric_name, number, over_seeds
+from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
 from workbench.comparing.forest import forest_of
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
+from workbench.names import metric_name
 from workbench.ui.pages.compare.forest import ForestPanel
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.pages.compare.model import CompareModel

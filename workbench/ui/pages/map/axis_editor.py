@@ -1,4 +1,4 @@
-"""The choice of one axis of the map: two class means, two proxies, two images or a principal component."""
+"""The choice of one axis of the map: two class means, two class vectors, two images or a principal component."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.labels import label, plain_tip
 
 KINDS = {
-    COMPONENT: "Principal component", MEANS: "Class means", PROXIES: "Class proxies", SAMPLES: "Two selected images",
+    COMPONENT: "Principal component", MEANS: "Class means", PROXIES: "Class vectors", SAMPLES: "Two selected images",
 }  # fmt: skip
 COMPONENTS = 8  # that are offered
 Named = Sequence[tuple[int, str]]  # label or id of a sample, and its words

@@ -92,7 +92,7 @@ class ClassTableDialog(QDialog):
         """Show the classes of an evaluation, in the chosen sort order."""
         self.table = table
         self.model.show(table.rows)
-        centres = "class proxies" if table.by_proxies else "class means: the method has no proxies of these classes"
+        centres = "class vectors" if table.by_proxies else "class means: the method has no vectors of these classes"
         space = "between unit vectors" if table.metric == "cosine" else "between embeddings as they are"
         self.words.setText(
             f"{counted(len(table.rows), 'class', 'classes')}. Centres are the {centres}; distances are {space}. {HINT}"

@@ -72,9 +72,9 @@ class LookControls(QWidget):
         self.blockSignals(False)
 
     def show_stars(self, count: int) -> None:
-        """Offer the stars if the map has class proxies."""
+        """Offer the stars if the map has class vectors."""
         self.proxies.setVisible(count > 0)
-        self.proxies.setText(f"★ Class proxies ({count:,})")
+        self.proxies.setText(f"★ Class vectors ({count:,})")
 
     def _changed(self) -> None:
         look = Look(

@@ -214,7 +214,7 @@ def _direction_words(direction: Direction, names: tuple[str, ...], of_samples: d
         both = (of_samples[end] for end in (direction.first, direction.second))
         return " − ".join(image_words(name_of(names, label), row) for row, label in both)
     ends = " − ".join(name_of(names, label) for label in (direction.first, direction.second))
-    return f"{ends} ({'proxies' if direction.kind == PROXIES else 'class means'})"
+    return f"{ends} ({'class vectors' if direction.kind == PROXIES else 'class means'})"
 
 
 def _embeddings(workspace: Workspace, evaluation_id: int, only: Only) -> tuple[np.ndarray, np.ndarray, int]:
@@ -262,7 +262,7 @@ def _parameters(params: dict[str, Any]) -> str:
 def _stars(workspace: Workspace, evaluation_id: int, metric: str, width: int) -> np.ndarray | None:
     """Proxies [p, width], of length 1 for "cosine"; None without any."""
     proxies = workspace.proxies(evaluation_id)
-    return None if proxies is None else prepared(proxies[0], metric, "proxies", width)
+    return None if proxies is None else prepared(proxies[0], metric, "class vectors", width)
 
 
 def _data(

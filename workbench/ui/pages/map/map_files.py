@@ -167,7 +167,7 @@ def _render(painter: QPainter, sheets: Sequence[Sheet]) -> None:
 
 
 def table(*maps: tuple[str, MapData]) -> bytes:
-    """A CSV table with one row for each image and proxy: kind, sample_id, class, x, y, ap. Safe on any thread.
+    """A CSV table with one row for each image and class vector: kind, sample_id, class, x, y, ap. Safe on any thread.
 
     Maps of three dimensions have z after y; the coordinates do not depend on the view.
 
@@ -194,7 +194,7 @@ def _rows(data: MapData, axes: int) -> list[list[object]]:
     ]
     if proxies is not None:
         rows += [
-            ["proxy", "", data.class_name(label), *place, *blank, ""]
+            ["class vector", "", data.class_name(label), *place, *blank, ""]
             for label, place in zip(data.proxy_labels.tolist(), proxies.tolist(), strict=True)
             if np.isfinite(place).all()
         ]

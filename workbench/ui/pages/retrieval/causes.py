@@ -17,7 +17,7 @@ TITLES = {
     "label": "Suspected label error",
     "hub": "Hub intruder",
     "rare": "Rare class",
-    "proxy": "Proxy of another class nearer",
+    "proxy": "Class vector of another class nearer",
     "none": "No cause found",
 }
 TIPS = {
@@ -25,7 +25,7 @@ TIPS = {
     "label": "At least nine in ten of its nearest neighbours agree on another class",
     "hub": "The nearest neighbour is among the neighbours of very many samples, most of them of other classes",
     "rare": "Its class has at most a quarter as many samples as the median class",
-    "proxy": "A proxy of another class is nearer than any proxy of its own class",
+    "proxy": "A class vector of another class is nearer than any of its own class",
     "none": "None of the other causes applies",
 }
 MOST_CLASSES = 4  # named in one sentence
@@ -118,7 +118,7 @@ def _evidence(about: Explanation) -> str:
         case "proxy":
             kind = "cosine" if about.distance == "cosine" else "minus the distance"
             return (
-                f"Proxy of another class nearer: {kind} {_number(about.other_proxy)} to that of "
+                f"Class vector of another class nearer: {kind} {_number(about.other_proxy)} to that of "
                 f"“{about.other_proxy_class}”, {_number(about.own_proxy)} to that of its own class."
             )
     return f"No cause found. The nearest neighbour is of “{near}”, {_nearness(about)}."

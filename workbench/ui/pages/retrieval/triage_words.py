@@ -14,11 +14,12 @@ def claim(suspect: Suspect, own: str, new: str) -> str:
 
 
 def evidence(suspect: Suspect, own: str, new: str) -> str:
-    """The evidence: votes of the neighbours and, if there are any, of proxies."""
+    """The evidence: votes of the neighbours and, if there are any, of class vectors."""
     said = [f"{suspect.votes} of its {suspect.voters} nearest are {new}, {suspect.own_votes} are {own}."]
     if suspect.own_proxy is not None and suspect.other_proxy is not None:
         word = "nearer than" if suspect.other_proxy > suspect.own_proxy else "not nearer than"
         said.append(
-            f"The proxy of {new} is {word} its own: cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}."
+            f"The class vector of {new} is {word} its own: "
+            f"cosine {suspect.other_proxy:.3f} against {suspect.own_proxy:.3f}."
         )
     return " ".join(said)

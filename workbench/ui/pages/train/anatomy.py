@@ -120,7 +120,7 @@ class AnatomyPanel(Scrolled):
         if not len(pce):
             if len(self.information.curves["anatomy/entropy/within"]):
                 own = "CE is computed from the loss's own logits. " if len(ce) else ""
-                self.sentence.setText(f"{own}PCE needs a classifier or one proxy for each class: this loss has none.")
+                self.sentence.setText(f"{own}PCE needs one class vector for each class: this loss has none.")
             return
         steps, at, of_ce = np.intersect1d(pce.steps, ce.steps, return_indices=True)
         above = pce.values[at] > ce.values[of_ce]

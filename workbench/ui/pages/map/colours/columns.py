@@ -79,14 +79,15 @@ def hubness(workspace: Workspace, evaluation_id: int) -> Column:
 
 
 def radius(workspace: Workspace, evaluation_id: int) -> Column:
-    """Distance to the nearest proxy of the own class, or to the class mean if some class has no proxy."""
+    """Distance to the nearest class vector of the own class, or to the class mean if some class has none."""
     distance = workspace.evaluation(evaluation_id).distance
     ids, labels, embeddings = workspace.embeddings(evaluation_id)
     vectors = prepared(embeddings, distance).astype(np.float64)
     proxies = workspace.proxies(evaluation_id)
     if proxies is not None and np.isin(labels, proxies[1]).all():
-        stars = prepared(proxies[0], distance, "proxies", vectors.shape[1]).astype(np.float64)
-        title, centres = "Distance to the own proxy", {label: stars[proxies[1] == label] for label in np.unique(labels)}
+        stars = prepared(proxies[0], distance, "class vectors", vectors.shape[1]).astype(np.float64)
+        title = "Distance to the own class vector"
+        centres = {label: stars[proxies[1] == label] for label in np.unique(labels)}
     else:
         title = "Distance to the class mean"
         centres = {label: vectors[labels == label].mean(0, keepdims=True) for label in np.unique(labels)}

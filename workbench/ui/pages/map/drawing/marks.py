@@ -1,4 +1,4 @@
-"""The layer over the points: class proxies as stars, the ring of the hovered point and the mark of the query."""
+"""The layer over the points: class vectors as stars, the ring of the hovered point and the mark of the query."""
 
 import numpy as np
 import pyqtgraph as pg
