@@ -3,11 +3,12 @@
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.ui.started import started
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
 from workbench.running import folds_and_seeds
+from workbench.ui.docks.run_row import ICON, PAD
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.run_list import FOLD_ROLE, RUN_ROLE
 from workbench.workspace import experiments
@@ -71,6 +72,22 @@ def test_the_shown_run_stays_marked_and_the_keys_stay_at_the_row_that_unfolds(do
         session.runs_changed.emit()
     QTest.keyClick(dock.list, Qt.Key.Key_Return)
     assert rows(dock) == [("Alone", ""), ("Three seeds", "folded")]
+
+
+def test_the_arrow_of_a_group_lies_beside_its_name(dock, session):
+    def arrow():
+        place = dock.list.visualRect(dock.model.index(0))
+        shown = dock.list.viewport().grab(place).toImage()
+        return shown.copy(place.width() - PAD - ICON - 2, 0, ICON + 2, place.height() // 2)
+
+    pictures = []
+    for name in ("A", "A name that is as long as all that was changed of it, and longer"):
+        folds_and_seeds.prepare(config(name=name), session.workspace)
+        session.follower.look()
+        QApplication.processEvents()
+        assert dock.model.index(0).data() == name
+        pictures.append(arrow())
+    assert pictures[0] == pictures[1]
 
 
 def test_the_row_tells_the_mean_and_how_far_the_work_is(dock, session):

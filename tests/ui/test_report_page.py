@@ -360,7 +360,7 @@ def test_export_without_a_folder_says_what_is_missing(page):
     assert page.export_button.toolTip() == ""
 
 
-def test_a_comparison_does_not_replace_the_report_of_a_run(page, session, qtbot, tmp_path):
+def test_a_comparison_does_not_replace_the_report_of_a_run(page, session, qtbot, tmp_path, monkeypatch):
     own = page.folder.text()
     page.model.written = [tmp_path / "report.html"]
     page.templates.choose("comparison")
@@ -370,6 +370,12 @@ def test_a_comparison_does_not_replace_the_report_of_a_run(page, session, qtbot,
     page.templates.choose("one-run")
     qtbot.waitUntil(lambda: page.folder.text() == own)
     page.folder.setText(str(tmp_path / "mine"))
+    proposed, find = [], session.find_place
+
+    def noted(run_id, name, then):
+        return find(run_id, name, lambda folder: proposed.append(then(folder)))
+
+    monkeypatch.setattr(session, "find_place", noted)
     page.templates.choose("comparison")
-    qtbot.wait(50)
+    qtbot.waitUntil(lambda: bool(proposed))
     assert page.folder.text() == str(tmp_path / "mine")

@@ -52,10 +52,11 @@ class RunRow(QStyledItemDelegate):
         line = inner.height() // 2
         top = QRect(inner.x(), inner.y(), inner.width(), line)
         bottom = QRect(inner.x(), inner.y() + line, inner.width(), inner.height() - line)
-        self._paint_name(painter, option, top, index, tokens)
         if fold in ("open", "folded"):
             arrow = QRect(top.right() - ICON, top.center().y() - ICON // 2, ICON, ICON)
+            top.setRight(arrow.left() - 4)
             icon("caret-down" if fold == "open" else "caret-right", "muted").paint(painter, arrow)
+        self._paint_name(painter, option, top, index, tokens)
         self._paint_state(painter, option, bottom, run, tokens)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(tokens.accent))
