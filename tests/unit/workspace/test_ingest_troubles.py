@@ -144,7 +144,8 @@ def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole
 
     def room(path):
         full = len(list((tmp_path / "space" / "runs" / "1").glob("ranking-*"))) == 2
-        return real(path)._replace(free=0 if full else 1 << 40)
+        usage = real(path)
+        return type(usage)(usage.total, usage.used, 0 if full else 1 << 40)
 
     with Workspace(tmp_path / "space", create=True) as workspace:
         with monkeypatch.context() as trouble:
