@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 from workbench.comparing import comparison_text as words
-from workbench.comparing.measures import is_share
+from workbench.comparing.baseline import difference
+from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
@@ -63,12 +64,19 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
-        lead = words.number(best.interval.mean - ranked[1].interval.mean, metric, signed=True)
-        tiles.append(Tile("Lead", lead, f"over {names[1]}"))
+        tiles.append(_lead(best, ranked[1], metric, names[1]))
     tiles.append(counted)
     if best.seconds is not None:
         tiles.append(Tile("Time of a run", duration(best.seconds), f"mean of the {word.lower()} group"))
     return tuple(tiles)
+
+
+def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
+    """The difference from the next group, as in the table of differences: over the seeds that both have."""
+    apart_by = difference(second, best)
+    alike = best.by_seed.keys() == second.by_seed.keys() or not best.by_seed.keys() & second.by_seed.keys()
+    value = words.number(apart_by.mean, metric, signed=True)
+    return Tile("Lead", value, f"over {over}") if alike else Tile("Difference", value, f"from {over}, same seeds")
 
 
 def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:

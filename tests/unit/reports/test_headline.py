@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from tests.ui.small_run import store_run
-from workbench.config import RunConfig
+from tests.unit.comparing.compared_runs import store
+from workbench.comparing.overview import overview
+from workbench.config import RunConfig, TrainingParams
 from workbench.progress import quiet
 from workbench.reports import html, wish_of
 from workbench.reports.blocks import Document, Section, Tile, said
 from workbench.reports.document import make
+from workbench.reports.headline import tiles_of_groups
 from workbench.reports.typesetting import typeset
 from workbench.workspace import Workspace
 
@@ -70,3 +73,24 @@ def test_the_highest_group_is_not_called_the_best_where_more_is_not_better(works
     made = make(workspace, wish_of((1,), ("groups",), metric="hubness/skew"), quiet)
     assert made.document.tiles[0].title == "Highest of 1 group"
     assert not any("best" in tile.note for tile in made.document.tiles if tile.title == "Time of a run")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "tile"),
+    [
+        ((0, 1), Tile("Lead", "+20.00", "over")),
+        ((1,), Tile("Difference", "-10.00", "from")),  # the mean of both seeds is better, the common seed is not
+        ((2,), Tile("Lead", "+15.00", "over")),
+    ],
+    ids=["the same seeds", "one in common", "none in common"],
+)
+def test_the_lead_is_the_difference_that_the_table_shows(tmp_path, seeds, tile):
+    others = {0: 0.6, 1: 0.3, 2: 0.5} if len(seeds) > 1 else {1: 0.5, 2: 0.5}
+    with Workspace(tmp_path / "leads", create=True) as opened:
+        for seed, score in ((0, 0.9), (1, 0.4)):
+            store(opened, {1: np.full(4, score)}, seed=seed, name="A")
+        for seed in seeds:
+            store(opened, {1: np.full(4, others[seed])}, seed=seed, name="B", training=TrainingParams(lr=0.5))
+        tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
+    (shown,) = (shown for shown in tiles if shown.title in ("Lead", "Difference"))
+    assert (shown.title, shown.value.replace("−", "-"), shown.note.split()[0]) == (tile.title, tile.value, tile.note)
