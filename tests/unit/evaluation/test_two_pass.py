@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.waits import HANG
 from workbench import jobs
 from workbench.evaluation import two_pass
 from workbench.evaluation.neighbours import Gallery
@@ -88,10 +89,10 @@ def test_the_precision_is_as_it_was_after_two_threads():
     first_is_inside, first_ended = Event(), Event()
 
     def second():
-        assert first_is_inside.wait(20)
+        assert first_is_inside.wait(HANG)
         with two_pass.without_tf32():
             assert products.fp32_precision == "ieee"
-            first_ended.wait(20)
+            first_ended.wait(HANG)
 
     products.fp32_precision = "tf32"
     try:
