@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from os.path import isdir
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def import_embeddings(
         raise Problem(f"The workspace {workspace.path} is open for reading only.", kept=KEPT)
     embeddings = embeddings.absolute()
     labels, images = (None if path is None else path.absolute() for path in (labels, images))
-    of_folder = image_size if images is not None and images.is_dir() else None
+    of_folder = image_size if images is not None and isdir(images) else None  # Path.is_dir raises at long names
     config = config_of(name or display_name(embeddings.stem), embeddings, labels, images, distance, of_folder)
     table = labelled_embeddings.read(embeddings, labels, images, image_size, progress)
     kept, cache = _decoded(workspace, table.images, progress)

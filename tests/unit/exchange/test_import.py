@@ -346,3 +346,8 @@ def test_the_command_of_a_report_imports_the_same_again(workspace, given, tmp_pa
 def test_the_command_of_a_report_imports_a_gallery_as_one(workspace, given):
     run_id = import_gallery(workspace, given / "vectors.npy")
     assert "--search-only" in shlex.split(command_of(workspace.run(run_id)))
+
+
+def test_a_folder_of_images_whose_name_is_too_long_is_a_problem(workspace, given):
+    with pytest.raises(Problem):
+        import_embeddings(workspace, given / "vectors.npy", given / "labels.csv", given / ("d" * 300))

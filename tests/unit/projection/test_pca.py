@@ -83,7 +83,7 @@ def test_proxies_go_through_the_same_projection():
     ("embeddings", "proxies", "method", "params", "said"),
     [
         (np.array([[np.nan, 1], [0, 1]]), None, "pca", {}, "1 of 2 embeddings contain NaN"),
-        (np.eye(3), np.array([[np.inf, 0, 0]]), "pca", {}, "1 of 1 proxies"),
+        (np.eye(3), np.array([[np.inf, 0, 0]]), "pca", {}, "1 of 1 class vectors"),
         (np.eye(3), np.eye(4), "pca", {}, "4 dimensions, the embeddings 3"),
         (np.zeros((0, 3)), None, "pca", {}, "table of numbers"),
         (np.array([["a"]]), None, "pca", {}, "table of numbers"),

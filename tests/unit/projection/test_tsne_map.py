@@ -64,7 +64,7 @@ def test_every_stage_is_told_and_any_can_end_the_work(blobs):
     told = []
     quickly(blobs[0], blobs[2], progress=lambda *what: told.append(what))
     assert list(dict.fromkeys(text for text, _, _ in told)) == [
-        "Searching neighbours", "Optimising layout", "Placing proxies"
+        "Searching neighbours", "Optimising layout", "Placing class vectors"
     ]  # fmt: skip
     assert all(0 <= done <= total for _, done, total in told)
     laid = [done for text, done, _ in told if text == "Optimising layout"]
