@@ -320,13 +320,19 @@ def test_the_curves_have_a_mean_a_band_and_each_run(qtbot, session, workspace):
     assert list(curves.plot.canvas.lines) == list(curves.plot.legend) == ["0", "1"], "the old ones went"
 
 
-def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
+def three_queries(qtbot, session, workspace):
+    """The page with one query worse, one equal and one better in the other group, and their images."""
     shown_images = images(3)
     store(workspace, {1: np.array([0.5, 0.5, 0.5])}, shown=shown_images, name="A")
     store(workspace, {1: np.array([0.9, 0.5, 0.2])}, shown=shown_images, name="B", training=OTHER)
     page = shown(qtbot, session)
     tick(qtbot, page, 1, 2)
     compared(qtbot, page)
+    return page, shown_images
+
+
+def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
+    page, shown_images = three_queries(qtbot, session, workspace)
     table = page.tabs.queries
     assert cells(table.model) == [
         ["002.png", "cat", "50.00", "20.00", "-30.00", "1"],
@@ -350,12 +356,7 @@ def test_queries_are_listed_filtered_and_opened(qtbot, session, workspace):
 
 
 def test_each_query_is_a_point_that_chooses_its_row(qtbot, session, workspace):
-    shown_images = images(3)
-    store(workspace, {1: np.array([0.5, 0.5, 0.5])}, shown=shown_images, name="A")
-    store(workspace, {1: np.array([0.9, 0.5, 0.2])}, shown=shown_images, name="B", training=OTHER)
-    page = shown(qtbot, session)
-    tick(qtbot, page, 1, 2)
-    compared(qtbot, page)
+    page, _ = three_queries(qtbot, session, workspace)
     queries = page.tabs.queries
     page.tabs.setCurrentWidget(queries)
     points = [item for item in queries.plot.plot.items() if isinstance(item, pg.ScatterPlotItem)]
