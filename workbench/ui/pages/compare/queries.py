@@ -20,7 +20,7 @@ from workbench.ui.widgets.pictures import PictureLoader
 
 THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible one whose pictures are loaded, too
 PLACE = "compared queries"
-SHARES = (1, 2)  # of the width: points and table
+SHARES = (1, 2)  # of the width beyond the least: points and table
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
 TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
 
@@ -104,7 +104,6 @@ class QueryDifferences(QWidget):
         for side, share in zip((self.plot, self.table), SHARES, strict=True):
             self.sides.addWidget(side)
             self.sides.setStretchFactor(self.sides.count() - 1, share)
-        self.sides.setSizes([100 * share for share in SHARES])
         head = in_row(self.kind, (self.openers, 1))
         in_column(head, self.count, self.hint, (self.sides, 1), 0, on=self, margins=8)
         self.plot.picked.connect(self._choose)

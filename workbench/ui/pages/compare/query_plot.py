@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
@@ -31,6 +31,9 @@ class QueryPlot(StillPlot):
         self._ringed: int | None = None
         super().__init__(TITLE, parent)
         self.plot.scene().sigMouseClicked.connect(self._click)
+
+    def sizeHint(self) -> QSize:
+        return QSize(self.minimumWidth(), super().sizeHint().height())  # the table beside it gets more of the room
 
     def show_comparison(self, comparison: Comparison | None) -> None:
         """Show other queries; none without a comparison of queries."""
