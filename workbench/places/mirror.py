@@ -129,7 +129,9 @@ class Mirror:
             self._journal_at_once = 2 * part.most
 
     def _dataset_came(self, content: bytes | None, part: Part) -> None:
-        if content and part.offset == self._size(DATASET):  # a line that came since may have taken it back
+        if part.offset != self._size(DATASET):  # a line that came since has taken it back
+            self._at_end.discard(DATASET)
+        elif content:
             write_from(self.folder / DATASET, part.offset, content)
             self.changed = True
 

@@ -98,6 +98,19 @@ def test_connections_lost_at_any_byte_end_as_the_direct_run(made, tmp_path_facto
         assert not (workspace.folder(run_id) / FOLDER).exists()
 
 
+def test_a_data_set_of_which_half_had_come_when_the_run_began_again_comes_whole(made, workspace, played):
+    killed, end, wanted = made
+    run_id = sent(workspace, played)
+    following = Following(workspace, PLACE, played)
+    works(workspace, played, run_id, killed)
+    played.cut = (killed / "journal.jsonl").stat().st_size + (killed / "dataset.json").stat().st_size // 2
+    following.look()
+    works(workspace, played, run_id, end)
+    played.standing = Standing(JobState.FINISHED)
+    until_ended(following)
+    assert rows(workspace)["evaluations"] == wanted["evaluations"]
+
+
 @pytest.mark.parametrize("reached", ["2096-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00", None, "never"])
 def test_when_a_place_last_answered_is_right_again_after_the_clock_was(workspace, played, reached):
     run_id = sent(workspace, played)
