@@ -3,13 +3,14 @@
 import math
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
-from workbench.events import Ended, Noted, Progress, Saved, Scalar, Status
+from workbench.events import Ended, Keep, Noted, Progress, Saved, Scalar, Status
 from workbench.workspace import Workspace, travelling
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.recorder import Recorder
@@ -70,8 +71,8 @@ def first_part(recorder: Recorder | FolderRecorder, folder: Path) -> None:
     recorder.flush()
 
 
-def second_part(recorder: Recorder | FolderRecorder, folder: Path) -> None:
-    """It goes on from step 10, tells other numbers, and ends."""
+def second_part(recorder: Recorder | FolderRecorder, folder: Path, keep: tuple[int, ...] = ()) -> None:
+    """It goes on from step 10, tells other numbers, and ends; of its evaluations it keeps those of `keep`, or all."""
     images = Images()
     recorder(Status("Loading"))
     recorder.read(images, None)
@@ -86,19 +87,21 @@ def second_part(recorder: Recorder | FolderRecorder, folder: Path) -> None:
     recorder(replace(evaluated(images, 3, 30, 0.7), **half))
     recorder.flush()
     _save(recorder, folder, b"three", 3, 30)
+    if keep:
+        recorder(Keep(keep))
     recorder(Ended("done"))
 
 
-def directly(workspace: Workspace) -> None:
+def directly(workspace: Workspace, keep: tuple[int, ...] = ()) -> None:
     """The whole run, told to a workspace."""
     run_id = workspace.create_run(RunConfig(name="a run"))
-    for part in (first_part, second_part):
+    for part in (first_part, partial(second_part, keep=keep)):
         recorder = Recorder(workspace, run_id)
         part(recorder, workspace.folder(run_id))
         recorder.close()
 
 
-def in_folder(folder: Path, after_first: "list[Path] | None" = None) -> None:
+def in_folder(folder: Path, after_first: "list[Path] | None" = None, keep: tuple[int, ...] = ()) -> None:
     """The whole run, told to a folder; a copy of it as the kill left it is put into `after_first[0]`."""
     travelling.make(folder, RunConfig(name="a run"))
     recorder = FolderRecorder(folder)
@@ -107,7 +110,7 @@ def in_folder(folder: Path, after_first: "list[Path] | None" = None) -> None:
     if after_first:
         shutil.copytree(folder, after_first[0])
     recorder = FolderRecorder(folder)
-    second_part(recorder, folder)
+    second_part(recorder, folder, keep)
 
 
 def _save(recorder: Recorder | FolderRecorder, folder: Path, weights: bytes, epoch: int, step: int) -> None:

@@ -135,6 +135,13 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """Stored evaluations of other epochs than these are not needed any more; their points of curves are."""
+
+    epochs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """The run waits for the user: paused by hand ("") or by something that went wrong."""
 
@@ -154,5 +161,5 @@ class Ended:
     problem: str = ""  # sentences for the user; empty when all is well
 
 
-Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Remarked | Saved | Waiting | Resumed | Ended
+Event = Status | Scalar | Charted | Progress | Evaluated | Noted | Remarked | Saved | Keep | Waiting | Resumed | Ended
 Emit = Callable[[Event], None]

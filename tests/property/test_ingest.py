@@ -20,13 +20,16 @@ class Stages:
         self.killed, self.end, self.wanted = killed, end, wanted
 
 
-@pytest.fixture(scope="module")
-def stages(tmp_path_factory):
-    """The folder as the kill left it, the folder at the end, and the rows of the run that was told to a workspace."""
+@pytest.fixture(scope="module", params=[(), (1, 3)], ids=["all", "some"])
+def stages(tmp_path_factory, request):
+    """The folder as the kill left it, the folder at the end, and the rows of the run that was told to a workspace.
+
+    The run keeps all its evaluations, or deletes that of epoch 2 at its end.
+    """
     base = tmp_path_factory.mktemp("travelling")
-    in_folder(base / "end", [base / "killed"])
+    in_folder(base / "end", [base / "killed"], request.param)
     with Workspace(base / "direct", create=True) as workspace:
-        directly(workspace)
+        directly(workspace, request.param)
         wanted = rows(workspace)
     return Stages(contents(base / "killed"), contents(base / "end"), wanted)
 
@@ -63,3 +66,4 @@ def test_any_cuts_in_any_order_end_as_the_direct_run(stages, tmp_path_factory, a
         first, again = ingest(workspace, folder), ingest(workspace, folder)
         assert (first.doubts, again.new, again.points, again.evaluations) == ([], False, 0, 0)
         assert rows(workspace) == wanted
+        assert {path.name for path in workspace.folder(1).iterdir()} == set(by_stage[1]) - {travelling.LOCK}

@@ -17,6 +17,7 @@ from workbench.workspace import journal, travelling
 from workbench.workspace.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.dataset_copy import LARGEST_COPY
 from workbench.workspace.paths import regular, write_from
+from workbench.workspace.superseded import epoch_of
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
@@ -27,7 +28,7 @@ MOST_NAMED = 100_000  # files that are named and not here: no run has as many
 MOST_TRIES = 3  # for a file whose bytes are not those that its run wrote
 DATASET = "dataset.json"
 PART = ".part"
-NAMING = (b'"evaluation"', b'"checkpoint"', b'"owner"')  # in the lines that may name a file
+NAMING = (b'"evaluation"', b'"checkpoint"', b'"owner"', journal.KEEP)  # in the lines that may name a file
 
 
 class Mirror:
@@ -183,6 +184,8 @@ class Mirror:
             for name in names_of(entry.evaluation):
                 if name in entry.evaluation.files:
                     self._ask_for(name, entry.evaluation.files[name], begun)
+        if entry.keep is not None:
+            self._keep(entry.keep)
         if entry.checkpoint is not None and entry.checkpoint.blake2b:
             self._saved[CHECKPOINTS[entry.checkpoint.kind]] = (entry.checkpoint.bytes, entry.checkpoint.blake2b)
 
@@ -203,6 +206,15 @@ class Mirror:
         if self._named.get(name) != facts:  # a run that was resumed writes a file of that name anew
             (self.folder / (name + PART)).unlink(missing_ok=True)
         self._named[name] = facts
+
+    def _keep(self, epochs: list[int]) -> None:
+        """Ask no more for files of evaluations that the run deleted, and delete what came of them."""
+        stored = (path.name for path in self.folder.iterdir())
+        for name in {*self._named, *(name.removesuffix(PART) for name in stored)}:
+            if (epoch := epoch_of(name)) is not None and epoch not in epochs:
+                self._named.pop(name, None)
+                for path in (self.folder / name, self.folder / (name + PART)):
+                    path.unlink(missing_ok=True)
 
     def _copy_own(self, name: str) -> None:
         """Have a file of the run's own folder arrive, too."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch  # noqa: TID253 - running's functions import this file when they are called
@@ -17,7 +17,7 @@ from workbench.control import Control, insist, wait_if_asked
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import cache_folder
 from workbench.evaluation.geometry import class_shape
-from workbench.events import CHECKPOINTS, Emit, Noted, Saved, Status, score_of
+from workbench.events import CHECKPOINTS, Emit, Keep, Noted, Saved, Status, score_of
 from workbench.losses.anatomy import spce
 from workbench.losses.anatomy_view import anatomy
 from workbench.losses.batch import labels_in_range
@@ -66,7 +66,8 @@ class Engine:
         self._before_save, self._ranks = before_save, ranks
         self._resumed_from: Path | None = None
         self._compiling_since: float | None = None  # by perf_counter, until the first step is done
-        self.best, self.unimproved = -1.0, 0  # evaluations since the best
+        self.best, self.best_epoch, self.unimproved = -1.0, 0, 0  # score; its epoch; evaluations since then
+        self._kept = set[int]()  # epochs of the untrained, the best and the last evaluation
         self.classes = training_classes(data)
         labels = training_labels(data)
         self.sampler = build_sampler(config, labels)
@@ -133,6 +134,7 @@ class Engine:
             if (problem := self.explained(error)) is not None:
                 raise problem from None
             raise
+        self._keep(self._kept)
         epoch = self.parts.step // self.sampler.steps_per_epoch
         if self.control.interrupted:
             self.save("last", epoch)
@@ -152,6 +154,19 @@ class Engine:
         if not all(torch.isfinite(weight).all() for weight in parts.weights):
             self.emit(Status("The weights are not finite: the checkpoint before them is kept"))
             return path
+        state = self.state(epoch)
+
+        def write() -> None:
+            self._before_save()
+            checkpoint.save(path, state)
+
+        insist(self.control, self.emit, write)
+        self.emit(Saved("best" if kind == "best" else "last", path, epoch, parts.step))
+        return path
+
+    def state(self, epoch: int) -> dict[str, Any]:
+        """What a checkpoint holds: tensors and plain values; `epoch` is the number of whole epochs."""
+        parts = self.parts
         state = {
             "model": parts.model.state_dict(),
             "loss": parts.loss.state_dict(),
@@ -162,6 +177,7 @@ class Engine:
             "step": parts.step,
             "epoch": epoch,
             "best": self.best,
+            "best_epoch": self.best_epoch,
             "unimproved": self.unimproved,
             "first_losses": parts.first_losses,
             "config": self.config.to_toml(),
@@ -170,14 +186,7 @@ class Engine:
             state["average"] = parts.average.state_dict()
         if parts.scaler.is_enabled():
             state["scaler"] = parts.scaler.state_dict()
-
-        def write() -> None:
-            self._before_save()
-            checkpoint.save(path, state)
-
-        insist(self.control, self.emit, write)
-        self.emit(Saved("best" if kind == "best" else "last", path, epoch, parts.step))
-        return path
+        return state
 
     def resume(self, path: Path) -> None:
         """Continue from a checkpoint of this run. Raises Problem if it is damaged or belongs to another config."""
@@ -198,7 +207,8 @@ class Engine:
         parts.go_to(int(state["step"]))
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed_from = float(state["best"]), path
-        self.unimproved = int(state.get("unimproved", 0))  # not in checkpoints of older versions
+        self.best_epoch = int(state.get("best_epoch", 0))  # not in checkpoints of older versions, nor is the next
+        self.unimproved = int(state.get("unimproved", 0))
         checkpoint.set_rng_state(state["random"], parts.device)
 
     def _start_alike(self) -> None:
@@ -225,16 +235,25 @@ class Engine:
         last = epoch == self.config.training.epochs or self._ranks.same(self.control.stop_asked)
         if last:
             self.probe.measure(self.parts.step)
-        if last or epoch % self.config.evaluation.every == 0:
+        measured = last or epoch % self.config.evaluation.every == 0
+        if measured:
             metrics = self.evaluator.evaluate(epoch)
             score = self._ranks.same(score_of(metrics))
             self.unimproved += 1
             if score is not None and score > self.best:
-                self.best, self.unimproved = score, 0
+                self.best, self.best_epoch, self.unimproved = score, epoch, 0
                 self.save("best", epoch)
             if self._enough():
                 self.probe.measure(self.parts.step)
         self.save("last", epoch)
+        if measured:
+            before, self._kept = self._kept, {0, self.best_epoch, epoch}
+            self._keep(before | self._kept)  # those that were just superseded may be in view
+
+    def _keep(self, epochs: set[int]) -> None:
+        """Let go of the evaluations of other epochs, unless the config keeps all; none if nothing was evaluated."""
+        if epochs and self.config.evaluation.keep != "all":
+            self.emit(Keep(tuple(sorted(epochs))))
 
     def _enough(self) -> bool:
         return 0 < self.config.training.patience <= self.unimproved

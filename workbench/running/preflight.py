@@ -14,11 +14,13 @@ from workbench.control import Cancelled, Control
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
+from workbench.running.disk_use import DiskUse, disk_use
 from workbench.running.environment import shared_images
 from workbench.running.gpus import gpus
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
+    from workbench.running.engine import Engine
 
 DRY_STEPS = 4
 
@@ -55,6 +57,8 @@ class Preflight:
     seconds_for_feed: float = 0.0  # to make one batch
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
     spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
+    disk: DiskUse = field(default_factory=DiskUse)  # of each run
+    free_bytes: int = 0  # on the disk of the workspace; 0 if that is not known
     gpus: list[str] = field(default_factory=list)  # one line for each GPU of this machine
     note: str = ""
     sample_pictures: list[np.ndarray] = field(default_factory=list)  # uint8 [h, w, 3]
@@ -157,6 +161,7 @@ def preflight(
             bound="probe" if looking > training else times.bound,
             seconds_for_feed=times.feed,
             seconds_for_loss=times.loss,
+            disk=_disk_use(engine),
             gpus=[gpu.words for gpu in gpus()],
             note=" ".join(_sentence(words) for words in (several, spread, data.split.note, chosen, shared) if words),
             sample_pictures=[
@@ -169,6 +174,19 @@ def preflight(
             unlike_published=list(images.unlike_published),
             notes=[*data.notes, *device_notes(engine), *weight_notes(engine), *mismatch],
         )
+
+
+def _disk_use(engine: "Engine") -> DiskUse:
+    from workbench.training.checkpoint import tensor_bytes
+    from workbench.training.probe import embed
+
+    split, proxies = engine.data.split, engine.parts.loss.class_proxies()
+    vectors = 0 if proxies is None else len(proxies[1])
+    if engine.config.evaluation.store_training:
+        vectors += len(split.train)
+    width = embed(engine.parts.model, engine.feed, engine.augmentation, np.arange(1)).shape[1]
+    stored = tensor_bytes(engine.state(0))
+    return disk_use(engine.config, checkpoint=stored, width=width, samples=len(split.test), vectors=vectors)
 
 
 def count_classes(config: RunConfig, progress: Progress) -> int:

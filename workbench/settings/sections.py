@@ -144,6 +144,11 @@ class EvaluationParams(Params):
         1, ge=1, le=100_000, label="Evaluate every", unit="epochs",
         help="Epochs between evaluations; the last is always evaluated.",
     )  # fmt: skip
+    keep: Literal["all", "best and last"] = param(
+        "all", label="Keep evaluations",
+        help="Whose embeddings and neighbours stay on the disk, for maps, retrieval and tables by epoch; curves of "
+        "recall and MAP@R always have all. 'best and last' keeps the untrained one, too. Preflight shows the size.",
+    )  # fmt: skip
     distance: Literal["cosine", "l2"] = param("cosine", help="Similarity of two embeddings in retrieval.")
     store_training: bool = param(
         False, label="Store training half",

@@ -34,6 +34,15 @@ def save(path: Path, state: dict[str, Any]) -> None:
             raise counted.error
 
 
+def tensor_bytes(state: Any) -> int:
+    """The bytes of all tensors in a state, at any depth: nearly the size of its checkpoint."""
+    if isinstance(state, Tensor):
+        return state.numel() * state.element_size()
+    if isinstance(state, dict):
+        state = list(state.values())
+    return sum(map(tensor_bytes, state)) if isinstance(state, list | tuple) else 0
+
+
 class _Told:
     """A file for torch.save, which raises RuntimeError for an OSError; `error` keeps the first OSError."""
 

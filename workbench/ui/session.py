@@ -33,6 +33,7 @@ from workbench.ui.theme import Theme
 from workbench.ui.work import GRACE
 from workbench.workspace import Workspace
 from workbench.workspace.news import Watch
+from workbench.workspace.rows import Evaluation
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -163,6 +164,24 @@ class Session(Shown):
     def here(self) -> Concern:
         """The shown page, and the shown run where the page is about it."""
         return of_page(self.page, self.run_id)
+
+    def tell_failure(self) -> Callable[[Problem], None]:
+        """As `Work.tell_failure`; nothing, where a run that works deletes one of its evaluations meanwhile."""
+        tell, run, workspace = super().tell_failure(), self.run(), self.workspace
+        known = {evaluation.id for evaluation in self.evaluations()}
+        if run is None or not run.live or not known:
+            return tell
+
+        def look(problem: Problem) -> None:
+            def told(stored: list[Evaluation]) -> None:
+                if known <= {evaluation.id for evaluation in stored}:
+                    tell(problem)
+                else:
+                    log.info("not shown, because an evaluation was deleted meanwhile: %s", problem)
+
+            self.read(lambda: workspace.evaluations(run.id), told, lambda _: tell(problem))
+
+        return look
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front: one of PAGES."""

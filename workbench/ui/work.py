@@ -64,8 +64,7 @@ class Work(QObject):
         """
         activity = None if quiet else self.activity
         task = Task(
-            title, work, then, failed or partial(self.notify, concern=self.here()), activity, self, dropped, cancelled,
-            lasting=lasting,
+            title, work, then, failed or self.tell_failure(), activity, self, dropped, cancelled, lasting=lasting,
         )  # fmt: skip
         if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
@@ -121,6 +120,10 @@ class Work(QObject):
     def here(self) -> Concern:
         """What a message is about that arises now."""
         return EVERYWHERE
+
+    def tell_failure(self) -> Callable[[Problem], None]:
+        """What shows the Problem of work that begins now."""
+        return partial(self.notify, concern=self.here())
 
     def notify(self, what: Problem | str, concern: Concern | None = None) -> None:
         """Show a sentence in the window's message bar, at once; later only with the page or run that it is about.

@@ -42,6 +42,8 @@ class Taken:
     lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
     journaled: RunState = RunState.QUEUED  # the last state in its journal; a silent run may have been marked since
     doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
+    kept: list[int] = field(default_factory=list)  # epochs whose evaluations the run kept when it deleted others
+    gone: set[int] = field(default_factory=set)  # numbers of the evaluations that were deleted
 
 
 def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:

@@ -10,7 +10,7 @@ from workbench import files
 from workbench.control import Control
 from workbench.events import Evaluated
 from workbench.files import parts
-from workbench.workspace import journal, ownership, stored_evaluation, travelling
+from workbench.workspace import journal, ownership, stored_evaluation, superseded, travelling
 from workbench.workspace.columns import environment_of
 from workbench.workspace.dataset_copy import copy_of, write_copy
 from workbench.workspace.recording import Recording
@@ -117,3 +117,9 @@ class FolderRecorder(Recording):
         facts = {"kind": kind, "path": path.name, "step": step, "bytes": path.stat().st_size}
         self._append([json.dumps({"checkpoint": facts | {"blake2b": files.digest(path)}})])
         self._sync()
+
+    def _keep(self, epochs: tuple[int, ...]) -> None:
+        if superseded.has_others(self.folder, epochs):
+            self._append([json.dumps({"keep": epochs})])
+            self._sync()
+            superseded.remove_files(self.folder, epochs)

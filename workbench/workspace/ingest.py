@@ -14,7 +14,17 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
 from workbench.problem import Problem
-from workbench.workspace import arrivals, dataset_copy, journal, ownership, placements, sealing, settled, travelling
+from workbench.workspace import (
+    arrivals,
+    dataset_copy,
+    journal,
+    ownership,
+    placements,
+    sealing,
+    settled,
+    superseded,
+    travelling,
+)
 from workbench.workspace.arrivals import Arrival
 from workbench.workspace.arriving_files import Taken, copy_whole, take_checkpoints, take_evaluations
 from workbench.workspace.connection import Connection
@@ -65,6 +75,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
     moved = False
     while _lines(workspace, folder, home, arrival, taken):
         moved = True
+    superseded.remove_files(home, taken.kept, taken.gone)
     dataset = _dataset(workspace, folder, home, taken)
     if dataset is not None and arrival.waiting:
         arrival.waiting = not take_evaluations(workspace, folder, home, dataset, taken)
@@ -232,6 +243,8 @@ def _line(db: Connection, line: bytes, arrival: Arrival, taken: Taken) -> None:
     taken.points += len(entry.scalars)
     if entry.forget is not None:
         taken.points -= forget_after(db, taken.run_id, entry.forget)
+    if entry.keep is not None:
+        taken.kept, taken.gone = entry.keep, taken.gone | superseded.keep_only(db, taken.run_id, entry.keep)
     if entry.note is not None:
         add_note(db, taken.run_id, entry.note)
     if entry.owner is not None:

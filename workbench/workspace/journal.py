@@ -4,7 +4,8 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from dataclasses import dataclass
+from math import inf, isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal
@@ -18,6 +19,8 @@ from workbench.workspace.paths import LARGEST, opened, regular
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
 POINTS_IN_A_LINE = 10_000
+KEEP = b'"keep"'  # in a line that names the epochs whose evaluations stay
+MOST_KEPT = 100  # epochs in it; Workbench writes five at most
 LOOKED_AT = 1 << 16  # bytes at a time, from the end on
 
 
@@ -91,6 +94,7 @@ class Entry(BaseModel):
     charts: Text | None = None
     step: Whole = 0
     forget: Whole | None = None  # all after this step: the run was resumed from there
+    keep: Annotated[list[Whole], Field(max_length=MOST_KEPT)] | None = None  # epochs: of the evaluations before it
     started: Text | None = None
     run: RunColumns | None = None
     environment: dict[str, Any] | None = None
@@ -98,7 +102,7 @@ class Entry(BaseModel):
     checkpoint: CheckpointFacts | None = None
     note: Text | None = None
     owner: OwnerFacts | None = None
-    taken_back: int | None = Field(None, exclude=True)  # the epoch of an evaluation that the run deleted later
+    taken_back: EvaluationFacts | None = Field(None, exclude=True)  # an evaluation that the run deleted later
 
 
 class Journal:
@@ -176,14 +180,13 @@ def entries(folder: Path, having: bytes = b"") -> Iterator[Entry | None]:
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
-    forgets = [(number, line) for number, line in enumerate(_lines(folder)) if line and b'"forget"' in line]
-    limits = [(number, entry.forget) for number, entry in _parsed(forgets) if entry and entry.forget is not None]
+    limits = _limits(folder)
     lines = enumerate(_lines(folder))
     for number, entry in _parsed(line for line in lines if having in (line[1] or having)):
-        while limits and limits[0][0] <= number:
-            limits.pop(0)
+        while limits and limits[-1].number <= number:
+            limits.pop()
         if entry is not None and limits:
-            _take_back(entry, min(step for _, step in limits))
+            _take_back(entry, limits[-1])
         yield entry
 
 
@@ -211,13 +214,40 @@ def whole_lines(folder: Path) -> int:
     return 0
 
 
-def _take_back(entry: Entry, last: int) -> None:
-    """What was recorded after the step from which the run was resumed later."""
-    entry.scalars = [point for point in entry.scalars if point[1] <= last]
-    if entry.step > last:
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """What stays of all lines before one, by it and all later ones."""
+
+    number: int  # of the line
+    last: float  # step
+    epochs: frozenset[int] | None  # of evaluations; None: all
+
+    def keeps(self, facts: EvaluationFacts) -> bool:
+        return facts.step <= self.last and (self.epochs is None or facts.epoch in self.epochs)
+
+
+def _limits(folder: Path) -> list[_Limit]:
+    """The lines that revoke earlier ones, the first at the end."""
+    revoking = ((n, line) for n, line in enumerate(_lines(folder)) if line and (b'"forget"' in line or KEEP in line))
+    lines = [(n, entry) for n, entry in _parsed(revoking) if entry and (entry.forget, entry.keep) != (None, None)]
+    limits = list[_Limit]()
+    last, epochs = inf, None
+    for number, entry in reversed(lines):
+        last = last if entry.forget is None else min(last, entry.forget)
+        if entry.keep is not None:
+            epochs = frozenset(entry.keep) if epochs is None else epochs & frozenset(entry.keep)
+        limits.append(_Limit(number, last, epochs))
+    return limits
+
+
+def _take_back(entry: Entry, limit: _Limit) -> None:
+    """What was recorded after the step from which the run was resumed later, and evaluations that it did not keep."""
+    entry.scalars = [point for point in entry.scalars if point[1] <= limit.last]
+    if entry.step > limit.last:
         entry.charts = None
-    if entry.evaluation is not None and entry.evaluation.step > last:
-        entry.taken_back, entry.evaluation = entry.evaluation.epoch, None
+    facts = entry.evaluation
+    if facts is not None and not limit.keeps(facts):
+        entry.taken_back, entry.evaluation = facts, None
 
 
 def _lines(folder: Path) -> Iterator[bytes | None]:

@@ -84,6 +84,11 @@ def store_projection(
     with files.atomic_write(path) as file:
         np.savez(file, **stored)  # type: ignore[arg-type]
     with workspace.writing() as db:
+        if db.execute("select 1 from evaluations where id = ?", (evaluation_id,)).fetchone() is None:
+            gone = f"The evaluation was deleted while its map was made: run {run_id} does not keep it."
+            raise Problem(gone, kept="The evaluations that the run keeps are there.")
+        start = db.execute("select id from projections where id = ?", (columns.get("start_id"),)).fetchone()
+        columns = columns | {"start_id": start and start[0]}  # the map that it started from may be gone, too
         artefact = add_artefact(db, workspace.folder(run_id), run_id, "projection", path, None)
         row = {"evaluation_id": evaluation_id, "coordinates_id": artefact, "created": now(), **columns}
         sql = f"insert into projections ({', '.join(row)}) values ({', '.join('?' * len(row))})"

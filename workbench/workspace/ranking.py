@@ -79,7 +79,7 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
     path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
     with workspace.reading() as db:
-        stored, count = db.execute(sql, (evaluation_id,)).fetchone()
+        stored, count = db.execute(sql, (evaluation_id,)).fetchone() or ("", 0)  # deleted since
     columns = read_arrays(path, names, stored)
     return {name: check_count(path, column, count, name) for name, column in columns.items()}
 

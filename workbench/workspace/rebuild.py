@@ -10,7 +10,7 @@ from workbench import files
 from workbench.config import RunConfig
 from workbench.events import CHECKPOINTS, LIVE
 from workbench.progress import Progress, quiet
-from workbench.workspace import arrivals, journal, sealing, travelling
+from workbench.workspace import arrivals, journal, sealing, superseded, travelling
 from workbench.workspace.arriving_files import names_of
 from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.behind import behind_journal
@@ -190,8 +190,10 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         replay_entry(db, run_id, entry)
         if entry.note is not None:
             add_note(db, run_id, entry.note, once=True)
+        if entry.keep is not None:
+            superseded.keep_only(db, run_id, entry.keep)
         if entry.taken_back is not None:
-            seen.add(entry.taken_back)
+            seen.add(entry.taken_back.epoch)
         if entry.evaluation is not None:
             seen.add(entry.evaluation.epoch)
             evaluations[entry.evaluation.epoch] = entry.evaluation

@@ -12,7 +12,7 @@ from workbench.control import Control
 from workbench.events import Evaluated
 from workbench.files import parts
 from workbench.problem import Problem, RunTaken
-from workbench.workspace import ownership, stored_evaluation
+from workbench.workspace import ownership, stored_evaluation, superseded
 from workbench.workspace.artefacts import add_artefact
 from workbench.workspace.connection import Connection, InPlace
 from workbench.workspace.database_problems import Busy, Gone
@@ -181,3 +181,10 @@ class Recorder(Recording):
             add_artefact(db, self.folder, self.run_id, "checkpoint", path, step)
             self._append([json.dumps({"checkpoint": {"kind": kind, "path": path.name, "step": step}})])
         self._sync()
+
+    def _keep(self, epochs: tuple[int, ...]) -> None:
+        with self._writing() as db:
+            gone = superseded.keep_only(db, self.run_id, epochs)
+            if gone:
+                self._append([json.dumps({"keep": epochs})])
+        superseded.remove_files(self.folder, epochs, gone)

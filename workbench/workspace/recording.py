@@ -13,6 +13,7 @@ from workbench.events import (
     Ended,
     Evaluated,
     Event,
+    Keep,
     Noted,
     Progress,
     Resumed,
@@ -85,6 +86,8 @@ class Recording(ABC):
             case Saved(kind, path, epoch, step):
                 self._new.changes["epoch"] = max(epoch, self._new.changes.get("epoch", 0))
                 self._insist(partial(self._saved, kind, path, step))
+            case Keep(epochs):
+                self._insist(partial(self._keep, epochs))
             case Ended(status, problem):
                 self._pause_clock()
                 self._new.changes.update(status=status, problem=problem, phase="", ended=now(), seconds_left=0.0)
@@ -146,6 +149,9 @@ class Recording(ABC):
 
     @abstractmethod
     def _saved(self, kind: str, path: Path, step: int) -> None: ...
+
+    @abstractmethod
+    def _keep(self, epochs: tuple[int, ...]) -> None: ...
 
     def _begin(self) -> None:
         if self._active_since is None:

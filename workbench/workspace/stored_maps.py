@@ -9,7 +9,8 @@ import numpy as np
 
 from workbench import files
 from workbench.files import parts
-from workbench.workspace import projections
+from workbench.problem import Problem
+from workbench.workspace import projections, superseded
 from workbench.workspace.arrays import check_count, read_array
 from workbench.workspace.rows import Evaluation, Projection
 from workbench.workspace.times import stamp
@@ -63,7 +64,12 @@ def store_map(
         with files.atomic_write(path) as file:
             np.save(file, measured.kept.astype(np.float32), allow_pickle=False)
         columns["kept_id"] = workspace.add_artefact(run_id, "projection", path)
-    return projections.store_projection(workspace, evaluation_id, points, proxies, columns)
+    try:
+        return projections.store_projection(workspace, evaluation_id, points, proxies, columns)
+    except Problem:
+        if not workspace.has_evaluation(evaluation_id):
+            superseded.remove_maps(workspace, run_id, evaluation_id)
+        raise
 
 
 def kept_neighbours(workspace: Workspace, projection_id: int) -> np.ndarray | None:

@@ -157,6 +157,11 @@ class Workspace(Store):
             raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
         return rows[0]
 
+    def has_evaluation(self, evaluation_id: int) -> bool:
+        """Whether there is one of that number: a run that works may delete those that it does not keep."""
+        with self.reading() as db:
+            return bool(evaluations.read_evaluations(db, "id", evaluation_id))
+
     def embeddings(self, evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
         return evaluations.read_embeddings(self, evaluation_id)

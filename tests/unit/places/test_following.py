@@ -28,14 +28,23 @@ from workbench.workspace import Workspace, ownership, placements, travelling
 PLACE = SshPlace(name="box", host="box")
 
 
+def make(base, keep=()):
+    """The folder of a run as a kill left it, at its end, and the rows of the run that was told to a workspace."""
+    in_folder(base / "end", [base / "killed"], keep)
+    with Workspace(base / "direct", create=True) as workspace:
+        directly(workspace, keep)
+        return base / "killed", base / "end", rows(workspace)
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a run as a kill left it, at its end, and the rows of the run that was told to a workspace."""
-    base = tmp_path_factory.mktemp("made")
-    in_folder(base / "end", [base / "killed"])
-    with Workspace(base / "direct", create=True) as workspace:
-        directly(workspace)
-        return base / "killed", base / "end", rows(workspace)
+    return make(tmp_path_factory.mktemp("made"))
+
+
+@pytest.fixture(scope="module", params=[(), (1, 3)], ids=["all", "some"])
+def made_to_keep(tmp_path_factory, request):
+    """As `made`; with "some" the run deletes the evaluation of epoch 2 at its end."""
+    return make(tmp_path_factory.mktemp("made"), request.param)
 
 
 @pytest.fixture
@@ -74,8 +83,8 @@ def until_ended(following: Following, looks: int = 30) -> None:
 
 @settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 200_000)), st.booleans()), max_size=8))
-def test_connections_lost_at_any_byte_end_as_the_direct_run(made, tmp_path_factory, looks):
-    killed, end, wanted = made
+def test_connections_lost_at_any_byte_end_as_the_direct_run(made_to_keep, tmp_path_factory, looks):
+    killed, end, wanted = made_to_keep
     base = tmp_path_factory.mktemp("lost")
     played = PlayedPlace(base / "place")
     with Workspace(base / "space", create=True) as workspace:

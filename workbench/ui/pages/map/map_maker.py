@@ -9,7 +9,6 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.activity import ActivityItem
 from workbench.ui.analysis import Request as AnalysisRequest
-from workbench.ui.concern import of_page
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.pages.map.method import AT_ONCE, METHODS, Request, fits
@@ -46,6 +45,7 @@ class MapMaker(QObject):
         self._wanted: Wanted | None = None
         self._missing = False  # the requested map is not stored: PCA is shown meanwhile
         self._requested: Wanted | None = None  # what the analysis process works on
+        self._tell = session.tell_failure()  # of what is requested
         self._request: AnalysisRequest | None = None
         self._item: ActivityItem | None = None
         self._settle = QTimer(self, interval=SETTLE, singleShot=True)
@@ -102,7 +102,7 @@ class MapMaker(QObject):
         if wanted is None or self._request is not None:
             return
         source = {"workspace": str(self._session.workspace.path), "evaluation": wanted.evaluation}
-        self._requested = wanted
+        self._requested, self._tell = wanted, self._session.tell_failure()
         try:
             self._request = self._session.analysis.request(
                 "project",
@@ -139,7 +139,7 @@ class MapMaker(QObject):
             self._item.fail(str(problem))
         requested = self._requested
         self._end_request()
-        self._session.notify(problem, of_page("map", self._session.run_id))
+        self._tell(problem)
         if requested != self._wanted:
             self._ask_missing()
 

@@ -1,5 +1,6 @@
 """The preflight of Set up: a check of the run on a thread, once edits have stopped; only the newest counts."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -113,7 +114,7 @@ class PreflightRunner(QObject):
         self._start("Counting the classes", work, partial(self._count, self._number))
 
     def _look_at(self, config: RunConfig) -> None:
-        number = self._number
+        number, workspace = self._number, self._session.workspace.path
 
         def work(progress: Progress) -> "Preflight":
             from workbench.running import preflight
@@ -128,7 +129,8 @@ class PreflightRunner(QObject):
 
             with self._session.loading(progress):
                 result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
-            return replace(result, spare_bytes=self._session.spare.memory())
+            free = shutil.disk_usage(workspace).free
+            return replace(result, spare_bytes=self._session.spare.memory(), free_bytes=free)
 
         self._start("Preflight", work, self.done.emit)
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QWidget
 
+from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.ui.icons import icon
 from workbench.ui.widgets.boxes import in_row
@@ -26,7 +27,7 @@ SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
-FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Steps", "Probe")
+FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Disk", "Steps", "Probe")
 
 
 class PreflightCard(Card):
@@ -142,6 +143,7 @@ class PreflightCard(Card):
             "Network": f"{result.parameters:,} weights, {result.features:,} features"
             + (f"; pretrained, licence {result.licence}" if result.licence else ""),
             "Memory": _memory(result),
+            "Disk": _disk(result),
             "Steps": f"{result.steps_per_epoch:,} per epoch, {duration(result.seconds_per_epoch)}"
             + (f"; limited by the {result.bound}" if result.bound else ""),
             "Probe": _probe(result),
@@ -156,7 +158,7 @@ class PreflightCard(Card):
         self.look.setVisible(True)
         self._show_left_out(result.problems, counted(result.left_out, result.unit))
         self._list(self.unlike, UNLIKE, [(titles.get(name, name), what) for name, what in result.unlike_published])
-        self._list(self.worth_knowing, NOTES, result.notes)
+        self._list(self.worth_knowing, NOTES, [*_scarce(result), *result.notes])
 
     def _show_times(self, result: "Preflight") -> None:
         """The time of all runs, and the images a second while no probe is measured."""
@@ -202,6 +204,26 @@ def _memory(result: "Preflight") -> str:
     if result.spare_bytes:
         parts.append(f"{memory(result.spare_bytes)} used by a process that waits for the run")
     return "; ".join(parts) or NO_VALUE
+
+
+def _disk(result: "Preflight") -> str:
+    """What all runs leave, of what it consists, and what is free."""
+    use = result.disk
+    runs = "" if result.runs == 1 else f" for {result.runs:,} runs"
+    evaluations = f"{counted(use.evaluations, 'evaluation')} of {byte_size(use.evaluation, THIN)}"
+    each = f"{evaluations}, checkpoints {byte_size(use.checkpoints, THIN)}"
+    free = f"; {byte_size(result.free_bytes, THIN)} free" if result.free_bytes else ""
+    return f"about {byte_size(use.total * result.runs, THIN)}{runs} ({each}){free}" if use.total else NO_VALUE
+
+
+def _scarce(result: "Preflight") -> list[tuple[str, str]]:
+    """A note if what the runs leave does not fit on the disk."""
+    needs, least = (part * result.runs for part in (result.disk.total, result.disk.least))
+    if not 0 < result.free_bytes < needs:
+        return []
+    remark = f"will be full: about {byte_size(needs)} are needed, and {byte_size(result.free_bytes)} are free"
+    fewer = f"; Keep evaluations 'best and last' needs about {byte_size(least)}" if least < needs else ""
+    return [("The disk of the workspace", remark + fewer)]
 
 
 def _probe(result: "Preflight") -> str:

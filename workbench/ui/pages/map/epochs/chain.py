@@ -5,6 +5,7 @@ from math import nan
 
 import numpy as np
 
+from workbench.problem import Problem
 from workbench.projection.align import matched
 from workbench.ui.pages.map.drawing.spatial import Box, box_around
 from workbench.ui.pages.map.map_data import MapData
@@ -116,9 +117,14 @@ def read_chain(workspace: Workspace, data: MapData, wanted: Request) -> Chain:
     for stored in longest_chain(
         maps, lambda projection: fits(projection, wanted) and projection.evaluation_id in known
     ):
-        points, proxies = workspace.coordinates(stored.id)
-        ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
-        kept = kept_neighbours(workspace, stored.id)
+        try:
+            points, proxies = workspace.coordinates(stored.id)
+            ids, first_hit, ap = read_scores(workspace, stored.evaluation_id)
+            kept = kept_neighbours(workspace, stored.id)
+        except Problem:
+            if workspace.has_evaluation(stored.evaluation_id):
+                raise
+            continue  # its run has deleted it meanwhile
         columns = [np.stack([ap, first_hit == 1], 1)] + ([] if kept is None else [np.stack([kept, kept], 1)])
         scores = [matched(data.ids, ids, column) for column in columns]
         frames.append(

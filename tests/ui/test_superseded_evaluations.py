@@ -1,0 +1,98 @@
+"""A run that works deletes evaluations which it does not keep, while the window reads them."""
+
+import numpy as np
+import pytest
+
+from tests.unit.workspace.test_workspace import Images, evaluated
+from workbench.config import RunConfig
+from workbench.events import Ended, Keep, Scalar, Status
+from workbench.problem import Problem
+from workbench.ui.pages.map import map_data
+from workbench.ui.pages.map.epochs import chain
+from workbench.workspace import projections
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.stored_maps import Measured, store_map
+
+
+@pytest.fixture
+def recorder(qtbot, session):
+    """That of a run which works and is shown, with the evaluations of epochs 0 to 2."""
+    run_id = session.workspace.create_run(RunConfig())
+    made, images = Recorder(session.workspace, run_id), Images()
+    made(Status("Loading"))
+    made.dataset(session.workspace.register_dataset(images, None))
+    for epoch in range(3):
+        made(Scalar("test/MAP@R", 10 * epoch, 0.5))
+        made(evaluated(images, epoch, 10 * epoch, 0.5 + epoch / 10))
+    session.show_run(run_id)
+    qtbot.waitUntil(lambda: len(session.evaluations()) == 3)
+    yield made
+    made(Ended("done"))
+
+
+def test_the_best_is_shown_when_the_chosen_one_is_deleted(qtbot, session, recorder):
+    first, _, best = session.evaluations()
+    session.show_evaluation(first.id)
+    recorder(Keep((1, 2)))
+    qtbot.waitUntil(lambda: session.evaluation_id == best.id)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_failure_is_shown_unless_an_evaluation_was_deleted_meanwhile(qtbot, session, recorder, deleted):
+    told = []
+    session.noticed.connect(lambda problem: told.append(str(problem)))
+
+    def work():
+        raise Problem("The file is missing.")
+
+    if deleted:
+        recorder(Keep((1, 2)))  # before the window has looked
+    session.read(work, lambda _: None)
+    qtbot.waitUntil(lambda: not session.reading)
+    qtbot.deliver()
+    assert told == ([] if deleted else ["The file is missing."])
+
+
+def test_a_map_of_a_deleted_evaluation_is_not_stored_and_leaves_no_file(session, recorder):
+    first, folder = session.evaluations()[0], session.workspace.folder(recorder.run_id)
+    recorder(Keep((1, 2)))
+    kept = Measured(0.9, kept=np.zeros(12, np.float32))
+    with pytest.raises(Problem):
+        store_map(session.workspace, first.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, kept)
+    assert not [*folder.glob("map-*"), *folder.glob("kept-*")]
+
+
+def test_a_map_whose_evaluation_is_deleted_while_it_is_stored_leaves_no_file(session, recorder, monkeypatch):
+    workspace, first = session.workspace, session.evaluations()[0]
+
+    def delete():
+        recorder(Keep((1, 2)))
+        return "now"
+
+    monkeypatch.setattr(projections, "stamp", delete)
+    kept = Measured(0.9, kept=np.zeros(12, np.float32))
+    with pytest.raises(Problem, match="deleted while its map was made"):
+        store_map(workspace, first.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, kept)
+    folder = workspace.folder(recorder.run_id)
+    assert not [*folder.glob("map-*"), *folder.glob("kept-*")]
+    with workspace.reading() as db:
+        assert db.execute("select count(*) from artefacts where kind = 'projection'").fetchone() == (0,)
+
+
+def test_a_chain_of_maps_leaves_out_those_of_deleted_evaluations(session, recorder, monkeypatch):
+    workspace, start = session.workspace, None
+    for evaluation in session.evaluations():
+        start = store_map(
+            workspace, evaluation.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9), start
+        )
+    monkeypatch.setattr(chain, "fits", lambda projection, wanted: True)
+    read = chain.read_scores
+
+    def delete_then_read(workspace, evaluation_id):
+        recorder(Keep((2,)))
+        return read(workspace, evaluation_id)
+
+    last = map_data.stored(workspace, session.evaluations()[-1].id, start)
+    monkeypatch.setattr(chain, "read_scores", delete_then_read)
+    told = chain.read_chain(workspace, last, {"method": "pca", "params": {}, "seed": 0})
+    assert [frame.epoch for frame in told.frames] == [2]

@@ -1,0 +1,130 @@
+"""A run keeps the embeddings of all its evaluations, or of the untrained, the best and the last one."""
+
+import sqlite3
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
+from workbench.control import Control
+from workbench.events import Keep
+from workbench.running import launch
+from workbench.running.preflight import preflight
+from workbench.training import trainer
+from workbench.workspace import Workspace
+from workbench.workspace.recorder import Recorder
+
+EPOCHS = 5
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(tmp_path / "space", create=True) as made:
+        yield made
+
+
+def config(keep, **evaluation):
+    return RunConfig(
+        device="cpu", split=Choice(name="random"), embedding=EmbeddingParams(dim=8),
+        backbone=Choice(name="conv4", params={"width": 8}), training=TrainingParams(epochs=EPOCHS, batch_size=256),
+        evaluation=EvaluationParams(probe_size=0, keep=keep, **evaluation),
+    )  # fmt: skip
+
+
+def go(workspace, run_id, *, resume=False, heard=lambda event: None):
+    recorder = Recorder(workspace, run_id)
+
+    def hear(event):
+        heard(event)
+        recorder(event)
+
+    try:
+        launch.run(workspace, run_id, Control(), hear, recorder, resume=resume)
+        recorder.flush()
+    finally:
+        recorder.close()
+
+
+def epochs_of(workspace, run_id):
+    return [evaluation.epoch for evaluation in workspace.evaluations(run_id)]
+
+
+def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
+    whole, sparse = (launch.prepare_run(config(keep), workspace) for keep in ("all", "best and last"))
+    stored = list[list[int]]()
+
+    def look(event):
+        if isinstance(event, Keep):
+            stored.append(epochs_of(workspace, sparse))
+
+    go(workspace, whole)
+    go(workspace, sparse, heard=look)
+    best = workspace.run(whole).best_epoch
+    assert epochs_of(workspace, whole) == list(range(EPOCHS + 1))
+    assert epochs_of(workspace, sparse) == sorted({0, best, EPOCHS})
+    assert max(map(len, stored)) <= 5
+    for curve in ("test/MAP@R", "test/recall@1"):
+        for told, kept in zip(workspace.scalars(whole, curve), workspace.scalars(sparse, curve), strict=True):
+            np.testing.assert_array_equal(told, kept)
+    assert workspace.run(sparse).best == workspace.run(whole).best
+
+
+@pytest.mark.parametrize("at", ["before", "after"])
+def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
+    """The process is killed before or after it deletes what the third evaluation superseded."""
+    alone, killed = (launch.prepare_run(config("best and last"), workspace) for _ in range(2))
+    go(workspace, alone)
+    steps = trainer.train_step
+
+    def kill(event):
+        if isinstance(event, Keep) and 3 in event.epochs and at == "before":
+            raise Killed
+
+    def step(parts, *batch):
+        if at == "after" and 3 in epochs_of(workspace, killed):
+            raise Killed
+        return steps(parts, *batch)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(trainer, "train_step", step)
+        with pytest.raises(Killed):
+            go(workspace, killed, heard=kill)
+    workspace.set_status(killed, "interrupted")
+    workspace.take_over(killed)
+    go(workspace, killed, resume=True)
+    assert epochs_of(workspace, killed) == epochs_of(workspace, alone)
+    stored = {path.name for path in workspace.folder(killed).glob("*.np[yz]")}
+    assert stored == {path.name for path in workspace.folder(alone).glob("*.np[yz]")}
+
+
+@pytest.mark.parametrize("keep", ["all", "best and last"])
+@pytest.mark.parametrize("wider", [{}, {"store_training": True, "every": 2, "untrained": False}])
+def test_preflight_says_what_a_run_leaves_on_the_disk(workspace, keep, wider):
+    asked = config(keep, **wider)
+    use, run_id = preflight(asked).disk, launch.prepare_run(asked, workspace)
+    go(workspace, run_id)
+    count, folder = len(workspace.evaluations(run_id)), workspace.folder(run_id)
+    arrays, checkpoints = (sum(path.stat().st_size for path in folder.glob(kind)) for kind in ("*.np[yz]", "*.pt"))
+    rows = bytes_of_evaluations(workspace)
+    assert count <= use.evaluations
+    assert arrays + rows == pytest.approx(count * use.evaluation, rel=0.1)
+    assert checkpoints == pytest.approx(use.checkpoints, rel=0.2)
+
+
+def bytes_of_evaluations(workspace):
+    """By how much the database shrinks without them."""
+    workspace.close()
+    with closing(sqlite3.connect(workspace.database)) as db:
+        sizes = []
+        for sql in ("pragma user_version", "delete from queries", "delete from evaluation_sums"):
+            db.execute(sql)
+            db.commit()
+            db.execute("vacuum")
+            db.execute("pragma wal_checkpoint(truncate)")
+            sizes.append(workspace.database.stat().st_size)
+    return sizes[0] - sizes[-1]

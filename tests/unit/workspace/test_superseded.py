@@ -1,0 +1,113 @@
+"""Evaluations that a run does not keep are deleted with their rows, maps and files, and no repair misses them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.unit.workspace.test_workspace import Images, evaluated
+from workbench.config import RunConfig
+from workbench.events import Ended, Keep, Scalar, Status
+from workbench.workspace import Workspace, journal
+from workbench.workspace.recorder import Recorder
+from workbench.workspace.repair import missing, repair
+from workbench.workspace.stored_maps import Measured, store_map
+
+RUN = 1
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    """A workspace with a run of evaluations 0 to 3, with a map of 1 and of 2, that kept 0, 2 and 3."""
+    with Workspace(tmp_path / "space", create=True) as made:
+        images, recorder = Images(), Recorder(made, made.create_run(RunConfig()))
+        recorder(Status("Loading"))
+        recorder.dataset(made.register_dataset(images, None))
+        for epoch in range(4):
+            recorder(Scalar("test/MAP@R", 10 * epoch, 0.5))
+            recorder(evaluated(images, epoch, 10 * epoch))
+        for evaluation in made.evaluations(RUN)[1:3]:
+            store_map(made, evaluation.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9))
+        recorder(Keep((0, 2, 3)))
+        recorder(Ended("done"))
+        yield made
+
+
+def epochs_of(workspace):
+    return [evaluation.epoch for evaluation in workspace.evaluations(RUN)]
+
+
+def lacks(workspace):
+    with workspace.reading() as db:
+        return missing(db, workspace.path)
+
+
+def test_rows_files_and_maps_of_the_others_are_gone_and_curves_are_whole(workspace):
+    names = [path.name for path in workspace.folder(RUN).iterdir()]
+    assert epochs_of(workspace) == [0, 2, 3]
+    assert not [name for name in names if name.partition(".")[0].endswith("-1")]
+    assert len([name for name in names if name.startswith("map-")]) == 1
+    with workspace.reading() as db:
+        paths = [path for (path,) in db.execute("select path from artefacts where run_id = ?", (RUN,))]
+        assert sorted(paths) == sorted(name for name in names if name.startswith(("embeddings", "proxies", "map")))
+        assert db.execute("select count(*) from queries").fetchone() == (3 * 12,)
+    assert workspace.scalars(RUN, "test/MAP@R")[0].tolist() == [0, 10, 20, 30]
+    assert lacks(workspace) == []
+
+
+def test_files_that_were_open_go_the_next_time(workspace):
+    left = [workspace.folder(RUN) / name for name in ("embeddings-1.npy", "ranking-1.npz")]
+    for path in left:
+        path.touch()
+    workspace.take_over(RUN)
+    recorder = Recorder(workspace, RUN)
+    recorder(Keep((0, 2, 3)))
+    recorder.close()
+    assert not [path for path in left if path.exists()]
+
+
+def test_a_repair_brings_none_of_them_back_and_misses_none(workspace):
+    workspace.close()
+    for path in workspace.path.glob("workspace.db*"):
+        path.unlink()
+    assert repair(workspace.path)[1] == []
+    with Workspace(workspace.path) as again:
+        assert epochs_of(again) == [0, 2, 3]
+        assert lacks(again) == []
+
+
+def test_rows_of_an_older_copy_of_the_database_go_in_a_repair(workspace):
+    with workspace.writing() as db:  # as the copy has them
+        db.execute(
+            "insert into evaluations (run_id, epoch, step, embeddings_id, distance, metrics, created) "
+            "select run_id, 1, 10, embeddings_id, distance, metrics, created from evaluations where epoch = 2"
+        )
+        db.execute("delete from scalar_points")
+    workspace.close()
+    repair(workspace.path)
+    with Workspace(workspace.path) as again:
+        assert epochs_of(again) == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ([0, 1, 2, {"keep": [0, 2]}], [0, 2]),
+        ([0, 1, {"keep": [0, 1]}, 2, {"keep": [0, 2]}], [0, 2]),
+        ([0, 1, {"keep": [0]}, 1], [0, 1]),  # recorded again by a run that went on
+        ([0, 1, {"keep": []}, 2], [2]),
+        ([0, 1, 2, {"keep": [0, 2]}, {"forget": 10}, 2], [0, 2]),
+        ([0, 1, {"keep": list(range(101))}], [0, 1]),  # no run writes so many
+        ([0, 1, {"keep": ["0"]}], [0]),
+        ([0, 1, {"keep": "all"}], [0, 1]),
+    ],
+)
+def test_a_journal_tells_the_evaluations_that_stayed(tmp_path, lines, left):
+    facts = {"distance": "cosine", "metrics": {}}
+    told = [
+        {"evaluation": facts | {"epoch": line, "step": 10 * line}} if isinstance(line, int) else line for line in lines
+    ]
+    (tmp_path / journal.NAME).write_text("".join(f"{json.dumps(line)}\n" for line in told), "utf-8")
+    entries = [entry for entry in journal.entries(tmp_path, b'"evaluation"') if entry is not None]
+    assert [entry.evaluation.epoch for entry in entries if entry.evaluation] == left
+    assert len([entry for entry in entries if entry.taken_back]) == len(entries) - len(left)

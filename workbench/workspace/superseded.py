@@ -1,0 +1,82 @@
+"""Deletes evaluations that a run does not keep: their rows, their maps, and the files of both in the run's folder."""
+
+import contextlib
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.problem import Problem
+from workbench.workspace.connection import Connection
+from workbench.workspace.paths import regular
+
+if TYPE_CHECKING:
+    from workbench.workspace.workspace import Workspace
+
+ARRAYS = re.compile(r"(?:embeddings|ranking|proxies|training)-([0-9]{1,18})\.np[yz]")
+OF_MAPS = re.compile(r"(?:map|kept)-([0-9]{1,18})-.*\.np[yz]")
+
+
+def epoch_of(name: str) -> int | None:
+    """The epoch of an evaluation's file, by its name; None for other files."""
+    match = ARRAYS.fullmatch(name)
+    return None if match is None else int(match[1])
+
+
+def keep_only(db: Connection, run_id: int, epochs: Collection[int]) -> set[int]:
+    """Delete the rows of a run's evaluations before the last of `epochs` that are of none of them, and of their maps.
+
+    Returns their numbers.
+    """
+    rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
+    gone = {number for number, epoch in rows if _is_other(epoch, epochs)}
+    for number in gone:
+        db.execute("delete from projections where evaluation_id = ?", (number,))
+        db.execute("delete from evaluations where id = ?", (number,))
+    _forget_files(db, run_id, epochs, gone)
+    return gone
+
+
+def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None:
+    """Delete the files of maps of an evaluation that was deleted while they were made."""
+    with workspace.writing() as db:
+        _forget_files(db, run_id, (), {evaluation_id})
+    remove_files(workspace.folder(run_id), (), {evaluation_id})
+
+
+def has_others(folder: Path, epochs: Collection[int]) -> bool:
+    """Whether a run's folder has files that `remove_files` would delete."""
+    return any(_is_unused(path.name, epochs, ()) for path in folder.iterdir())
+
+
+def remove_files(folder: Path, epochs: Collection[int], gone: Collection[int] = ()) -> None:
+    """Delete the files of evaluations before the last of `epochs` that are of none of them.
+
+    Links stay, and on Windows files that a window has open.
+
+    Args:
+        gone: numbers of deleted evaluations, whose maps go, too.
+    """
+    for path in list(folder.iterdir()):
+        if _is_unused(path.name, epochs, gone):
+            with contextlib.suppress(OSError, Problem):
+                regular(path).unlink()
+
+
+def _forget_files(db: Connection, run_id: int, epochs: Collection[int], gone: Collection[int]) -> None:
+    stored = db.execute("select id, path from artefacts where run_id = ?", (run_id,)).fetchall()
+    unused = [(number,) for number, path in stored if _is_unused(path, epochs, gone)]
+    db.executemany("delete from artefacts where id = ?", unused)
+
+
+def _is_unused(name: str, epochs: Collection[int], gone: Collection[int]) -> bool:
+    """Whether it is a file of an evaluation that was not kept."""
+    if (of_map := OF_MAPS.fullmatch(name)) is not None:
+        return int(of_map[1]) in gone
+    epoch = epoch_of(name)
+    return epoch is not None and _is_other(epoch, epochs)
+
+
+def _is_other(epoch: int, epochs: Collection[int]) -> bool:
+    """Later ones are no others: they were recorded after that choice."""
+    return epoch not in epochs and epoch < max(epochs, default=0)
