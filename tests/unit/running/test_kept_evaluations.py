@@ -1,6 +1,5 @@
 """A run keeps the embeddings of all its evaluations, or of the untrained, the best and the last one."""
 
-import sqlite3
 from contextlib import closing
 
 import numpy as np
@@ -13,6 +12,7 @@ from workbench.running import launch
 from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
+from workbench.workspace.connection import sqlite3
 from workbench.workspace.recorder import Recorder
 
 EPOCHS = 5

@@ -211,9 +211,9 @@ def _disk(result: "Preflight") -> str:
     use = result.disk
     runs = "" if result.runs == 1 else f" for {result.runs:,} runs"
     evaluations = f"{counted(use.evaluations, 'evaluation')} of {byte_size(use.evaluation, THIN)}"
-    each = f"{evaluations}, checkpoints {byte_size(use.checkpoints, THIN)}"
+    parts = f"{evaluations}, checkpoints {byte_size(use.checkpoints, THIN)}"
     free = f"; {byte_size(result.free_bytes, THIN)} free" if result.free_bytes else ""
-    return f"about {byte_size(use.total * result.runs, THIN)}{runs} ({each}){free}" if use.total else NO_VALUE
+    return f"about {byte_size(use.total * result.runs, THIN)}{runs} ({parts}){free}" if use.total else NO_VALUE
 
 
 def _scarce(result: "Preflight") -> list[tuple[str, str]]:
