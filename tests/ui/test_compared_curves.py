@@ -71,6 +71,20 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     assert seeds.plot.x_title == "epoch"
 
 
+@pytest.mark.parametrize("drawn", [METRIC, "batch/loss"])
+def test_the_range_has_the_whole_band(qtbot, session, workspace, drawn):
+    two_groups(workspace, 3)
+    losses(workspace, range(1, 7))
+    page = looked_at(qtbot, session, 1, 2)
+    choose(qtbot, page, drawn)
+    seeds = page.tabs.curves.seeds
+    bottom, top = seeds.plot.canvas.item.vb.viewRange()[1]
+    bands = [item.boundingRect() for items in seeds.behind.values() for item in items if isinstance(item, Band)]
+    assert len(bands) == 2
+    assert bottom <= min(band.top() for band in bands)
+    assert top >= max(band.bottom() for band in bands)
+
+
 def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspace):
     two_groups(workspace, 1)
     losses(workspace, (2,))
