@@ -353,11 +353,14 @@ def test_a_long_proposal_is_read_to_its_end(page, session, qtbot):
 
 def test_a_long_line_of_what_was_left_out_is_broken(page, qtbot):
     why = "is not read, since it has more pixels than any picture of this data set may have, by far"
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
     page.card.show_result(Preflight(**FOUND | {"problems": [("a.png", why), ("b.png", "is empty")]}), {})
     page.card.unfold.setChecked(True)
+    qtbot.deliver()
     lines = page.card.left_out
-    qtbot.waitUntil(lambda: lines.visualItemRect(lines.item(0)).height() > lines.visualItemRect(lines.item(1)).height())
-    assert lines.visualItemRect(lines.item(0)).width() <= lines.viewport().width()
+    first, second = (lines.visualItemRect(lines.item(row)) for row in range(2))
+    assert first.width() <= lines.viewport().width()
+    assert first.height() > 2 * second.height()
 
 
 def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):
