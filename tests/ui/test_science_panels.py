@@ -90,7 +90,8 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
 
 
 def test_stores_are_sorted_by_their_difference_as_a_number(qtbot):
-    rows = [Row(str(less), "", 0, 0, 0, 0, less, sure, 0, 0) for less, sure in ((-9.5, True), (-10.25, True), (0, False))]
+    measured = ((-9.5, True), (-10.25, True), (0, False))
+    rows = [Row(str(less), "", 0, 0, 0, 0, less, sure, 0, 0) for less, sure in measured]
     table = SortedRows(STORE_TITLES, store_cells, written_store)
     table.show(rows)
     table.sort(5)

@@ -113,9 +113,12 @@ def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
     adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
         Tested(
-            cell.metric, cell.difference or NO_DIFFERENCE, p, None if p is None else next(adjusted),
+            cell.metric,
+            cell.difference or NO_DIFFERENCE,
+            p,
+            None if p is None else next(adjusted),
             (len(baseline.summary.by_seed), len(cell.summary.by_seed)),
-        )  # fmt: skip
+        )
         for cell, p in zip(others, p_values, strict=True)
     ]
 

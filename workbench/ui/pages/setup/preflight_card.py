@@ -89,8 +89,9 @@ class PreflightCard(Card):
         self._tiles = in_row((self.time, 1), (self.speed, 1), spacing=8)
         self.body.addLayout(self._tiles)
         self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)  # what may have to be changed before the start
-        for widget in (self.left_out, self.unlike, self.worth_knowing, self.note):
-            self.body.addWidget(widget)
+        self.body.addWidget(self.left_out)
+        for words in (self.unlike, self.worth_knowing, self.note):
+            self.body.addWidget(words)
         self.body.addLayout(_in_lines(self.samples))
         self.body.addWidget(self.augmented_words)
         self.body.addLayout(_in_lines(self.augmented))
