@@ -56,7 +56,10 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """The few options of the window; everything else is the command line's."""
     parser = argparse.ArgumentParser(prog="workbench", description="Open the window.", allow_abbrev=False)
     parser.add_argument("config", type=Path, nargs="?", help="a config file (.toml) that Set up shows")
-    parser.add_argument("--workspace", "-w", type=Path, help="folder of runs; made when it is missing")
+    parser.add_argument(
+        "--workspace", "-w", type=Path,
+        help="folder of runs; made when it is missing. By default WORKBENCH_WORKSPACE, or the one that was open last.",
+    )  # fmt: skip
     parser.add_argument("--measure-start", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
@@ -88,10 +91,12 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     from PySide6.QtGui import QIcon
     from PySide6.QtWidgets import QApplication
 
+    from workbench.ui.concern import EVERYWHERE
     from workbench.ui.crashes import as_problem
     from workbench.ui.defects import Defects
     from workbench.ui.garbage import Garbage
     from workbench.ui.main_window import MainWindow
+    from workbench.ui.preferences import Preferences
     from workbench.ui.session import Session
     from workbench.ui.warm_up import WarmUp
 
@@ -102,7 +107,8 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     app.setDesktopFileName("metric-workbench")
     app.setWindowIcon(QIcon(str(resources() / "desktop" / "metric-workbench.svg")))
     app.setStyle("Fusion")
-    watch = open_workspace(folder)
+    first, gone = first_workspace(folder, Preferences().newest("workspaces"))
+    watch = open_workspace(first)
     if watch is None:
         return 1
     defects = Defects()
@@ -110,6 +116,9 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     session = Session(watch.workspace, watch=watch)
     session.theme.apply()
     window = MainWindow(session)
+    if gone is not None:
+        said = f"The workspace {gone}, which was open last, is not there, so {watch.workspace.path} is open."
+        session.notify(Problem(said, todo="Connect its disk, or look where it was moved, and open it."), EVERYWHERE)
     defects.noticed.connect(window.show_defect)
     if reports:
         window.painted.connect(partial(window.show_defect, as_problem(reports), reports[-1].text))
@@ -132,7 +141,23 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     return status
 
 
-def open_workspace(folder: Path | None) -> "Watch | None":
+def first_workspace(asked: Path | None, last: Path | None) -> tuple[Path, Path | None]:
+    """The folder to begin with, and the workspace that was open last where it is not there and another is opened.
+
+    What is asked for, by an option or by WORKBENCH_WORKSPACE, comes before the last one, and that before the default.
+    """
+    from workbench.workspace.paths import default_workspace
+    from workbench.workspace.store import DATABASE
+
+    usual = default_workspace()
+    if asked is not None or last is None or last == usual or os.environ.get("WORKBENCH_WORKSPACE"):
+        return asked or usual, None
+    if any(os.path.exists(last / part) for part in (DATABASE, "runs")):  # without a database it can be repaired
+        return last, None
+    return usual, last
+
+
+def open_workspace(workspace_folder: Path) -> "Watch | None":
     """The workspace to begin with; where it cannot be opened the user repairs it, chooses another, or None to quit."""
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
@@ -140,9 +165,7 @@ def open_workspace(folder: Path | None) -> "Watch | None":
     from workbench.workspace.database_problems import Damaged, Missing
     from workbench.workspace.lease_holder import Leased
     from workbench.workspace.news import watched
-    from workbench.workspace.paths import default_workspace
 
-    workspace_folder = folder or default_workspace()
     while True:
         try:
             watch = watched(workspace_folder, sweep=True)

@@ -8,7 +8,7 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QTreeWidget
+from PySide6.QtWidgets import QApplication, QTreeWidget, QWidget
 
 from tests.ui.ticking import tick
 from tests.unit.comparing.compared_runs import images, store
@@ -20,6 +20,7 @@ from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.fair.stored import FairComparisons
 from workbench.ui import theme
+from workbench.ui.commands import Commands
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare import model as model_of_page
 from workbench.ui.pages.compare.group_styles import short_title, styles
@@ -31,6 +32,7 @@ from workbench.ui.pages.compare.queries import ALL, BETTER, WORSE
 from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
 from workbench.ui.question import Question
 from workbench.ui.report_offer import ReportOffer
+from workbench.ui.run_actions import RunActions
 from workbench.workspace import experiments
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -447,6 +449,42 @@ def test_a_run_in_the_trash_is_no_longer_compared(qtbot, session, workspace):
     session.follower.look()
     assert session.ticks.runs == {1}
     qtbot.waitUntil(lambda: set(page.model.overview.measured) == {1})
+
+
+def moved_to_the_trash(qtbot, session, run_id):
+    session.trash_run(run_id)
+    qtbot.waitUntil(lambda: [run.id for run in session.trashed_runs()] == [run_id] and run_id not in session.ticks.runs)
+
+
+@pytest.mark.parametrize(("ticked", "after"), [([1, 2], {1, 2}), ([1], {1})])
+def test_a_run_that_comes_back_from_the_trash_is_ticked_as_before(qtbot, session, workspace, ticked, after):
+    two_groups(workspace, 1)
+    page = QWidget()
+    qtbot.addWidget(page)
+    actions = RunActions(session, Commands(session.preferences, page), page)
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    session.ticks.choose(ticked)
+    moved_to_the_trash(qtbot, session, 2)
+    actions.undo_stack.undo()
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    assert session.ticks.runs == after
+    actions.undo_stack.redo()
+    qtbot.waitUntil(lambda: len(session.runs()) == 1)
+    assert session.ticks.runs == {1}
+    actions.undo_stack.undo()
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    assert session.ticks.runs == after
+
+
+def test_a_run_comes_back_without_its_tick_where_all_were_unticked(qtbot, session, workspace):
+    two_groups(workspace, 1)
+    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    session.ticks.choose([1, 2])
+    moved_to_the_trash(qtbot, session, 2)
+    session.ticks.choose([])
+    session.ticks.take_back(2)
+    session.ticks.keep_only([1, 2])
+    assert session.ticks.runs == set()
 
 
 def test_a_change_of_a_ticked_run_is_seen_and_ticks_stay(qtbot, session, workspace):

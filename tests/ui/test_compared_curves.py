@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor
 
 from tests.ui.test_compare_page import shown, two_groups
 from tests.ui.ticking import tick
+from tests.unit.comparing.compared_runs import store
 from tests.unit.comparing.test_training_curves import log
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.curves_panel import METRIC
@@ -69,6 +70,22 @@ def test_a_training_scalar_has_a_mean_a_band_and_each_run_and_the_metric_comes_b
     np.testing.assert_array_equal(seeds.plot.curves["0"].values, metric)
     assert seeds.plot.title.startswith("MAP@R")
     assert seeds.plot.x_title == "epoch"
+
+
+@pytest.mark.parametrize("drawn", [METRIC, "batch/loss"])
+def test_the_range_has_the_whole_band(qtbot, session, workspace, drawn):
+    """The interval of three seeds that differ much goes beyond all of them."""
+    for seed, score in enumerate((0.2, 0.5, 0.8)):
+        run = store(workspace, {0: np.full(6, score), 1: np.full(6, score)}, seed=seed)
+        log(workspace, run, "batch/loss", STEPS, np.full(len(STEPS), score))
+    page = looked_at(qtbot, session, 1)
+    choose(qtbot, page, drawn)
+    seeds = page.tabs.curves.seeds
+    _, band = seeds.behind["0"]
+    assert isinstance(band, Band)
+    bottom, top = seeds.plot.canvas.item.vb.viewRange()[1]
+    assert bottom <= band.boundingRect().top() < 0
+    assert top >= band.boundingRect().bottom()
 
 
 def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspace):

@@ -44,13 +44,21 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     dialog = page.data_look.dialog
     titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
     assert titles == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
+    assert dialog.windowTitle() == "Data set: data"
     assert not dialog.copy_table.isEnabled()
     dialog.tabs.setCurrentIndex(1)
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [
         "Class\tTrain\tTest", "cars\t5\t0", "birds <b>\t4\t0", "dogs\t0\t4", "fish\t0\t4",
     ]  # fmt: skip
+    dialog.tabs.setCurrentIndex(2)
+    dialog.copy()
+    assert QGuiApplication.clipboard().text().splitlines() == [
+        "\tSmallest\tMedian\tLargest", "Width, px\t16\t16\t16", "Height, px\t12\t12\t12",
+    ]  # fmt: skip
     dialog.tabs.setCurrentIndex(4)
+    (said,) = dialog.tabs.currentWidget().findChildren(QLabel)
+    assert said.text() == "2 images are in 1 group with the same pixels; 1 test image has a copy in the training half."
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1:] == ["1\tcars/copy.png\ttrain", "1\tfish/3.png\ttest"]
     dialog.close()

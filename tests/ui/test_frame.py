@@ -202,7 +202,7 @@ def test_the_inspector_stands_where_something_is_selected(window, session):
         seen[page] = window.inspector.isVisible()
         session.select(np.empty(0, np.int64))
         assert not window.inspector.isVisible()
-    assert [page for page, shown in seen.items() if shown] == ["train", "map", "retrieval"]
+    assert [page for page, shown in seen.items() if shown] == ["map", "retrieval"]
     session.select(np.array([3]))
     window.show_page("map")
     window.inspector.close()

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,37 @@ def test_the_window_is_painted_and_closes(tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert re.search(r"[\d.]+ s from the start of the process to the first paint", ended.stdout)
     assert (tmp_path / "w" / "workspace.db").exists()
+
+
+def test_without_a_word_the_workspace_that_was_open_last_is_opened(tmp_path):
+    own = {
+        "QT_QPA_PLATFORM": "offscreen", "WORKBENCH_SETTINGS": str(tmp_path / "window.ini"), "HOME": str(tmp_path),
+        "XDG_STATE_HOME": str(tmp_path / "state"), "WORKBENCH_WORKSPACE": None,
+    }  # fmt: skip
+    last, usual = tmp_path / "last", tmp_path / "Workbench"
+    assert start("--workspace", str(last), "--measure-start", **own).returncode == 0
+    assert start("--measure-start", **own).returncode == 0
+    assert not usual.exists()
+    shutil.rmtree(last)
+    assert start("--measure-start", **own).returncode == 0
+    assert (usual / "workspace.db").exists()
+    assert not last.exists()
+    (log,) = (tmp_path / "state").rglob("window.log")
+    assert f"The workspace {last}, which was open last, is not there" in log.read_text("utf-8")
+
+
+def test_what_is_asked_for_comes_before_the_last_workspace_and_that_before_the_usual_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("WORKBENCH_WORKSPACE", raising=False)
+    asked, last, usual = (tmp_path / name for name in ("asked", "last", "Workbench"))
+    last.mkdir()
+    assert app.first_workspace(None, None) == (usual, None), "nothing is remembered"
+    assert app.first_workspace(None, last) == (usual, last), "an empty folder is where a disk was"
+    (last / "runs").mkdir()
+    assert app.first_workspace(None, last) == (last, None)
+    assert app.first_workspace(asked, last) == (asked, None)
+    monkeypatch.setenv("WORKBENCH_WORKSPACE", str(asked))
+    assert app.first_workspace(None, last) == (asked, None)
 
 
 def test_other_arguments_go_to_the_command_line():

@@ -57,6 +57,18 @@ def test_what_fits_is_one_line(made):
     assert label.toolTip() == ""
 
 
+def test_as_many_lines_as_are_needed_have_their_height(made):
+    label = made(2, "one two three four")
+    label.set_lines(12, as_needed=True)
+    assert " ".join(label.written()) == WORDS
+    assert label.toolTip() == ""
+    line, lines = label.fontMetrics().lineSpacing(), len(label.written())
+    assert label.heightForWidth(label.width()) == label.sizeHint().height() + (lines - 1) * line
+    assert label.heightForWidth(10_000) == label.sizeHint().height()
+    label.set_lines(2)
+    assert not label.hasHeightForWidth()
+
+
 def test_a_word_longer_than_the_line_ends_nowhere_else(qtbot):
     label = ElidedLabel("A" * 300, lines=3)
     qtbot.addWidget(label)

@@ -1,6 +1,7 @@
 """Deployment, Label triage and Geometry as a person meets them: measured, answered by keys, undone, shown by epoch."""
 
 import json
+import re
 import sys
 from collections import Counter
 from itertools import combinations
@@ -20,10 +21,11 @@ from workbench.results.geometry_watch import Watched
 from workbench.results.triage import LABEL
 from workbench.ui import theme
 from workbench.ui.commands import Commands
+from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.ui.pages.retrieval.deploy_panel import ONE_AT_A_TIME, DeployPanel
 from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
-from workbench.ui.pages.retrieval.deploy_rows import rows_of
+from workbench.ui.pages.retrieval.deploy_rows import STORE_TITLES, Row, rows_of, store_cells, written_store
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
@@ -76,11 +78,24 @@ def test_what_was_measured_is_shown_and_scaled_to_the_gallery(qtbot, session, wo
     assert "PQ 5: 16 dimensions cannot be cut" in panel.sentence.text()
     threshold = panel.threshold.facts["Threshold"].findChildren(type(panel.sentence))[-1]
     assert threshold.text() == f"{measured['limit']['similarity']:.3f}"
+    assert panel.stores.lines()[0].split("\t")[5] == "Δ points"
+    for row, line in zip(panel.stores.rows, panel.stores.lines()[1:], strict=True):
+        assert re.fullmatch(r"(\? )?[+−]\d+\.\d\d", line.split("\t")[5]), line
+        assert line.split("\t")[5].startswith("? ") is not row.sure
     panel.gallery.setValue(2_000_000)
     assert panel.stores.rows[0].megabytes == pytest.approx(128, rel=0.01)
     assert rows_of(measured, 96)[0].ms == pytest.approx(2 * measured["stores"][0]["ms"])
     panel.threshold.rate.setValue(5)
     assert panel.threshold.again.isEnabled()
+
+
+def test_stores_are_sorted_by_their_difference_as_a_number(qtbot):
+    measured = ((-9.5, True), (-10.25, True), (0, False))
+    rows = [Row(str(less), "", 0, 0, 0, 0, less, sure, 0, 0) for less, sure in measured]
+    table = SortedRows(STORE_TITLES, store_cells, written_store)
+    table.show(rows)
+    table.sort(5)
+    assert [table.index(row, 5).data() for row in range(3)] == ["−10.25", "−9.50", "? +0.00"]
 
 
 def test_a_click_in_a_plot_chooses_a_store(qtbot, session, workspace, run):

@@ -339,6 +339,30 @@ def test_a_proposal_says_why_and_can_be_undone(page, session):
     assert "Three classes" in page.summary.text()
 
 
+def test_a_long_proposal_is_read_to_its_end(page, session, qtbot):
+    session.config_offered.emit(RunConfig(name="My cats", split=Choice(name="random")))
+    reason = f"No weights were found in {', '.join(f'/a/long/folder/of/number/{n}' for n in range(20))}: choose some."
+    session.config_explained.emit({"split.name": reason})
+    qtbot.waitUntil(lambda: len(page.summary.written()) > 4)
+    assert page.summary.written()[-1].endswith("Undo restores the previous settings.")
+    line = page.summary.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: page.summary.height() >= len(page.summary.written()) * line)
+    take_preset(page, page.chooser.presets[0].key)
+    qtbot.waitUntil(lambda: page.summary.height() < 3 * line)
+
+
+def test_a_long_line_of_what_was_left_out_is_broken(page, qtbot):
+    why = "is not read, since it has more pixels than any picture of this data set may have, by far"
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    page.card.show_result(Preflight(**FOUND | {"problems": [("a.png", why), ("b.png", "is empty")]}), {})
+    page.card.unfold.setChecked(True)
+    qtbot.deliver()
+    lines = page.card.left_out
+    first, second = (lines.visualItemRect(lines.item(row)) for row in range(2))
+    assert first.width() <= lines.viewport().width()
+    assert first.height() > 2 * second.height()
+
+
 def test_an_unknown_name_from_a_file_is_explained_at_its_field(page, session):
     session.config_offered.emit(RunConfig(loss=Choice(name="magic", params={"power": 9})))
     assert "There is no loss named 'magic'" in row(page, "loss.name").error.text()
@@ -400,6 +424,10 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
         "Notes on the data (no image is left out because of them):",
         "2 classes have one image each: nothing can match it (a, b).",
     ]
+    first = min(page.card.samples[0].y(), page.card.facts["Images"].y())
+    for attention in (page.card.unfold, page.card.left_out, page.card.unlike, page.card.worth_knowing):
+        assert attention.y() < first, attention.accessibleName()
+    assert page.card.left_out.item(0).toolTip() == "a/b.png: is empty"
     page.card.show_idle("")
     assert not page.card.unlike.isVisible()
     assert not page.card.worth_knowing.isVisible()

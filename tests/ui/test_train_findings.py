@@ -9,18 +9,26 @@ from trained import trained_run
 
 from workbench.ui.pages.train import TrainPage
 
+DATA = {
+    "fingerprint": "x", "train": 1, "test": 9, "classes_disjoint": True, "left_out": [], "left_out_count": 0,
+    "notes": [["R@8", "is 100%"], ["a", "b"]],
+}  # fmt: skip
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
-@pytest.fixture
-def page(qtbot, session, workspace, tmp_path):
-    session.show_run(trained_run(workspace, tmp_path / "pixels"))
+def shown(qtbot, session):
     made = TrainPage(session)
     qtbot.addWidget(made)
     made.resize(1200, 800)
     with qtbot.waitExposed(made):
         made.show()
     return made
+
+
+@pytest.fixture
+def page(qtbot, session, workspace, tmp_path):
+    session.show_run(trained_run(workspace, tmp_path / "pixels"))
+    return shown(qtbot, session)
 
 
 def double_click(plot):
@@ -30,6 +38,13 @@ def double_click(plot):
         Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
     )  # fmt: skip
     QApplication.sendEvent(plot.canvas.viewport(), event)
+
+
+def test_a_rank_that_takes_in_all_that_is_searched_is_said(qtbot, session, workspace, tmp_path):
+    session.show_run(trained_run(workspace, tmp_path / "pixels", facts={"data": DATA}))
+    page = shown(qtbot, session)
+    qtbot.waitUntil(lambda: "R@8 is 100%." in page.findings.text())
+    assert "a b." not in page.findings.text()
 
 
 def test_the_sentences_are_those_of_the_curves(page, qtbot):

@@ -1,6 +1,7 @@
 """A small trained run for the window's tests: drawn blobs, real embeddings, no training."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,13 +42,18 @@ def evaluated(images: ImageSet, epoch: int, spread: float) -> Evaluated:
     )  # fmt: skip
 
 
-def trained_run(workspace: Workspace, cache: Path, count: int = 40, name: str = "blobs") -> int:
-    """A finished run with curves and the evaluations of epochs 0, 1 and 2; returns its number."""
+def trained_run(
+    workspace: Workspace, cache: Path, count: int = 40, name: str = "blobs", facts: dict[str, Any] | None = None
+) -> int:
+    """A finished run with curves and the evaluations of epochs 0, 1 and 2; returns its number.
+
+    `facts` are put beside those of its environment.
+    """
     images, _, pixels = decoded(image_set(count), workspace.path / cache.name, lambda text, done, total: None)
     run_id = workspace.create_run(RunConfig(name=name))
     recorder = Recorder(workspace, run_id)
     recorder.dataset(workspace.register_dataset(images, pixels))
-    recorder.environment({"torch": "x", "device": "cpu", "versions": {}})
+    recorder.environment({"torch": "x", "device": "cpu", "versions": {}} | (facts or {}))
     for step in range(1, 21):
         recorder(Scalar("batch/loss", step, 2 / step))
         recorder(Scalar("probe/ce", step, 2 / step))

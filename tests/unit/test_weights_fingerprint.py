@@ -53,3 +53,4 @@ def test_the_file_that_was_loaded_has_its_fingerprint_in_the_run_and_its_report(
         assert (run.status, run.problem) == ("done", "")
         assert run.environment["weights"] == expected
         assert facts_of(run).get("Weights fingerprint", "") == expected
+        assert facts_of(run)["Memory, GiB"] == run.environment["memory_gib"]

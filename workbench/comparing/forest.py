@@ -28,6 +28,7 @@ class Tested:
     difference: Interval  # the group minus the baseline, in the metric's unit; limits are NaN under three seeds
     p: float | None  # two-sided, over seeds; None under three seeds, NaN if all differ by the same: undefined
     adjusted: float | None  # p after Holm's correction for all groups in this metric
+    seeds: tuple[int, int]  # with the metric, of the baseline and of the group; they may have fewer in common
 
     @property
     def differs(self) -> bool:
@@ -111,7 +112,13 @@ def _column(baseline: Cell, others: Sequence[Cell]) -> list[Tested]:
     p_values = [_p(baseline.summary, cell) for cell in others]
     adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
-        Tested(cell.metric, cell.difference or NO_DIFFERENCE, p, None if p is None else next(adjusted))
+        Tested(
+            cell.metric,
+            cell.difference or NO_DIFFERENCE,
+            p,
+            None if p is None else next(adjusted),
+            (len(baseline.summary.by_seed), len(cell.summary.by_seed)),
+        )
         for cell, p in zip(others, p_values, strict=True)
     ]
 
@@ -207,11 +214,27 @@ def remarks(forest: Forest) -> list[str]:
     if fewest < FEW_SEEDS:
         more = _digits(seeds_that_halve(fewest))
         sentences.append(f"{_digits(fewest).capitalize()} seeds are few: {more} would halve an interval.")
-    without = [row for row in forest.rows if any(0 < test.difference.n < FEWEST_SEEDS for test in row.tests)]
-    if without:
-        named = _named([f"“{row.group.title}”" for row in without])
-        verb = "has" if len(without) == 1 else "have"
-        sentences.append(f"{named} {verb} too few seeds: {_digits(FEWEST_SEEDS)} give an interval and a p-value.")
+    return sentences + _too_few(forest)
+
+
+def _too_few(forest: Forest) -> list[str]:
+    """Which groups have too few seeds for a test: the baseline, others, or only those that the two share."""
+    untested = [
+        (f"“{row.group.title}”", test.seeds)
+        for row in forest.rows
+        for test in row.tests
+        if 0 < test.difference.n < FEWEST_SEEDS
+    ]
+    baseline = f"“{forest.baseline.title}”"
+    few = [baseline] if any(ours < FEWEST_SEEDS for _, (ours, _) in untested) else []
+    few += dict.fromkeys(title for title, (_, theirs) in untested if theirs < FEWEST_SEEDS)
+    apart = [*dict.fromkeys(title for title, seeds in untested if min(seeds) >= FEWEST_SEEDS)]
+    sentences = []
+    for titles, what in ((few, "too few seeds"), (apart, f"too few seeds in common with {baseline}")):
+        if titles:
+            verb = "has" if len(titles) == 1 else "have"
+            needed = f"{_digits(FEWEST_SEEDS)} give an interval and a p-value"
+            sentences.append(f"{_named(titles)} {verb} {what}: {needed}.")
     return sentences
 
 

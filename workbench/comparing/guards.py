@@ -7,6 +7,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import BEST, At, Measured, chosen_runs
 from workbench.comparing.setting_titles import short_title, value_title
 from workbench.comparing.settings import fold_of
+from workbench.config import IMPORTED
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
 from workbench.names import metric_name
@@ -21,7 +22,7 @@ UNLIKE = (("backbone.", "backbone"), ("embedding.dim", "embedding size"), ("spli
 def guards(
     workspace: Workspace, groups: Sequence[Group], measured: dict[int, Measured], metric: str, at: At
 ) -> list[str]:
-    """Sentences on unequal data, backbone, embedding size, split or distance, and on runs that are not complete.
+    """Sentences on unequal data, backbone, embedding size, split, epochs or distance, and on incomplete runs.
 
     Args:
         groups: what is compared. measured: of all their runs.
@@ -29,7 +30,8 @@ def guards(
     """
     if not groups:
         return []
-    sentences = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_distance(groups, measured, at)
+    sentences = _unlike_data(workspace, groups) + _unlike_settings(groups) + _unlike_epochs(groups, at)
+    sentences += _unlike_distance(groups, measured, at)
     runs = [run for group in groups for run in group.runs]
     sentences += _unfinished(groups, at)
     sentences += _missing(groups, measured, metric, at) + _chosen_on_the_test_half(groups, measured, at)
@@ -90,6 +92,27 @@ def _unlike_settings(groups: Sequence[Group]) -> list[str]:
     return sentences
 
 
+def _unlike_epochs(groups: Sequence[Group], at: At) -> list[str]:
+    """A longer training is an advantage. At one epoch it only matters where the learning rate follows the length.
+
+    Runs that end by themselves, when nothing gets better, are said to have trained at most so many.
+    """
+    trained = [
+        (group.title, group.settings)
+        for group in groups
+        if "training.epochs" in group.settings and group.settings.get("dataset.name") != IMPORTED
+    ]
+    counts = {settings["training.epochs"] for _, settings in trained}
+    follows = any(settings.get("training.schedule") != "constant" for _, settings in trained)
+    if len(counts) < 2 or (isinstance(at, int) and not follows):
+        return []
+    gathered: dict[str, list[str]] = {}
+    for title, settings in trained:
+        most = "at most " if settings.get("training.patience") else ""
+        gathered.setdefault(f"{most}{settings['training.epochs']}", []).append(f"“{title}”")
+    return [f"Unequal epochs: {'; '.join(_listed(gathered))}."]
+
+
 def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> list[str]:
     """ "Four convolutions: A, B" for each value; only the fields that differ are named, as on Set up."""
     known = catalog.current()
@@ -100,6 +123,11 @@ def _by_value(groups: Sequence[Group], values: Sequence[dict[str, object]]) -> l
         own = [name for name in unequal if name in group_values]
         words = ", ".join(_in_words(name, group_values[name], groups, known) for name in own) or "other"
         gathered.setdefault(words, []).append(f"“{group.title}”")
+    return _listed(gathered)
+
+
+def _listed(gathered: dict[str, list[str]]) -> list[str]:
+    """ "16: A, B" for each value with its groups, the first few."""
     told_values = [f"{words}: {_some(titles, MOST_TITLES)}" for words, titles in gathered.items()]
     rest = len(told_values) - MOST_NAMED
     return told_values[:MOST_NAMED] + ([f"and {rest} more"] if rest > 0 else [])

@@ -14,7 +14,7 @@ COLUMNS = ["name", "step", "value"]
 
 
 def write_csv(source: Source, out: Path, progress: Progress) -> list[Path]:
-    """`scalars.csv` in `out`; not-a-number is written as nan, infinite numbers as inf and -inf."""
+    """`scalars.csv` in `out`; the value of not-a-number is empty, infinite numbers are written as inf and -inf."""
     progress("Writing the curves", 0, 0)
     names, steps, values = _columns(source)
     rows = [list(row) for row in zip(names, steps.tolist(), values.tolist(), strict=True)]

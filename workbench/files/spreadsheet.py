@@ -12,13 +12,15 @@ PART = 2_000  # rows that become text at a time
 
 
 def csv_cell(value: Any) -> Any:
-    """Text that a spreadsheet would take for a formula gets an apostrophe; numbers are left alone.
+    """Text that a spreadsheet would take for a formula gets an apostrophe; not-a-number is an empty cell.
 
-    So does a formula that has apostrophes of its own: `plain_cell` takes away one, and every text comes back.
+    So does a formula that has apostrophes of its own: `plain_cell` takes away one, and every text comes back. A
+    spreadsheet would take "nan" for a word; readers of tables take an empty cell for a number that is missing. Other
+    numbers are left alone.
     """
-    if isinstance(value, str) and _begins_a_formula(value):
-        return f"'{value}"
-    return value
+    if isinstance(value, str):
+        return f"'{value}" if _begins_a_formula(value) else value
+    return "" if value != value else value
 
 
 def pasted(text: str) -> str:

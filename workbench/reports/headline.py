@@ -56,7 +56,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
         return Tile("Groups", f"{len(known):,}", f"on {len(data):,} data sets"), counted
     ranked = sorted(known, key=lambda summary: -summary.interval.mean)
     best, metric = ranked[0], compared.metric
-    unit, word = (" %", "Best") if is_share(metric) else ("", "Highest")
+    unit, word = ("%", "Best") if is_share(metric) else ("", "Highest")
     names = apart([summary.group.title for summary in ranked])
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
@@ -87,7 +87,7 @@ def headline(content: Content, compared: Overview | None, sections: Sequence[str
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.1f} %" if isfinite(value) else "–"
+    return f"{value:.1%}" if isfinite(value) else "–"
 
 
 def _spread(spread: float | None, metric: str) -> str:

@@ -6,7 +6,10 @@ from workbench import __version__
 from workbench.config import RunConfig
 from workbench.workspace.rows import Run
 
-FACTS = ("device", "precision", "torch", "cuda", "python", "system", "cores", "threads", "memory_gib", "parameters")
+FACTS = {  # of a run's environment, with their titles
+    "device": "Device", "precision": "Precision", "torch": "torch", "cuda": "CUDA", "python": "Python",
+    "system": "System", "cores": "Cores", "threads": "Threads", "memory_gib": "Memory, GiB", "parameters": "Parameters",
+}  # fmt: skip
 UNLIKE_PUBLISHED = "Differs from the published counts"
 NOTES = "Notes on the data; nothing is left out for them"
 
@@ -20,7 +23,7 @@ def facts_of(run: Run) -> dict[str, str]:
     """Versions, hardware and fingerprints by their titles, as the run's environment has them."""
     facts = run.environment
     said = {"Workbench": str(facts.get("workbench", __version__))}
-    said |= {key.replace("_", " ").capitalize(): str(facts[key]) for key in FACTS if key in facts}
+    said |= {title: str(facts[key]) for key, title in FACTS.items() if key in facts}
     said |= {name: str(number) for name, number in facts.get("versions", {}).items() if name != "torch"}
     if facts.get("weights"):
         said["Weights fingerprint"] = str(facts["weights"])

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import __version__, files
 from workbench.config import KINDS, RunConfig
+from workbench.names import metric_name
 from workbench.progress import Progress
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
+    from workbench.datasets.split import Split
     from workbench.registry import Entry
     from workbench.running.building import Data
     from workbench.running.engine import Engine
@@ -31,6 +33,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
     from workbench.running.timing import device_notes, weight_notes
     from workbench.training import device
 
+    recall = recall_notes(engine.config, data.split)
     return {
         "workbench": __version__,
         **device.describe(engine.parts.device),
@@ -49,7 +52,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": data.images.left_out,
             "unlike_published": data.images.unlike_published,
-            "notes": [*data.notes, *device_notes(engine), *weight_notes(engine)],
+            "notes": [*data.notes, *recall, *device_notes(engine), *weight_notes(engine)],
             "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),
@@ -97,6 +100,18 @@ def shared_images(data: "Data", progress: Progress) -> str:
     sentences = [f"{_those(in_both, 'test image', 'test images')} in the training half"] if in_both else []
     sentences += [f"{_those(themselves, 'query', 'queries')} in the gallery"] if themselves else []
     return "; ".join(sentences)
+
+
+def recall_notes(config: RunConfig, split: "Split") -> list[tuple[str, str]]:
+    """(subject, remark) on the recall@k of a config whose k is the whole of what a query searches, or more."""
+    searched = len(split.test) - 1 if split.is_query is None else int((~split.is_query).sum())
+    sure = [metric_name(f"recall@{k}") for k in config.evaluation.ks if k >= searched]
+    if not sure:
+        return []
+    several = len(sure) > 1
+    subject = f"{', '.join(sure[:-1])} and {sure[-1]}" if several else sure[0]
+    said = f"{'are' if several else 'is'} 100% with any network, for a query searches only {searched:,} images"
+    return [(subject, f"{said}; ask for {'smaller k' if several else 'a smaller k'}")]
 
 
 def _those(count: int, one: str, many: str) -> str:

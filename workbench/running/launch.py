@@ -14,7 +14,7 @@ from workbench.jobs import Job, repeating
 from workbench.names import visible
 from workbench.problem import Problem
 from workbench.progress import Progress
-from workbench.running.environment import changed_since, environment
+from workbench.running.environment import changed_since, environment, recall_notes
 from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoint_files
@@ -155,7 +155,8 @@ def _run(
 
     ranks.same(data.images.fingerprint)  # the others wait for the decoded images
     recorder.read(data.images, data.cache)
-    for sentence in data_in_words(data):
+    sure = [f"{what} {remark}." for what, remark in recall_notes(config, data.split)]
+    for sentence in (*data_in_words(data), *sure):
         emit(Remarked(sentence))
     if not resume:
         for field, sentence in config.warnings(catalogs.current(), len(training_classes(data))).items():

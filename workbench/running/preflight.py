@@ -15,7 +15,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.running import folds_and_seeds
 from workbench.running.disk_use import DiskUse, disk_use
-from workbench.running.environment import shared_images
+from workbench.running.environment import recall_notes, shared_images
 from workbench.running.gpus import gpus
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def preflight(
         tell(f"Tried {DRY_STEPS} steps in {perf_counter() - since:.1f} s", 0, 0)
         backbone: Any = engine.parts.model.backbone
         steps, images = engine.sampler.steps_per_epoch, data.images
+        recall = recall_notes(config, data.split)
         every, total = config.evaluation.probe_every, engine.total
         training, looking = times.whole * total, per_look * looks(total, every)
         shown = np.random.default_rng(config.seed).permutation(data.split.train)[:5]
@@ -172,7 +173,7 @@ def preflight(
             left_out=images.left_out,
             unit=images.unit,
             unlike_published=list(images.unlike_published),
-            notes=[*data.notes, *device_notes(engine), *weight_notes(engine), *mismatch],
+            notes=[*data.notes, *recall, *device_notes(engine), *weight_notes(engine), *mismatch],
         )
 
 

@@ -105,9 +105,9 @@ def _why(weights: tuple[str, Path] | None, looked_in: list[Path], known: Catalog
     if weights is None:
         folders = ", ".join(str(folder) for folder in looked_in[:MOST_NAMED])
         return (
-            f"No ImageNet weights were found on this machine (in {folders}, or a folder weights in one of them), so a "
-            "small network starts untrained. Pretrained networks find photographs far better: choose SqueezeNet 1.0 "
-            "and its weights."
+            "No ImageNet weights were found on this machine, so a small network starts untrained. Pretrained networks "
+            "find photographs far better: choose SqueezeNet 1.0 and its weights. They are looked for in "
+            f"{folders}, and in a folder weights in each of them."
         )
     backbone, file = weights
     title = known.get(f"backbone/{backbone}", {}).get("title", backbone)

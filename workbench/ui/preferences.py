@@ -71,6 +71,10 @@ class Preferences(QObject):
         """Newest first; `kind` is "workspaces", "data" (archives, too) or "data_folders". What is gone is left out."""
         return [path for path in self._remembered(kind) if path.exists()]
 
+    def newest(self, kind: str) -> Path | None:
+        """The path that was used last, also where it is gone: the disk is not read."""
+        return next(iter(self._remembered(kind)), None)
+
     def _remembered(self, kind: str) -> list[Path]:
         return [Path(path) for path in self.text(f"recent/{kind}").split("\n") if path]
 

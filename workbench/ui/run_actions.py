@@ -156,7 +156,7 @@ class RunActions(QObject):
             self.undo_stack.push(Reversible(f"rename of “{run.name}”", again, back))
 
     def _remember_trashed(self, run_id: int, name: str) -> None:
-        again = partial(self._change, self._session.workspace.trash, run_id)
+        again = partial(self._trash_again, run_id)
         back = partial(self.bring_back, run_id)
         self.undo_stack.push(Reversible(f"move of “{name}” to the trash", again, back, done=True))
 
@@ -236,9 +236,17 @@ class RunActions(QObject):
         if run is not None:
             self._session.trash_run(run.id)
 
+    def _trash_again(self, run_id: int) -> None:
+        self._session.ticks.let_go(run_id)
+        self._change(self._session.workspace.trash, run_id)
+
     def bring_back(self, run_id: int) -> None:
-        """Take a run out of the trash and show it."""
-        self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._session.show_run(run_id))
+        """Take a run out of the trash, show it, and tick it where it was ticked before."""
+        self._session.change(partial(self._session.workspace.restore, run_id), lambda _: self._brought_back(run_id))
+
+    def _brought_back(self, run_id: int) -> None:
+        self._session.ticks.take_back(run_id)
+        self._session.show_run(run_id)
 
     def _restore(self) -> None:
         if self._session.run_id is not None:

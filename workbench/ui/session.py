@@ -356,6 +356,7 @@ class Session(Shown):
         """Put a run into the trash; a run that works stays where it is, and the message bar says so."""
         run = self.run(run_id)
         name = f"Run {run_id}" if run is None else run.name
+        self.ticks.let_go(run_id)
         self.change(partial(self.workspace.trash, run_id), partial(self._trashed, run_id, name))
 
     def _trashed(self, run_id: int, name: str, _: None) -> None:

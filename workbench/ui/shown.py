@@ -51,7 +51,7 @@ class Shown(Work):
         self._announced = True  # that the shown run is another one
         self.follower = Follower(watch, self)
         self.follower.read.connect(self._hear_read)
-        self.ticks.put(())
+        self.ticks.forget()
         self.follower.runs_changed.connect(self._hear_runs)
         self.follower.status_changed.connect(self.status_changed)
         self.follower.scalars_arrived.connect(self.scalars_arrived)

@@ -4,6 +4,7 @@ import tomllib
 from functools import lru_cache
 from pathlib import PurePath
 
+from workbench.config import RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.entries.catalog import Catalog
 from workbench.names import visible
@@ -18,6 +19,13 @@ def title_of(known: Catalog, kind: str, name: str) -> str:
 def data_title(known: Catalog, run: Run) -> str:
     """The data set of a run: its title, or the name of the folder or file that a user chose; empty without any."""
     return _own_name(known, run, "dataset") or title_of(known, "dataset", run.dataset)
+
+
+def title_of_data(known: Catalog, config: RunConfig) -> str:
+    """The data set of a config that is no run yet, as `data_title`."""
+    parameter = config.fact(known, "dataset", "named_by")
+    own = _last_part(config.to_toml(), "dataset", parameter) if parameter else ""
+    return own or title_of(known, "dataset", config.dataset.name)
 
 
 def backbone_title(known: Catalog, run: Run) -> str:

@@ -72,4 +72,5 @@ def test_what_is_left_out_of_the_data_is_said_before_training(tmp_path, capsys):
     assert lines[0] == "empty is a folder without images."
     assert lines[1].startswith("2 files were left out: ant/half.jpg is not an image")
     assert lines[1].endswith(", and 1 more; the run's report names them.")
-    assert lines[2].startswith("Epoch 0 / 1")
+    assert lines[2].startswith("R@8 is 100% with any network")
+    assert lines[3].startswith("Epoch 0 / 1")

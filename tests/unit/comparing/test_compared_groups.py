@@ -198,6 +198,10 @@ def test_two_seeds_have_no_band(workspace):
             "Unequal embedding size: 100: “Small: embedding size 100”; 16:",
         ),
         ({"split": Choice(name="classes")}, "Unequal split: Random images:"),
+        (
+            {"training": TrainingParams(epochs=7)},
+            "Unequal epochs: 10: “Small: epochs 10”; 7: “Small: epochs 7”.",
+        ),
         ({"shown": images(6, "other")}, "The runs saw different data"),
     ],
 )
@@ -213,6 +217,31 @@ def test_equal_parts_are_not_said(workspace):
     assert look(workspace, at="last").guards == ()
     (said,) = look(workspace).guards
     assert said == "Optimistic: the best epoch was chosen on the half that is reported (runs 1, 2, 3, 4, 5 and 1 more)."
+
+
+def said_of_epochs(workspace, *, at="best", **first):
+    """What is said of the epochs of a run with these settings, and of one with seven epochs."""
+    for training in ({"epochs": 10, **first}, {"epochs": 7, "schedule": "constant"}):
+        store(workspace, {1: np.ones(6)}, name=f"E{training['epochs']}", training=TrainingParams(**training))
+    return [said for said in look(workspace, at=at).guards if "epochs" in said]
+
+
+def test_epochs_of_runs_that_may_end_early_are_at_most_so_many(workspace):
+    assert said_of_epochs(workspace, patience=3) == ["Unequal epochs: at most 10: “E10”; 7: “E7”."]
+
+
+def test_at_one_epoch_the_length_matters_where_the_learning_rate_follows_it(workspace):
+    assert said_of_epochs(workspace, at=1) == ["Unequal epochs: 10: “E10”; 7: “E7”."]
+
+
+def test_at_one_epoch_the_length_does_not_matter_with_a_constant_learning_rate(workspace):
+    assert said_of_epochs(workspace, at=1, schedule="constant") == []
+
+
+def test_imported_embeddings_have_no_epochs(workspace):
+    store(workspace, {1: np.ones(6)}, training=TrainingParams(epochs=7))
+    store(workspace, {1: np.ones(6)}, dataset=Choice(name="imported"), training=TrainingParams(epochs=1))
+    assert not any("epochs" in said for said in look(workspace).guards), look(workspace).guards
 
 
 def test_runs_are_named_by_their_rising_numbers(workspace):

@@ -79,6 +79,23 @@ def test_words_say_who_beats_the_baseline_and_how_it_was_tested(workspace):
     ]
 
 
+def test_a_baseline_with_too_few_seeds_is_named_not_the_others(workspace):
+    found = forest(workspace, {"CE": FEW, "ICE": BETTER, "Same": SAME})
+    assert remarks(found)[1:] == ["“CE” has too few seeds: three give an interval and a p-value."]
+
+
+def test_a_baseline_with_too_few_seeds_is_named_beside_others(workspace):
+    found = forest(workspace, {"CE": FEW, "ICE": BETTER, "Few": FEW})
+    assert remarks(found)[1:] == ["“CE” and “Few” have too few seeds: three give an interval and a p-value."]
+
+
+def test_groups_with_enough_seeds_of_which_few_are_the_same(workspace):
+    found = forest(workspace, {"CE": BASE, "ICE": BETTER}, first_seed=2)
+    assert remarks(found)[1:] == [
+        "“ICE” has too few seeds in common with “CE”: three give an interval and a p-value."
+    ]  # fmt: skip
+
+
 def test_a_loss_is_said_as_a_loss_and_groups_share_a_sentence(workspace):
     worse = [value - less for value, less in zip(BETTER, (0.1, 0.101, 0.099), strict=True)]
     found = forest(workspace, {"ICE": BETTER, "CE": BASE, "Other": worse}, ["MAP@R", "recall@1"])

@@ -53,7 +53,7 @@ def test_curves_are_a_long_table(workspace, stored_run, tmp_path):
     header, *points = rows(path)
     assert header == ["name", "step", "value"]
     assert points[0] == ["'=batch", "2", "1.0"]
-    assert points[1:4] == [["probe/spce", "1", "2.5"], ["probe/spce", "2", "nan"], ["probe/spce", "300", "-0.125"]]
+    assert points[1:4] == [["probe/spce", "1", "2.5"], ["probe/spce", "2", ""], ["probe/spce", "300", "-0.125"]]
 
 
 def test_parquet_holds_the_same_numbers(workspace, stored_run, tmp_path):

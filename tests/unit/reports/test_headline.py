@@ -28,12 +28,12 @@ def workspace(tmp_path):
 def test_a_run_has_its_scores_queries_epochs_and_a_report_without_summary_has_none(workspace):
     made = make(workspace, wish_of(1, ("summary", "metrics")), quiet)
     tiles = {tile.title: tile.value for tile in made.document.tiles}
-    assert tiles["Best MAP@R"] == "12.0 %"
-    assert tiles["R@1"].endswith(" %")
+    assert tiles["Best MAP@R"] == "12.0%"
+    assert tiles["R@1"].endswith("%")
     assert tiles["Epochs"].startswith(f"{workspace.run(1).epoch} of ")
     page = html.page(made.document)
     assert page.index('class="tiles"') < page.index('id="summary"')
-    assert "12.0 %" in page
+    assert "12.0%" in page
     assert make(workspace, wish_of(1, ("metrics",)), quiet).document.tiles == ()
 
 
@@ -42,7 +42,7 @@ def test_groups_have_their_best_one_with_its_lead(workspace):
     titles = [tile.title for tile in made.document.tiles]
     assert titles[:2] == ["Best of 1 group", "MAP@R"]
     assert "Lead" not in titles
-    assert made.document.tiles[1].value == "12.00 %"
+    assert made.document.tiles[1].value == "12.00%"
 
 
 def test_groups_on_different_images_are_not_ranked(workspace):

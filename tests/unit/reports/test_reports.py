@@ -107,7 +107,20 @@ def test_csv_comes_back_exactly_and_holds_no_formula(workspace, run_id, tmp_path
 
 @pytest.mark.parametrize(
     ("given", "written"),
-    [("=1", "'=1"), ("+x", "'+x"), ("-x", "'-x"), ("@a", "'@a"), ("\tx", "'\tx"), (-0.5, -0.5), ("ok", "ok"), ("", "")],
+    [
+        ("=1", "'=1"),
+        ("+x", "'+x"),
+        ("-x", "'-x"),
+        ("@a", "'@a"),
+        ("\tx", "'\tx"),
+        (-0.5, -0.5),
+        ("ok", "ok"),
+        ("", ""),
+        (math.nan, ""),
+        (np.float32("nan"), ""),
+        (math.inf, math.inf),
+        (None, None),
+    ],
 )
 def test_cells(given, written):
     assert csv_cell(given) == written

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from workbench.config import Choice, EvaluationParams, RunConfig, TrainingParams
-from workbench.control import Cancelled
+from workbench.control import Cancelled, Control
+from workbench.datasets.split import Split
 from workbench.problem import Problem
 from workbench.progress import quiet
 from workbench.running import building
 from workbench.running import preflight as preflights
 from workbench.running.augmented import augmented_pictures
 from workbench.running.building import load_data
+from workbench.running.environment import recall_notes
+from workbench.running.launch import make_job, prepare_run
 from workbench.running.preflight import preflight
+from workbench.workspace import Workspace
 
 
 @pytest.mark.parametrize("split", ["random", "classes", "mlrc"])
@@ -69,6 +73,38 @@ def test_frozen_layers_with_statistics_that_change_are_told(backbone, backbone_l
     told = [words for subject, words in found.notes if subject == "the frozen layers"]
     assert len(told) == said
     assert all("20 batch-norm layers" in words for words in told)
+
+
+@pytest.mark.parametrize(
+    ("ks", "is_query", "said"),
+    [
+        ("1 2 4", None, []),
+        ("1 4 5", None, [("R@5", "is 100% with any network, for a query searches only 5 images; ask for a smaller k")]),
+        (
+            "1 3 4 100",
+            [True] * 2 + [False] * 4,
+            [("R@4 and R@100", "are 100% with any network, for a query searches only 4 images; ask for smaller k")],
+        ),
+    ],
+)
+def test_a_rank_that_takes_in_all_that_is_searched_is_told(ks, is_query, said):
+    asked = None if is_query is None else np.array(is_query)
+    split = Split(np.arange(4), np.arange(4, 10), True, is_query=asked)
+    assert recall_notes(RunConfig(evaluation=EvaluationParams(recall_at=ks)), split) == said
+
+
+def test_such_a_rank_is_told_before_the_training_and_in_the_run(tmp_path):
+    config = RunConfig(
+        device="cpu", backbone=Choice(name="conv4", params={"width": 4}), training=TrainingParams(epochs=1),
+        evaluation=EvaluationParams(probe_size=0, recall_at="1 2000", untrained=False),
+    )  # fmt: skip
+    (told_before,) = [words for subject, words in preflight(config).notes if subject == "R@2000"]
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        run_id = prepare_run(config, workspace)
+        heard = []
+        make_job(workspace, run_id, Control(), heard.append).start().join()
+        assert ["R@2000", told_before] in workspace.run(run_id).environment["data"]["notes"]
+        assert any(f"R@2000 {told_before}." in str(event) for event in heard)
 
 
 def end(*_args, **_named):

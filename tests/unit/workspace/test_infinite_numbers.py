@@ -66,10 +66,10 @@ def test_the_journal_is_json_and_brings_them_back(workspace):
 def test_exports_and_reports_tell_them(workspace, tmp_path):
     export_run(workspace, 1, ["csv"], tmp_path / "out")
     rows = (tmp_path / "out" / "scalars.csv").read_text("utf-8").splitlines()
-    assert [row.rpartition(",")[2] for row in rows[1:]] == ["0.5", "inf", "nan", "-inf", "0.25"]
+    assert [row.rpartition(",")[2] for row in rows[1:]] == ["0.5", "inf", "", "-inf", "0.25"]
     reports.write_report(workspace, 1, tmp_path / "report", formats=["csv", "html"])
     rows = (tmp_path / "report" / "scalars.csv").read_text("utf-8").splitlines()
-    assert [row.rpartition(",")[2] for row in rows[1:]] == ["0.5", "inf", "nan", "-inf", "0.25"]
+    assert [row.rpartition(",")[2] for row in rows[1:]] == ["0.5", "inf", "", "-inf", "0.25"]
     axes = draw(gather(workspace, 1, ("curves",), ""))["loss"].figure().axes[0]
     assert [text.get_text() for text in axes.texts] == [" infinite"]
 

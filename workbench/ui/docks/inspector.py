@@ -9,7 +9,7 @@ from workbench.ui.docks.dock import Dock
 from workbench.ui.widgets.buttons import icon_button
 
 WIDTH, NARROWEST, STRIP = 280, 240, 40  # px
-PAGES = ("train", "map", "retrieval")  # where something can be selected
+PAGES = ("map", "retrieval")  # where something can be selected
 NARROW = 1400  # px of the window, at 100% text, under which the Inspector folds
 UNLIMITED = 16_777_215  # Qt's own largest width
 

@@ -121,7 +121,7 @@ class ElidedLabel(QLabel):
     ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
-        self._mode, self._lines = mode, lines
+        self._mode, self._lines, self._as_needed = mode, lines, False
         if role:
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -129,14 +129,34 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str) -> None:
         super().setText(visible(BREAKS.sub(" ", text)))
+        if self._as_needed:
+            self.updateGeometry()
         self._tell_whole()
 
-    def set_lines(self, lines: int) -> None:
-        """Break into at most this many lines before the text is shortened."""
-        if lines != self._lines:
-            self._lines = lines
+    def set_lines(self, lines: int, *, as_needed: bool = False) -> None:
+        """Break into at most this many lines before the text is shortened.
+
+        `as_needed` reserves the space of only those that the text takes at the label's width.
+        """
+        if (lines, as_needed) != (self._lines, self._as_needed):
+            self._lines, self._as_needed = lines, as_needed
+            policy = self.sizePolicy()
+            policy.setHeightForWidth(as_needed)
+            vertical = QSizePolicy.Policy.Preferred if as_needed else QSizePolicy.Policy.Fixed
+            policy.setVerticalPolicy(vertical)  # a layout gives a fixed one its size hint alone, of one line
+            self.setSizePolicy(policy)
             self.updateGeometry()
             self._tell_whole()
+
+    def hasHeightForWidth(self) -> bool:
+        return self._as_needed
+
+    def heightForWidth(self, width: int) -> int:
+        if not self._as_needed:
+            return super().heightForWidth(width)
+        margins = self.contentsMargins()
+        lines = len(self._broken(width - margins.left() - margins.right()))
+        return super().sizeHint().height() + (lines - 1) * self.fontMetrics().lineSpacing()
 
     def resizeEvent(self, event: object) -> None:
         self._tell_whole()
@@ -155,11 +175,15 @@ class ElidedLabel(QLabel):
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        return QSize(hint.width(), hint.height() + (self._lines - 1) * self.fontMetrics().lineSpacing())
+        more = 0 if self._as_needed else self._lines - 1
+        return QSize(hint.width(), hint.height() + more * self.fontMetrics().lineSpacing())
 
     def written(self) -> list[str]:
         """The lines as they are seen; the last one is shortened where the text is longer."""
-        width, rest = self.contentsRect().width(), self.text()
+        return self._broken(self.contentsRect().width())
+
+    def _broken(self, width: int) -> list[str]:
+        rest = self.text()
         lines: list[str] = []
         while len(lines) < self._lines - 1 and self.fontMetrics().horizontalAdvance(rest) > width:
             first = self._fitting(rest, width)

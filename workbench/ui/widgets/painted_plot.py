@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench import files
-from workbench.files.spreadsheet import csv_text, pasted
+from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.boxes import in_column
@@ -121,7 +121,10 @@ class PaintedPlot(QFrame):
 
     def copy_table(self) -> None:
         """Copy the numbers as text, with tabs between the columns."""
-        lines = ("\t".join(pasted(cell) if isinstance(cell, str) else str(cell) for cell in row) for row in self.rows())
+        lines = (
+            "\t".join(pasted(cell) if isinstance(cell, str) else str(csv_cell(cell)) for cell in row)
+            for row in self.rows()
+        )
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def image(self) -> QImage:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
-from workbench.files.spreadsheet import csv_text, pasted
+from workbench.files.spreadsheet import csv_cell, csv_text, pasted
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.row_table import NumberDelegate
 
@@ -49,13 +49,13 @@ class CurveTable(QAbstractTableModel):
         return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:
-        """One cell with this many significant digits; None: as many as are needed to identify the number."""
+        """One cell with this many significant digits; None: as many as identify the number, and none for NaN."""
         if column == 0:
             return f"{self.steps[row]:.15g}"
         if not self.known[row, column - 1]:
             return ""
         value = float(self.values[row, column - 1])
-        return repr(value) if digits is None else f"{value:.{digits}g}"
+        return str(csv_cell(value)) if digits is None else f"{value:.{digits}g}"
 
     def tabbed(self) -> str:
         """Header and rows with all digits, separated by tabs; a spreadsheet does not read a title as a formula."""

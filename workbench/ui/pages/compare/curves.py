@@ -123,7 +123,7 @@ class SeedCurves(QWidget):
             items.append(Band(curve.places[known], low, high, colour))
         for item in items:
             item.setZValue(-1)
-            plot.canvas.item.addItem(item, ignoreBounds=isinstance(item, Band))
+            plot.canvas.item.addItem(item)  # the range has all of them
         self.behind[name] = items
         plot.append(name, curve.places, factor * curve.mean)
         plot.legend[name].toggled.connect(partial(self._toggle, name))

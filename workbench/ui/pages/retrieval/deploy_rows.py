@@ -43,13 +43,15 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 
 
 def store_cells(row: Row) -> tuple[Any, ...]:
-    """The values of one store by column."""
-    less = f"{minus(f'{row.less:+z.1f}')}{'' if row.sure else ' ?'}"
-    return row.title, row.bytes, row.megabytes, row.ms, row.quality, less, row.recall, row.kept
+    """The values of one store by column; the difference with whether it is one."""
+    return row.title, row.bytes, row.megabytes, row.ms, row.quality, (row.less, row.sure), row.recall, row.kept
 
 
 def written_store(column: int, value: Any) -> str:
-    """A value as the table of stores shows it."""
+    """A value as the table of stores shows it; a difference with two decimals, for int8 often loses less than 0.1."""
     if isinstance(value, str):
         return value
+    if isinstance(value, tuple):
+        less, sure = value
+        return f"{'' if sure else '? '}{minus(f'{less:+z.2f}')}"
     return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"

@@ -114,8 +114,8 @@ class DataDialog(QDialog):
             marks.append(Marks(title, "bars", tuple(middles.tolist()), tuple(counts.tolist())))
         said = f"{len(inspection.sizes):,} of {inspection.images:,} files"
         chart.show_chart(Chart("Sizes of the original files", "px", tuple(marks), said))
-        low, middle, high = (np.quantile(inspection.sizes, share, axis=0) for share in (0, 0.5, 1))
-        rows = [[name, *(f"{size[0]:.0f} × {size[1]:.0f} px" for size in (low, middle, high))] for name in ("Size",)]
+        quantiles = np.quantile(inspection.sizes, (0, 0.5, 1), axis=0).round().astype(int)
+        rows = [[f"{side}, px", *quantiles[:, at].tolist()] for at, side in enumerate(("Width", "Height"))]
         return _page(chart, _table_of(["", "Smallest", "Median", "Largest"], rows))
 
     def _left_out(self, inspection: "Inspection") -> QWidget:
@@ -130,10 +130,10 @@ class DataDialog(QDialog):
     def _copies(self, inspection: "Inspection") -> QWidget:
         if not inspection.copies:
             return _page(label("No two images have the same pixels.", "muted"))
-        said = (
-            f"{sum(map(len, inspection.copies)):,} images are in {len(inspection.copies):,} groups with the same pixels"
-        )
-        warning = f"; {inspection.shared:,} test images have a copy in the training half" if inspection.shared else ""
+        groups = counted(len(inspection.copies), "group")
+        said = f"{sum(map(len, inspection.copies)):,} images are in {groups} with the same pixels"
+        shared = f"{counted(inspection.shared, 'test image')} {'has' if inspection.shared == 1 else 'have'}"
+        warning = f"; {shared} a copy in the training half" if inspection.shared else ""
         rows = [[number, path, half] for number, group in enumerate(inspection.copies, 1) for path, half in group]
         return _page(
             label(f"{said}{warning}.", "error" if inspection.shared else "muted", wrap=True),

@@ -10,6 +10,7 @@ from workbench.config import RunConfig
 from workbench.progress import Progress
 from workbench.ui.pages.setup.preflight_card import LOOKING
 from workbench.ui.session import Session
+from workbench.workspace.run_names import title_of_data
 
 if TYPE_CHECKING:
     from workbench.datasets.inspection import Inspection
@@ -31,10 +32,10 @@ class DataLook(QObject):
 
             return preflight.inspect_data(config, progress)
 
-        self._session.run_in_thread(LOOKING, work, partial(self._show, config.dataset.name))
+        self._session.run_in_thread(LOOKING, work, partial(self._show, title_of_data(self._session.catalog, config)))
 
-    def _show(self, dataset: str, inspection: "Inspection") -> None:
+    def _show(self, title: str, inspection: "Inspection") -> None:
         from workbench.ui.pages.setup.data_dialog import DataDialog
 
-        self.dialog = DataDialog(dataset, inspection, self._page)
+        self.dialog = DataDialog(title, inspection, self._page)
         self.dialog.show()

@@ -37,7 +37,7 @@ RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
 TWO_TILES = 220  # px of that column at 100% text, from which on two tiles stand side by side
 NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
-SUMMARY_LINES, PROPOSAL_LINES = 2, 4  # that the words below the preset may take
+SUMMARY_LINES, PROPOSAL_LINES = 2, 12  # that the words below the preset may take; a proposal's only as many as it needs
 BEFORE = "Undo restores the previous settings."
 NARROWEST = 760  # px of the page at 100% text, under which labels are above their fields
 
@@ -298,7 +298,7 @@ class SetupPage(QWidget):
         reasons = "" if shown is not None else " ".join(self.draft.reasons())
         proposed = f"Proposed: {reasons} {BEFORE}" if reasons else "Config from a file or a run."
         self.summary.setText(count + (shown.summary if shown is not None else proposed))
-        self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES)
+        self.summary.set_lines(PROPOSAL_LINES if reasons else SUMMARY_LINES, as_needed=bool(reasons))
 
     def _show_first_error(self) -> None:
         if self.verdict.bad_paths:

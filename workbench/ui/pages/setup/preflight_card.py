@@ -15,7 +15,7 @@ from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
-from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.widgets.tile import Tile
 from workbench.ui.words import NO_VALUE, THIN, counted, device_name, duration, memory, pace, short_time, unbroken
 
@@ -58,6 +58,9 @@ class PreflightCard(Card):
         self.left_out = QListWidget()
         self.left_out.setAccessibleName("What was left out, and why")
         self.left_out.setMaximumHeight(120)
+        self.left_out.setWordWrap(True)
+        self.left_out.setResizeMode(QListWidget.ResizeMode.Adjust)
+        self.left_out.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.unlike = label("", "muted", wrap=True)
         self.worth_knowing = label("", "muted", wrap=True)
         self._build()
@@ -86,16 +89,15 @@ class PreflightCard(Card):
             self.body.addWidget(widget)
         self._tiles = in_row((self.time, 1), (self.speed, 1), spacing=8)
         self.body.addLayout(self._tiles)
+        self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)  # what may have to be changed before the start
+        self.body.addWidget(self.left_out)
+        for words in (self.unlike, self.worth_knowing, self.note):
+            self.body.addWidget(words)
         self.body.addLayout(_in_lines(self.samples))
         self.body.addWidget(self.augmented_words)
         self.body.addLayout(_in_lines(self.augmented))
-        self.body.addLayout(grid)
-        self.body.addWidget(self.note)
-        self.body.addWidget(self.unlike)
-        self.body.addWidget(self.worth_knowing)
         self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.unfold, 0, Qt.AlignmentFlag.AlignLeft)
-        self.body.addWidget(self.left_out)
+        self.body.addLayout(grid)
 
     def set_tiles_below_each_other(self, below: bool) -> None:
         """Put the two tiles below each other, or side by side."""
@@ -187,6 +189,9 @@ class PreflightCard(Card):
     def _show_left_out(self, problems: list[tuple[str, str]], many: str) -> None:
         self.left_out.clear()
         self.left_out.addItems([f"{path}: {reason}" for path, reason in problems[:LISTED]])
+        for row in range(self.left_out.count()):  # a long path has no place for a line to break
+            line = self.left_out.item(row)
+            line.setToolTip(plain_tip(line.text()))
         if len(problems) > LISTED:
             self.left_out.addItem(f"and {len(problems) - LISTED:,} more")
         self.unfold.setText(f"{many} left out")

@@ -16,7 +16,7 @@ from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.header import RunHeader, TroubleBanner
 from workbench.ui.pages.train.machine_lines import MachineLines
 from workbench.ui.pages.train.method import MethodPanel
-from workbench.ui.pages.train.reading import NEEDED, read_curves
+from workbench.ui.pages.train.reading import NEEDED, read_curves, sure_recalls
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.pages.train.tiles import Tiles
 from workbench.ui.run_config import offer_settings
@@ -179,7 +179,9 @@ class TrainPage(QStackedWidget):
             for evaluation in self._evaluations
             if "MAP@R" in evaluation.metrics
         ]
-        self.findings.show_sentences(read_curves(known, scores))
+        run = self.session.run()
+        sure = sure_recalls(run) if run is not None and scores else []
+        self.findings.show_sentences([*read_curves(known, scores), *sure])
         self.tiles.show_loss(self.curves.batch.curves["batch/loss"].values)
         self.system.refresh()
         self.options.show_axis()

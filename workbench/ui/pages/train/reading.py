@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.numerals import significant
 from workbench.ui.words import counted
+from workbench.workspace.rows import Run
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
 NEEDED = (
@@ -39,6 +40,12 @@ def read_curves(curves: Mapping[str, Curve], scores: list[tuple[int, float]]) ->
     """
     said = [_ce_and_spce(curves), _bound(curves), _parts(curves), _information(curves), _best_epoch(scores)]
     return [sentence for sentence in said if sentence is not None]
+
+
+def sure_recalls(run: Run) -> list[Sentence]:
+    """That a recall@k is 100% with any network, as the run's facts say of its data."""
+    notes = run.environment.get("data", {}).get("notes", [])
+    return [Sentence("note", f"{what} {remark}.") for what, remark in notes if what.startswith("R@")]
 
 
 def _ce_and_spce(curves: Mapping[str, Curve]) -> Sentence | None:
