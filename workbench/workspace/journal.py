@@ -168,17 +168,18 @@ def parsed(line: bytes) -> Entry | None:
         return None
 
 
-def entries(folder: Path, having: bytes = b"") -> Iterator[Entry | None]:
+def entries(folder: Path, having: bytes = b"", *, whole: bool = False) -> Iterator[Entry | None]:
     """A run's journal entries, in order, without what a later line revokes; None for an unreadable line.
 
-    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread.
+    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread; so is,
+    with `whole`, a last line without its end.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
-    forgets = [(number, line) for number, line in enumerate(_lines(folder)) if line and b'"forget"' in line]
+    forgets = [(number, line) for number, line in enumerate(_lines(folder, whole)) if line and b'"forget"' in line]
     limits = [(number, entry.forget) for number, entry in _parsed(forgets) if entry and entry.forget is not None]
-    lines = enumerate(_lines(folder))
+    lines = enumerate(_lines(folder, whole))
     for number, entry in _parsed(line for line in lines if having in (line[1] or having)):
         while limits and limits[0][0] <= number:
             limits.pop(0)
@@ -220,8 +221,8 @@ def _take_back(entry: Entry, last: int) -> None:
         entry.taken_back, entry.evaluation = entry.evaluation.epoch, None
 
 
-def _lines(folder: Path) -> Iterator[bytes | None]:
-    """Lines that are not empty; None for one that is too long to be ours."""
+def _lines(folder: Path, whole: bool) -> Iterator[bytes | None]:
+    """Lines that are not empty; None for one that is too long to be ours. With `whole` all of them have an end."""
     if not regular(folder / NAME).exists():
         return
     with opened(folder / NAME) as file:
@@ -230,7 +231,7 @@ def _lines(folder: Path) -> Iterator[bytes | None]:
                 while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                     pass
                 yield None
-            elif line.strip():
+            elif line.strip() and (line.endswith(b"\n") or not whole):
                 yield line
 
 
