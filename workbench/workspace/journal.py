@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from workbench.events import Evaluated, RunState
 from workbench.workspace.numbers import metrics_json, points_json
-from workbench.workspace.paths import LARGEST, opened, regular
+from workbench.workspace.paths import LARGEST, opened, regular, writable
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
@@ -110,7 +110,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = regular(folder / NAME).open("ab+", buffering=0)
+        self._file = os.fdopen(writable(folder / NAME, os.O_APPEND), "ab+", buffering=0)
         self._lock = Lock()  # heartbeats come from another thread
         self._end_cut_line()
 
