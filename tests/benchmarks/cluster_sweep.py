@@ -32,7 +32,7 @@ from workbench.entries import catalog
 from workbench.places import records
 from workbench.places.contract import Ending, Finding, JobState, Order, Part, Standing
 from workbench.places.following import Following
-from workbench.places.place import SlurmPlace
+from workbench.places.place import SshPlace
 from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker
 from workbench.sweeps.plan import planned
@@ -118,7 +118,7 @@ def main() -> None:
         there = base / "there"
         there.mkdir()
         launcher = FolderPlace(there)
-        place = SlurmPlace(name="cluster")
+        place = SshPlace(name="cluster", host="cluster")
         records.store(place)
         place_follower.launcher_of = lambda place, cancelled=None: launcher  # type: ignore[assignment]
         workspace = Workspace(base / "space", create=True)
@@ -131,7 +131,7 @@ def main() -> None:
             writer.wait()
 
 
-def send(workspace: Workspace, place: SlurmPlace, launcher: FolderPlace, runs: int) -> None:
+def send(workspace: Workspace, place: SshPlace, launcher: FolderPlace, runs: int) -> None:
     """Send a random sweep and follow it once; prints how long this takes."""
     config = RunConfig(name="sweep")
     plan = planned(config, [read("training.lr=1e-4..1e-1:log")], "random", catalog.current(), trials=runs)

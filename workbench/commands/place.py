@@ -15,7 +15,7 @@ from workbench.places import installing, records, sending, working
 from workbench.places.contract import Ending, JobState
 from workbench.places.following import Following, Looked
 from workbench.places.launching import host_of, launcher_of
-from workbench.places.place import FOLDER, PYTHON
+from workbench.places.place import FOLDER, PYTHON, Place
 from workbench.problem import Problem
 from workbench.workspace import Workspace, placements
 from workbench.workspace.replaying import shown
@@ -43,7 +43,12 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         with Workspace(folder or default_workspace()) as workspace:
             for run_id in _unsent(workspace, name):
                 click.echo(f"Run {run_id} was never sent there: workbench place resume {run_id}", err=True)
-            sys.exit(_follow(workspace, name, _at_work(workspace, name, None), others=True))
+            place = records.named(name)
+            status = _follow(workspace, name, _at_work(workspace, place), others=True)
+            with workspace.reading() as db:
+                left = {there.run_id for there in placements.at_work(db, name) if there.job}
+            # Those of another kind of place are named, and not followed.
+            sys.exit(1 if status == 0 and left - set(_at_work(workspace, place)) else status)
 
     @group.command("stop")
     @click.argument("run", type=int)
@@ -143,6 +148,7 @@ def _add_records(group: click.Group) -> None:
         click.echo(f"The place {name} is written in {records.folder()}.")
         if before is not None and before.kind != kind:
             click.echo(f"It was of the kind {before.kind}. Fields that only this kind has are not kept.")
+            click.echo(f"Runs that were sent to it before are followed only while it is of the kind {before.kind}.")
         if not no_check:
             sys.exit(_check(name))
 
@@ -242,7 +248,7 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
             if looked.silent:
                 sleep(SILENT_POLL)
                 continue
-            mine = _at_work(workspace, name, None if others else numbers)
+            mine = [run_id for run_id in _at_work(workspace, place) if others or run_id in numbers]
             if not mine:
                 break
             numbers = sorted({*numbers, *mine})
@@ -256,10 +262,10 @@ def _follow(workspace: Workspace, name: str, numbers: list[int], *, others: bool
     return _report(workspace, numbers, line)
 
 
-def _at_work(workspace: Workspace, name: str, numbers: list[int] | None) -> list[int]:
+def _at_work(workspace: Workspace, place: Place) -> list[int]:
+    """The runs there from which more data may come."""
     with workspace.reading() as db:
-        open_there = [placement.run_id for placement in placements.at_work(db, name) if placement.job]
-    return [run_id for run_id in open_there if numbers is None or run_id in numbers]
+        return [there.run_id for there in placements.at_work(db, place.name) if place.job.fullmatch(there.job)]
 
 
 def _unsent(workspace: Workspace, name: str = "") -> list[int]:
@@ -280,12 +286,12 @@ def _draw(workspace: Workspace, run_id: int, line: ProgressLine) -> None:
 
 
 def _say(looked: Looked, line: ProgressLine, said: set[str]) -> None:
-    for sentence in filter(None, (looked.silent, *looked.problems)):
+    sentences = [*filter(None, (looked.silent, *looked.problems))]
+    for sentence in sentences:
         if sentence not in said:
-            said.add(sentence)
             line.say(shown(sentence))
-    if not looked.silent and said:
-        said.clear()
+    said.clear()
+    said.update(sentences)  # what comes again later is said again
 
 
 def _report(workspace: Workspace, numbers: list[int], line: ProgressLine) -> int:

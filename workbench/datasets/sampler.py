@@ -150,6 +150,7 @@ class ClassesImagesSampler:
 
     def _draw(self, rng: np.random.Generator, rows: np.ndarray) -> np.ndarray:
         """`images_per_class` of the rows; each once before any comes twice."""
-        drawn = rng.permutation(rows)[: self._per_class]
-        lacking = self._per_class - len(drawn)
-        return np.concatenate([drawn, rng.choice(rows, lacking)]) if lacking else drawn
+        if (lacking := self._per_class - len(rows)) <= 0:
+            return rng.permutation(rows)[: self._per_class]
+        again = rng.choice(rows, lacking)  # first, as ever: a run of an earlier version is resumed with its own batches
+        return np.concatenate([rng.permutation(rows), again])

@@ -15,7 +15,7 @@ from workbench.files import locks
 from workbench.places.contract import JobState, Launcher, Part, Standing, Unreachable, all_of
 from workbench.places.host_files import last_line
 from workbench.places.mirror import Mirror
-from workbench.places.place import Place
+from workbench.places.place import OtherKind, Place
 from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
@@ -89,12 +89,13 @@ class Following:
             Problem: the workspace cannot be written.
         """
         self._working = 0.0
+        looked = Looked()
         with self._alone() as alone:
-            if not alone:
-                return Looked(busy=True, left=len(self._placed()))
-            placed = self._placed()
+            placed = self._placed(looked)
+            looked.busy = not alone
+            if looked.busy:
+                return looked
             self._forget_others(placed)
-            looked = Looked(left=len(placed))
             if not placed:
                 return looked
             try:
@@ -109,7 +110,7 @@ class Following:
             except Unreachable as problem:
                 looked.silent, self._quiet = str(problem), True
                 self._note_silence(placed, looked.silent)
-            looked.left = len(self._placed())
+            self._placed(looked)
             shorter = shown in self._mirrors and self._working > LONG_WORK
             self._turn = max(LEAST_IN_TURN, self._turn // 2) if shorter else min(IN_TURN, 2 * self._turn)
             return looked
@@ -131,9 +132,20 @@ class Following:
         self._last_read = turn[-1].run_id
         return [*(placement for placement in placed if placement.run_id == shown and placement not in turn), *turn]
 
-    def _placed(self) -> list[Placement]:
+    def _placed(self, looked: Looked) -> list[Placement]:
+        """The runs from which more data may come; reports those of another kind of place, whose jobs it has not."""
         with self._workspace.reading() as db:
-            return [placement for placement in placements.at_work(db, self._place.name) if placement.job]
+            sent = [placement for placement in placements.at_work(db, self._place.name) if placement.job]
+        placed = []
+        for placement in sent:
+            try:
+                self._place.check_job(placement.run_id, placement.job)
+            except OtherKind as problem:
+                looked.add(str(problem))
+            else:
+                placed.append(placement)
+        looked.left = len(placed)
+        return placed
 
     def _standings(self, placed: list[Placement]) -> dict[int, Standing]:
         answers = self._launcher.states([placement.job for placement in placed])

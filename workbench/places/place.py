@@ -1,13 +1,17 @@
 """The user's description of a place: fields with help, a class for each kind; the window's dialog shows them."""
 
+import re
 import shlex
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from workbench.problem import Problem
+
 NAME = r"^[A-Za-z0-9]([A-Za-z0-9 _-]{0,38}[A-Za-z0-9])?$"
 OPTION = r"^[A-Za-z0-9_.,:=*@/+-]*$"  # what one value of an option of sbatch is made of
+RUN = r"[A-Za-z0-9_-]{1,128}"  # the name of a run's folder there
 FOLDER = "workbench-runs"
 PYTHON = "workbench-place/bin/python"  # where `workbench place install` puts it
 
@@ -54,11 +58,21 @@ Devices = Annotated[
 ]
 
 
+class OtherKind(Problem):
+    """A run was sent to a place of that name when it was of another kind, so that its job means nothing there now."""
+
+
 class Place(BaseModel):
-    """The fields of every place. Paths there are relative to the home folder there, or absolute."""
+    """The fields of every place. Paths there are relative to the home folder there, or absolute.
+
+    Attributes:
+        kind: as records and the command line call it.
+        job: what the number of a job there is like, as its launcher writes it.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: ClassVar[str] = ""
+    job: ClassVar[re.Pattern[str]] = re.compile(RUN)
 
     name: Annotated[str, Field(pattern=NAME, description="What you call it.")]
     folder: str = Field(
@@ -95,6 +109,15 @@ class Place(BaseModel):
                 raise ValueError(f"{there!r} is no whole path there, from / on.")
         return data
 
+    def check_job(self, run_id: int, job: str) -> None:
+        """Raises OtherKind for the number of a job of another kind of place; it is empty of a run that was not sent."""
+        if job and self.job.fullmatch(job) is None:
+            raise OtherKind(
+                f"Run {run_id} was sent to {self.name} when that was a place of another kind than {self.kind}.",
+                kept="The run was not changed, and may still train there.",
+                todo=f"Give the new machine another name, and {self.name} its former kind: then it is followed again.",
+            )
+
 
 class SshPlace(Place):
     """A machine that `ssh HOST` reaches."""
@@ -109,6 +132,7 @@ class SlurmPlace(Place):
     """A cluster with Slurm, by its login node."""
 
     kind = "slurm"
+    job = re.compile(rf"([0-9]{{1,12}})_([0-9]{{1,7}}):({RUN})")
     host: SshHost = Field(
         "",
         max_length=255,
@@ -178,6 +202,7 @@ class RayPlace(Place):
 
     model_config = ConfigDict(validate_default=True)  # what other places have by default is no whole path
     kind = "ray"
+    job = re.compile(rf"(workbench-[0-9a-f]{{32}}):({RUN})")
     url: str = Field(
         title="URL", max_length=1000, pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9./_-]*)?$",
         description="Address of its dashboard, such as http://127.0.0.1:8265.",

@@ -22,7 +22,6 @@ from workbench.places.run_command import BEGINS, run_folder, run_words
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 
-JOB = re.compile(r"(workbench-[0-9a-f]{32}):([A-Za-z0-9_-]{1,128})")
 LARGEST_ANSWER = 64 << 20  # bytes
 AT_ONCE = 1000  # runs in one request
 PATIENCE = 30.0  # seconds for an answer
@@ -195,7 +194,7 @@ def _standing(job: dict[str, Any] | None, status: bytes | None, begun: bool, ask
 
 def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for an invalid one."""
-    match = JOB.fullmatch(job)
+    match = RayPlace.job.fullmatch(job)
     if match is None:
         raise Problem(f"{job[:100]!r} is not a job of Ray.")
     return Number(match[1], match[2])

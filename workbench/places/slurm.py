@@ -19,7 +19,6 @@ from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
 from workbench.workspace import travelling
 
-JOB = re.compile(r"([0-9]{1,12})_([0-9]{1,7}):([A-Za-z0-9_-]{1,128})")
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
 LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"
 # An array whose answer was lost is recognised by its name, so that it is not queued twice.
@@ -197,7 +196,7 @@ def _is_too_short(place: SlurmPlace) -> bool:
 
 def _number(job: str) -> Number:
     """The parts of a job's number. Raises Problem for an invalid one."""
-    match = JOB.fullmatch(job)
+    match = SlurmPlace.job.fullmatch(job)
     if match is None:
         raise Problem(f"{job[:100]!r} is not a job of Slurm.")
     return Number(match[1], int(match[2]), match[3])

@@ -7,7 +7,7 @@ from workbench.places.contract import Ending, Standing, Unreachable
 from workbench.places.launching import launcher_of
 from workbench.places.place import Place
 from workbench.problem import Problem
-from workbench.workspace import Workspace, placements
+from workbench.workspace import Workspace, ownership, placements
 from workbench.workspace.placements import Placement
 
 
@@ -42,7 +42,10 @@ def resume(workspace: Workspace, run_id: int, cancelled: Callable[[], bool] = la
     """
     run = workspace.run(run_id)
     placement, place = _placed(workspace, run_id)
-    never_sent = run.status == "queued" and not placement.job  # the program that sent it was killed meanwhile
+    with workspace.reading() as db:
+        sender = ownership.owner_of(db, "runs", run_id)
+    sending_it = sender is not None and sender.alive and not sender.here
+    never_sent = run.status == "queued" and not placement.job and not sending_it
     if not run.resumable and not never_sent:
         raise Problem(f"Run {run_id} is {run.status}: it cannot be resumed.", kept="It was not changed.")
     sending.submit(workspace, [run_id], place, launcher_of(place, cancelled))
@@ -60,4 +63,6 @@ def fetch_checkpoints(workspace: Workspace, run_id: int) -> None:
 def _placed(workspace: Workspace, run_id: int) -> tuple[Placement, Place]:
     with workspace.reading() as db:
         placement = placements.required(db, run_id)
-    return placement, records.named(placement.place)
+    place = records.named(placement.place)
+    place.check_job(run_id, placement.job)
+    return placement, place

@@ -11,7 +11,7 @@ from workbench.config import BadConfig, RunConfig
 from workbench.places import sending
 from workbench.places.contract import Ending, Launcher, Unreachable
 from workbench.places.following import Following
-from workbench.places.place import Place
+from workbench.places.place import OtherKind, Place
 from workbench.problem import Problem
 from workbench.sweeps.trials import config_of, titled
 from workbench.sweeps.worker import Worker
@@ -98,7 +98,7 @@ class PlaceWorker(Worker):
                 sweep_worker.end(self._workspace, trial, "failed", problem=str(problem))
                 self._say(f"{titled(trial)}: {problem}")
                 continue
-            except sending.UnknownData as problem:
+            except (sending.UnknownData, OtherKind) as problem:
                 self._pause(problem)
                 break
             there[run_id] = trial
@@ -107,11 +107,12 @@ class PlaceWorker(Worker):
         return self._submit(new, there) and over
 
     def _placed(self, sweep: Sweep, trial: Trial) -> int:
-        """The trial's run, created for this place if it has none. Raises BadConfig, UnknownData."""
+        """The trial's run, created for this place if it has none. Raises BadConfig, UnknownData, OtherKind."""
         config = config_of(sweep, trial, self._known)
         if trial.run_id is not None:
             with self._workspace.reading() as db:
-                placements.required(db, trial.run_id)
+                placement = placements.required(db, trial.run_id)
+            self._place.check_job(trial.run_id, placement.job)
         return sweep_worker.begin(self._workspace, trial, partial(self._prepared, sweep, config))
 
     def _prepared(self, sweep: Sweep, config: RunConfig) -> int:

@@ -87,16 +87,24 @@ def refresh(db: Connection, arrival: Arrival) -> None:
         arrival.read, arrival.waiting, arrival.said = current.read, current.waiting, current.said
 
 
-def came(db: Connection, uid: str, run_id: int, source: str, read: int = 0) -> None:
+def came(db: Connection, uid: str, run_id: int, source: str) -> None:
     """Store that a run was imported from the folder `source`; a second run of that number is not stored."""
-    sql = "insert or ignore into arrivals (uid, run_id, source, bytes) values (?, ?, ?, ?)"
-    db.execute(sql, (uid, run_id, source, read))
+    db.execute("insert or ignore into arrivals (uid, run_id, source) values (?, ?, ?)", (uid, run_id, source))
 
 
 def advanced(db: Connection, arrival: Arrival) -> None:
     """Store how far the journal has been read."""
     sql = "update arrivals set bytes = ?, waiting = ?, said = ? where run_id = ?"
     db.execute(sql, (arrival.read, int(arrival.waiting), json.dumps(arrival.said), arrival.run_id))
+
+
+def replayed(db: Connection, run_id: int, read: int) -> None:
+    """Store that a repair has replayed `read` bytes of an imported run's own journal; reading continues behind them.
+
+    An import that was killed before its commit has written lines there that the database did not have.
+    """
+    sql = "update arrivals set bytes = ?, waiting = 1, said = '{}' where run_id = ? and bytes < ?"
+    db.execute(sql, (read, run_id, read))
 
 
 def looked(db: Connection, arrival: Arrival) -> None:

@@ -174,8 +174,12 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         arrivals.refresh(db, arrival)  # another program may be importing the same folder
         size = os.fstat(file.fileno()).st_size
         known = min(arrival.read, size)
-        if _before(file, known) != _before_in(here, known):
+        kept = min(known, here.stat().st_size) if here.exists() else known
+        if _before(file, kept) != _before_in(here, kept) or (known and not kept):
             raise _another_journal(folder, taken.run_id)
+        for start in range(kept, known, AT_ONCE):  # a power cut took what was not on the disk yet
+            file.seek(start)
+            write_from(here, start, file.read(min(AT_ONCE, known - start)))
         if arrival.read > size:
             return False  # a shorter copy of what was imported
         lines = _next_lines(file, arrival.read, folder)

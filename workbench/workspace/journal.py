@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from workbench.events import Evaluated, RunState
 from workbench.workspace.numbers import metrics_json, points_json
-from workbench.workspace.paths import LARGEST, opened, regular
+from workbench.workspace.paths import LARGEST, opened, regular, writable
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
@@ -114,7 +114,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = regular(folder / NAME).open("ab+", buffering=0)
+        self._file = os.fdopen(writable(folder / NAME, os.O_APPEND), "ab+", buffering=0)
         self._lock = Lock()  # heartbeats come from another thread
         self._end_cut_line()
 
@@ -172,16 +172,17 @@ def parsed(line: bytes) -> Entry | None:
         return None
 
 
-def entries(folder: Path, having: bytes = b"") -> Iterator[Entry | None]:
+def entries(folder: Path, having: bytes = b"", *, whole: bool = False) -> Iterator[Entry | None]:
     """A run's journal entries, in order, without what a later line revokes; None for an unreadable line.
 
-    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread.
+    Has one line in memory at a time. Lines without `having`, such as `b'"evaluation"'`, are left out unread; so is,
+    with `whole`, a last line without its end.
 
     Raises:
         Problem: it is a link, or neither a file nor missing. OSError: it cannot be read.
     """
-    limits = _limits(folder)
-    lines = enumerate(_lines(folder))
+    limits = _limits(folder, whole)
+    lines = enumerate(_lines(folder, whole))
     for number, entry in _parsed(line for line in lines if having in (line[1] or having)):
         while limits and limits[-1].number <= number:
             limits.pop()
@@ -226,9 +227,10 @@ class _Limit:
         return facts.step <= self.last and (self.epochs is None or facts.epoch in self.epochs)
 
 
-def _limits(folder: Path) -> list[_Limit]:
+def _limits(folder: Path, whole: bool) -> list[_Limit]:
     """The lines that revoke earlier ones, the first at the end."""
-    revoking = ((n, line) for n, line in enumerate(_lines(folder)) if line and (b'"forget"' in line or KEEP in line))
+    numbered = enumerate(_lines(folder, whole))
+    revoking = ((number, line) for number, line in numbered if line and (b'"forget"' in line or KEEP in line))
     lines = [(n, entry) for n, entry in _parsed(revoking) if entry and (entry.forget, entry.keep) != (None, None)]
     limits = list[_Limit]()
     last, epochs = inf, None
@@ -250,8 +252,8 @@ def _take_back(entry: Entry, limit: _Limit) -> None:
         entry.taken_back, entry.evaluation = facts, None
 
 
-def _lines(folder: Path) -> Iterator[bytes | None]:
-    """Lines that are not empty; None for one that is too long to be ours."""
+def _lines(folder: Path, whole: bool) -> Iterator[bytes | None]:
+    """Lines that are not empty; None for one that is too long to be ours. With `whole` all of them have an end."""
     if not regular(folder / NAME).exists():
         return
     with opened(folder / NAME) as file:
@@ -260,7 +262,7 @@ def _lines(folder: Path) -> Iterator[bytes | None]:
                 while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                     pass
                 yield None
-            elif line.strip():
+            elif line.strip() and (line.endswith(b"\n") or not whole):
                 yield line
 
 

@@ -85,6 +85,22 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
+def writable(path: Path, flags: int = 0) -> int:
+    """The descriptor of a regular file, open for reading and writing; it is created if it is missing.
+
+    Raises:
+        Problem: as `regular`, also for a link that has just taken the file's place (not on Windows).
+        OSError: it cannot be opened.
+    """
+    regular(path)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | NOT_WAITING | flags, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            regular(path)
+        raise
+
+
 def is_file(path: Path) -> bool:
     """Whether it is a regular file; a link is not."""
     try:
@@ -99,7 +115,7 @@ def write_from(path: Path, at: int, content: bytes) -> None:
     Overwrites what a killed program wrote there. Raises Problem for a link, and if the disk refuses it.
     """
     try:
-        with regular(path).open("r+b" if path.exists() else "w+b") as file:
+        with os.fdopen(writable(path), "r+b") as file:
             file.truncate(at)
             file.seek(at)
             file.write(content)

@@ -128,18 +128,10 @@ def _run(db: Connection, folder: Path, run_id: int, config: RunConfig, text: str
     missing: list[str] = []
     with part(db, "the folder that it came from", missing):
         if is_file(folder / travelling.CARD):
-            _arrived(db, folder, run_id, travelling.read(folder)[0].run)
+            arrivals.came(db, travelling.read(folder)[0].run, run_id, "")  # from where is not known
     with part(db, "the experiment that it belongs to", missing):
         db.execute("update runs set experiment_id = ? where id = ?", (restore_experiment(db, folder), run_id))
     return _fill(db, folder, run_id, missing)
-
-
-def _arrived(db: Connection, folder: Path, run_id: int, uid: str) -> None:
-    """Restore how far an imported run was read, and the process that trains it; from where it came is not known."""
-    arrivals.came(db, uid, run_id, "", journal.whole_lines(folder))
-    for entry in filter(None, journal.entries(folder)):
-        if entry.owner is not None:
-            arrivals.set_owner(db, run_id, entry.owner)
 
 
 def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ()) -> list[str]:
@@ -147,6 +139,7 @@ def _fill(db: Connection, folder: Path, run_id: int, before: Sequence[str] = ())
     missing, evaluations = list(before), {}
     with part(db, "its journal", missing):
         evaluations = _replay(db, folder, run_id, missing)
+        arrivals.replayed(db, run_id, journal.whole_lines(folder))
     with part(db, "its data set", missing):
         dataset = restore_dataset(db, folder)
         db.execute("update runs set dataset_id = ifnull(dataset_id, ?) where id = ?", (dataset, run_id))
@@ -183,7 +176,8 @@ def _check_arrays(folder: Path, facts: journal.EvaluationFacts) -> None:
 def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:
     """The journal's lines, one by one, into the database; returns its evaluations by epoch."""
     bad, seen, evaluations = 0, set(), {}
-    for entry in journal.entries(folder):
+    imported = is_file(folder / travelling.CARD)  # then the rest of a cut last line comes with the next import
+    for entry in journal.entries(folder, whole=imported):
         if entry is None:
             bad += 1
             continue
@@ -192,6 +186,8 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
             add_note(db, run_id, entry.note, once=True)
         if entry.keep is not None:
             superseded.keep_only(db, run_id, entry.keep)
+        if entry.owner is not None and not arrivals.gone_on_here(db, run_id):
+            arrivals.set_owner(db, run_id, entry.owner)
         if entry.taken_back is not None:
             seen.add(entry.taken_back.epoch)
         if entry.evaluation is not None:

@@ -12,7 +12,16 @@ from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import checksums, lease
-from workbench.workspace.connection import Connection, explained_errors, hearing, open_reader, open_writer, writing
+from workbench.workspace.connection import (
+    ASK_CHECK_EVERY,
+    Connection,
+    check_pages,
+    explained_errors,
+    hearing,
+    open_reader,
+    open_writer,
+    writing,
+)
 from workbench.workspace.database_problems import no_workspace
 from workbench.workspace.lease import Lease
 from workbench.workspace.paths import inside, is_file
@@ -64,6 +73,9 @@ class Store:
         try:
             with explained_errors(self._db):
                 newest = check_schema(self._db, self.database)
+            if self.read_only:  # a writer has done so
+                with explained_errors(self._db), hearing(self._db, progress, ASK_CHECK_EVERY):
+                    check_pages(self._db, self.database)
             if not self.read_only and not newest:
                 from workbench.workspace.migrations import migrate  # late, for the window's start
 

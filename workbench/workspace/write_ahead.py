@@ -43,7 +43,11 @@ def set_aside(database: Path, progress: Progress = quiet) -> Path | None:
         if look < LOOKS - 1:
             sleep(PAUSE)
     digest = blake2b(digest_size=4)
-    with log.open("rb") as file:
+    try:
+        file = log.open("rb")
+    except FileNotFoundError:  # the other program has closed the database since
+        return None
+    with file:
         for part in _parts(file, progress):
             digest.update(part)
         copy = log.with_name(f"{log.name}.damaged-{digest.hexdigest()}")

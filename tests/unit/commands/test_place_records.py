@@ -59,6 +59,7 @@ def test_a_place_of_another_kind_keeps_what_both_kinds_have():
     words = ["place", "add", "lab", "--slurm", "login1", "--set", "partition=gpu", "--no-check"]
     result = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert "It was of the kind ssh. Fields that only this kind has are not kept." in result.output
+    assert "Runs that were sent to it before are followed only while it is of the kind ssh." in result.output
     changed = records.named("lab")
     assert (changed.kind, changed.host, changed.partition) == ("slurm", "login1", "gpu")
     assert (changed.folder, changed.python) == ("/runs", "/bin/python3")

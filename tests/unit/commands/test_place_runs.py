@@ -1,5 +1,7 @@
 """Runs at places from the command line: followed to their ends, which are said, and resumed."""
 
+from dataclasses import replace
+
 import pytest
 from click.testing import CliRunner, Result
 
@@ -9,8 +11,8 @@ from workbench.commands import place as commands
 from workbench.config import RunConfig
 from workbench.places import records, sending, working
 from workbench.places.contract import JobState, Standing
-from workbench.places.place import SshPlace
-from workbench.workspace import Workspace
+from workbench.places.place import SlurmPlace, SshPlace
+from workbench.workspace import Workspace, placements
 
 BOX = SshPlace(name="box", host="box")
 
@@ -87,3 +89,26 @@ def test_the_list_of_runs_says_where_each_trains(workspace, played):
     ends = {int(line.split()[0]): line.rsplit("  ", 2)[1:] for line in lines}
     assert ends[away] == ["away", "at box"]
     assert ends[here][-1] == "here"
+
+
+def test_a_run_of_a_place_that_became_one_of_another_kind_is_named_and_left_alone(workspace, played):
+    (old,) = sending.prepare(workspace, RunConfig(name="old"), BOX)
+    sending.submit(workspace, [old], BOX, played)
+    cluster = SlurmPlace(name="box", host="login")
+    records.store(cluster)
+    (new,) = sending.prepare(workspace, RunConfig(name="new"), cluster)
+    sending.submit(workspace, [new], cluster, played)
+    with workspace.writing() as db:
+        placements.store(db, replace(placements.required(db, new), job=f"7_0:{workspace.run(new).placement.uid}"))
+    played.standing = Standing(JobState.CANCELLED)
+    result = place(workspace, "follow", "box")
+    assert result.exit_code == 1
+    assert f"Run {old} was sent to box when that was a place of another kind than slurm." in result.output
+    assert (workspace.run(old).status, workspace.run(new).status) == ("queued", "cancelled")
+    for command in ("stop", "fetch"):
+        result = place(workspace, command, str(old))
+        assert result.exit_code == 1
+        assert "another kind than slurm" in result.output
+    assert played.asked == []
+    records.store(BOX)
+    assert f"Run {old} cancelled." in place(workspace, "follow", "box").output

@@ -66,6 +66,13 @@ def test_a_small_class_shows_all_its_images_before_any_twice():
             assert len({row for row in batch if row >= 3}) == 4
 
 
+def test_a_small_class_is_drawn_as_in_earlier_versions():
+    """A run that one of them began goes on with its own batches."""
+    batches = sampler("classes_images", [0, 0, 0, 1, 1, 1, 1, 1], 8, images_per_class=4)
+    assert batches.batches(1)[0].tolist() == [1, 2, 0, 2, 4, 6, 7, 5]
+    assert batches.batches(2)[0].tolist() == [0, 2, 1, 0, 4, 6, 5, 3]
+
+
 def test_a_data_set_smaller_than_a_batch_still_has_a_step():
     assert sampler("classes_images", [0, 0, 1, 1], 8, images_per_class=4).steps_per_epoch == 1
 

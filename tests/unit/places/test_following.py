@@ -1,11 +1,13 @@
 """Runs at a place arrive whole, whatever the connection does; a place that is gone, lies or fails costs a sentence."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -407,6 +409,19 @@ def test_a_run_that_was_never_sent_can_be_resumed_and_not_ended(workspace, playe
     assert workspace.run(run_id).placement.job
     with pytest.raises(Problem, match="cannot be resumed"):
         working.resume(workspace, run_id)
+
+
+def test_a_run_that_another_program_is_sending_is_not_sent_twice(workspace, played, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
+    monkeypatch.setattr(working, "launcher_of", lambda *_: played)
+    records.store(PLACE)
+    (run_id,) = sending.prepare(workspace, RunConfig(), PLACE)
+    other = psutil.Process(os.getppid())
+    with workspace.writing() as db:
+        db.execute("update runs set pid = ?, born = ?", (other.pid, other.create_time()))
+    with pytest.raises(Problem, match="is queued: it cannot be resumed"):
+        working.resume(workspace, run_id)
+    assert not list(tmp_path.glob("place/*"))
 
 
 def test_a_run_whose_sender_ended_before_its_place_had_it_waits_for_nobody(workspace, played):

@@ -10,7 +10,7 @@ from workbench.config import RunConfig
 from workbench.entries import catalog
 from workbench.places import sending
 from workbench.places.contract import Ending, JobState, Standing
-from workbench.places.place import SlurmPlace
+from workbench.places.place import SlurmPlace, SshPlace
 from workbench.problem import Problem
 from workbench.settings.changed import read_config
 from workbench.sweeps import starting
@@ -19,7 +19,7 @@ from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
 from workbench.workspace import Workspace, experiments, sweeps, travelling
 
-PLACE = SlurmPlace(name="cluster")
+PLACE = SshPlace(name="cluster", host="cluster")
 
 
 class Trained(PlayedPlace):
@@ -170,3 +170,17 @@ def test_pausing_ends_the_runs_there_with_checkpoints_and_resuming_sends_them_ag
     sweeps.retry(workspace, number)
     assert PlaceWorker(workspace, number, PLACE, there).run() == "done"
     assert states(workspace, number) == ["done"] * 3
+
+
+def test_a_sweep_whose_place_became_one_of_another_kind_is_paused(workspace, there):
+    number, there.holds = sweep_of(workspace), True
+    worker = PlaceWorker(workspace, number, PLACE, there, lambda line: worker.interrupt())
+    assert worker.run() == "active"
+    assert PlaceWorker(workspace, number, SlurmPlace(name="cluster"), there).run() == "paused"
+    assert "when that was a place of another kind than slurm" in sweeps.one(workspace, number).problem
+    assert there.sent == [3]
+    there.holds = False
+    for folder in there.base.iterdir():
+        there.train(folder.name)
+    starting.resume(workspace, number)
+    assert PlaceWorker(workspace, number, PLACE, there).run() == "done"

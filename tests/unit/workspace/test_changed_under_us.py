@@ -12,9 +12,10 @@ from workbench.commands.ingest import take_in_all
 from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, columns, paths, travelling
+from workbench.workspace import Workspace, columns, journal, paths, travelling
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ingest import ingest
+from workbench.workspace.journal import Journal
 
 
 @pytest.fixture
@@ -37,6 +38,27 @@ def test_what_takes_a_files_place_after_the_check_is_not_opened(tmp_path, monkey
     monkeypatch.setattr(paths, "regular", lambda path: true(path) if asked else asked.append(path) or path)
     with pytest.raises(Problem, match=r"is a link|is neither a file|is not a file"):
         paths.opened(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+@pytest.mark.parametrize("write", [lambda path: paths.write_from(path, 0, b"evil"), lambda path: Journal(path.parent)])
+def test_what_takes_a_files_place_after_the_check_is_not_written(tmp_path, monkeypatch, write):
+    path, victim = tmp_path / "journal.jsonl", tmp_path / "victim"
+    victim.write_text("whole")
+    true, asked = paths.regular, []
+
+    def swapped(path):
+        if not asked:
+            asked.append(path)
+            path.symlink_to(victim)
+            return path
+        return true(path)
+
+    monkeypatch.setattr(paths, "regular", swapped)
+    monkeypatch.setattr(journal, "regular", swapped)
+    with pytest.raises(Problem, match="is a link"):
+        write(path)
+    assert victim.read_text() == "whole"
 
 
 def test_a_shorter_journal_of_the_same_number_is_another_run(run, tmp_path):

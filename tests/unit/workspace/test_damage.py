@@ -191,6 +191,26 @@ def test_a_damaged_log_is_told_once_and_kept(space, tmp_path, at):
         assert workspace.run(1).note in ("", "first", "last")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows deletes no open file")
+def test_a_log_that_is_gone_when_it_was_looked_at_is_no_damage(space, tmp_path):
+    """The program that wrote it has closed the database meanwhile."""
+    with Workspace(space) as workspace:
+        workspace.set_note(1, "last")
+        log = tmp_path / "copy.db-wal"
+        content = bytearray((space / "workspace.db-wal").read_bytes())
+        content[-1] ^= 16
+        log.write_bytes(content)
+    looks = []
+
+    def looked(text, done, total):
+        looks.append(done)
+        if len(looks) == write_ahead.LOOKS:
+            log.unlink()
+
+    assert write_ahead.set_aside(tmp_path / "copy.db", looked) is None
+    assert not list(tmp_path.glob("*.damaged-*"))
+
+
 def test_the_log_is_checked_at_the_opening_and_not_for_each_reader(space, monkeypatch):
     checked = []
     monkeypatch.setattr(write_ahead, "set_aside", lambda path, progress: checked.append(path))

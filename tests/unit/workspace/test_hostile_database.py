@@ -7,9 +7,10 @@ from contextlib import closing
 
 import pytest
 
+from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, report_templates
-from workbench.workspace.connection import sqlite3
+from workbench.workspace import Workspace, placements, report_templates
+from workbench.workspace.connection import CHECKED_UP_TO, sqlite3
 from workbench.workspace.repair import repair
 from workbench.workspace.schema import Foreign
 
@@ -110,7 +111,9 @@ except Problem as problem:
 
 def opened(space):
     """What is said when it is opened by a process with 1 GiB of memory."""
-    return subprocess.run([sys.executable, "-c", OPENS, str(space)], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", OPENS, str(space)], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows does not limit a process's memory")
@@ -150,25 +153,52 @@ def test_a_repair_reads_no_view_in_the_place_of_a_table(space):
         assert set(report_templates.arrangements(workspace)) == {"own-1"}
 
 
-def test_a_repair_ends_where_damaged_pages_name_each_other(space):
+def name_each_other(space, table):
+    """Make the rows of a table endless: 16 pages of its tree have 200 children each, which are all the next one."""
     with closing(sqlite3.connect(space / "workspace.db", isolation_level=None)) as db:
         db.execute("pragma journal_mode = delete")
-        ((root,),) = db.execute("select rootpage from sqlite_master where name = 'saved_views'").fetchall()
-        db.execute("insert into saved_views values ('one', '{}', '2026', null)")
+        ((root,),) = db.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchall()
     pages = (space / "workspace.db").stat().st_size // PAGE
     with (space / "workspace.db").open("r+b") as file:
         file.seek((root - 1) * PAGE)
         below = file.read(PAGE)
-        for depth in range(16):  # each of these has 200 children, which are all the next one
+        for depth in range(16):
             file.seek(((root - 1) if not depth else pages + depth - 1) * PAGE)
             file.write(_inner(pages + depth + 1))
         file.write(below)
         file.seek(28)
         file.write((pages + 16).to_bytes(4, "big"))
+
+
+def test_a_repair_ends_where_damaged_pages_name_each_other(space):
+    name_each_other(space, "report_templates")
     with pytest.raises(Problem, match="is damaged"):
         Workspace(space)
     asked = [sys.executable, "-m", "workbench", "doctor", "--repair", "--workspace", str(space)]
     assert "Rebuilt" in subprocess.run(asked, capture_output=True, text=True, timeout=240, check=True).stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not limit a process's memory")
+@pytest.mark.parametrize("table", ["runs", "placements", "report_templates", "_sqlite_migrations"])
+def test_a_database_that_is_too_large_to_be_checked_whole_has_no_endless_small_table(space, table):
+    with Workspace(space) as workspace:
+        run_id = workspace.create_run(RunConfig())
+        with workspace.writing() as db:
+            placements.store(db, placements.Placement(run_id, "0" * 32, "box"))
+    name_each_other(space, table)
+    os.truncate(space / "workspace.db", CHECKED_UP_TO + PAGE)
+    assert "is damaged" in opened(space)
+
+
+def test_pages_are_checked_where_nothing_may_be_written(space, monkeypatch):
+    with Workspace(space) as workspace:
+        run_id = workspace.create_run(RunConfig())
+        with workspace.writing() as db:
+            placements.store(db, placements.Placement(run_id, "0" * 32, "box"))  # not read when it is opened
+    name_each_other(space, "placements")
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(Problem, match="is damaged"):
+        Workspace(space)
 
 
 def _inner(child):

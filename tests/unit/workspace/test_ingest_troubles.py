@@ -12,6 +12,7 @@ from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, arriving_files, journal, ownership, samples, times, travelling
+from workbench.workspace import ingest as importing
 from workbench.workspace.folder_recorder import FolderRecorder
 from workbench.workspace.ingest import ingest
 
@@ -137,6 +138,27 @@ def test_all_evaluations_of_a_run_are_imported_at_once(made, tmp_path, monkeypat
             counts.append(len(transactions))
     assert counts[1] - counts[0] == 2
     assert len(read) == 2
+
+
+@pytest.mark.parametrize("left", [0.3, 0.999, 1.0])
+def test_what_a_power_cut_took_of_the_runs_own_journal_is_written_again(made, whole, tmp_path, left, monkeypatch):
+    monkeypatch.setattr(importing, "AT_ONCE", 500)
+    run = shutil.copytree(made, tmp_path / "run")
+    content = (run / journal.NAME).read_bytes()
+    lines = content.splitlines(keepends=True)
+    (run / journal.NAME).write_bytes(b"".join(lines[:20]))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+        home = workspace.folder(1) / journal.NAME
+        os.truncate(home, int(left * home.stat().st_size))
+        (run / journal.NAME).write_bytes(content)
+        ingest(workspace, run)
+        assert home.read_bytes() == content
+        assert rows(workspace) == whole
+        os.truncate(home, 0)  # nothing says that it was the same journal
+        (run / journal.NAME).write_bytes(content + lines[-1])
+        with pytest.raises(Problem, match="is not the one that run 1 came from"):
+            ingest(workspace, run)
 
 
 def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole, tmp_path, monkeypatch):

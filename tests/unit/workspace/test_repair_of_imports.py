@@ -152,6 +152,32 @@ def test_a_line_that_a_kill_cut_off_is_read_whole_after_a_repair(run, live, tmp_
         assert rows(workspace)["points"] == rows(whole)["points"]
 
 
+@pytest.mark.parametrize("cut", [0, 1, 5], ids=["at its end", "before its end", "within a line"])
+@pytest.mark.parametrize("lost", [False, True], ids=["the database is whole", "the database is lost"])
+def test_what_an_import_wrote_down_before_a_kill_is_not_taken_in_twice(run, tmp_path, lost, cut):
+    """It writes lines into the run's own journal, then commits them; a repair replays them from there."""
+    lines = (run / journal.NAME).read_bytes().splitlines(keepends=True)
+    lines = [line for line in lines if b'"owner"' not in line]  # this process, which a repair would leave alone
+    at = next(number for number, line in enumerate(lines) if b'"note"' in line)
+    (run / journal.NAME).write_bytes(b"".join(lines[:at]))
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        ingest(workspace, run)
+    written = b"".join(lines[at:20]) + lines[at].replace(b"A note", b"Another")
+    with (tmp_path / "space" / "runs" / "1" / journal.NAME).open("ab") as file:
+        file.write(written[: len(written) - cut])
+    if lost:
+        lose(tmp_path / "space")
+    repair(tmp_path / "space")
+    (run / journal.NAME).write_bytes(b"".join([*lines[:at], written, *lines[20:]]))
+    with Workspace(tmp_path / "space") as workspace, Workspace(tmp_path / "whole", create=True) as whole:
+        ingest(workspace, run)
+        ingest(whole, run)
+        assert workspace.run(1).note == whole.run(1).note == "A note of the run.\nAnother of the run."
+        assert workspace.run(1).status == "done"
+        assert rows(workspace)["points"] == rows(whole)["points"]
+    assert lacks(tmp_path / "space") == []
+
+
 def test_a_run_at_a_place_is_followed_on_after_a_repair(run, live, tmp_path):
     placement = Placement(1, "f" * 32, "box", "its job", reached="2026-11-26T00:00:00+00:00")
     with Workspace(tmp_path / "space") as workspace, workspace.writing() as db:
