@@ -51,9 +51,17 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}, "no cell is a formula"
 
 
-def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, workspace, monkeypatch):
+def grid(labels, spread, seed):
+    """Embeddings of 24 classes side by side, so that there are names in all corners of the map."""
+    centres = np.stack(np.meshgrid(np.arange(6), np.arange(4)), -1).reshape(-1, 2) / 10
+    points = centres[labels] + spread / 50 * np.random.default_rng(seed).normal(size=(len(labels), 2))
+    return np.column_stack([np.full(len(labels), 5.0), points]).astype(np.float32)
+
+
+@pytest.mark.parametrize("placed", [blobs, grid])
+def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, workspace, monkeypatch, placed):
     labels = np.repeat(np.arange(24), 15)
-    run = store_run(workspace, labels, embeddings=[blobs(labels, 0.4, seed) for seed in (1, 2)])
+    run = store_run(workspace, labels, embeddings=[placed(labels, 0.4, seed) for seed in (1, 2)])
     frames, paint = [], ClassNames.paint
 
     def painted(names, *args):
