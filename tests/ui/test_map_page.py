@@ -5,10 +5,12 @@ import csv
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QMenu
 from small_run import blobs, store_run
 
 from tests.ui.trained import trained_run
+from workbench.ui.in_parts import finish
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.class_names import ClassNames
@@ -81,6 +83,19 @@ def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, wor
     named = [frame for frame in frames if frame]
     assert len(named[-1]) == 24
     assert all(frame == named[-1] for frame in named), "the map's size or the line of its corner came later"
+
+
+def test_a_page_that_is_half_made_takes_another_theme(qtbot, session):
+    page = MapPage(session, in_parts=True)
+    qtbot.addWidget(page)
+    next(page.making)
+    before = page.canvas.backgroundBrush().color()
+    try:
+        session.theme.choose("dark")
+        finish(page.making)
+        assert page.canvas.backgroundBrush().color() == QColor(session.theme.tokens.plot_background) != before
+    finally:
+        session.theme.choose("light")
 
 
 def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):
