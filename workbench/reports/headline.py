@@ -7,6 +7,7 @@ from workbench.comparing import comparison_text as words
 from workbench.comparing.baseline import difference
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
+from workbench.comparing.settings import fold_of
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
@@ -72,11 +73,16 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
 
 
 def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
-    """The difference from the next group, as in the table of differences: over the seeds that both have."""
-    apart_by = difference(second, best)
-    alike = best.by_seed.keys() == second.by_seed.keys() or not best.by_seed.keys() & second.by_seed.keys()
-    value = words.number(apart_by.mean, metric, signed=True)
-    return Tile("Lead", value, f"over {over}") if alike else Tile("Difference", value, f"from {over}, same seeds")
+    """The difference from the next group, as in the table of differences: over the seeds and folds that both have."""
+    value = words.number(difference(second, best).mean, metric, signed=True)
+    ours, theirs = (
+        {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
+        for summary in (best, second)
+    )
+    if ours == theirs or not ours & theirs:
+        return Tile("Lead", value, f"over {over}")
+    alike = "folds" if best.by_seed.keys() == second.by_seed.keys() else "seeds"
+    return Tile("Difference", value, f"from {over}, same {alike}")
 
 
 def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:
