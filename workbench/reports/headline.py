@@ -8,6 +8,7 @@ from workbench.comparing.baseline import difference
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import fold_of
+from workbench.names import metric_name
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
@@ -62,7 +63,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
         Tile(f"{word} of {len(known):,} {'group' if len(known) == 1 else 'groups'}", names[0], seeds),
-        Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
+        Tile(metric_name(metric), f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
         tiles.append(_lead(best, ranked[1], metric, names[1]))

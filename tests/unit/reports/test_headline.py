@@ -96,6 +96,11 @@ def test_the_lead_is_the_difference_that_the_table_shows(tmp_path, seeds, tile):
     assert (shown.title, shown.value.replace("−", "-"), shown.note.split()[0]) == (tile.title, tile.value, tile.note)
 
 
+def test_the_tile_of_groups_calls_a_metric_as_the_tables_do(workspace):
+    made = make(workspace, wish_of((1,), ("groups",), metric="recall@1"), quiet)
+    assert made.document.tiles[1].title == "R@1"
+
+
 def test_a_difference_over_one_fold_of_several_is_no_lead(tmp_path):
     """The mean of both folds is better, the common fold is not."""
     with Workspace(tmp_path / "folds", create=True) as opened:
