@@ -5,10 +5,12 @@ import csv
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QMenu
 from small_run import blobs, store_run
 
 from tests.ui.trained import trained_run
+from workbench.ui.in_parts import finish
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.colours.colouring import grouped
 from workbench.ui.pages.map.drawing.class_names import ClassNames
@@ -51,9 +53,17 @@ def test_each_line_of_the_export_menu_asks_where_to_and_writes(page, tmp_path, q
     assert {row["class"] for row in rows} == {"ant", "'=bee", "<b>cat</b>", "dog"}, "no cell is a formula"
 
 
-def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, workspace, monkeypatch):
+def grid(labels, spread, seed):
+    """Embeddings of 24 classes side by side, so that there are names in all corners of the map."""
+    centres = np.stack(np.meshgrid(np.arange(6), np.arange(4)), -1).reshape(-1, 2) / 10
+    points = centres[labels] + spread / 50 * np.random.default_rng(seed).normal(size=(len(labels), 2))
+    return np.column_stack([np.full(len(labels), 5.0), points]).astype(np.float32)
+
+
+@pytest.mark.parametrize("placed", [blobs, grid])
+def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, workspace, monkeypatch, placed):
     labels = np.repeat(np.arange(24), 15)
-    run = store_run(workspace, labels, embeddings=[blobs(labels, 0.4, seed) for seed in (1, 2)])
+    run = store_run(workspace, labels, embeddings=[placed(labels, 0.4, seed) for seed in (1, 2)])
     frames, paint = [], ClassNames.paint
 
     def painted(names, *args):
@@ -73,6 +83,19 @@ def test_names_stand_in_their_places_from_the_first_paint_on(qtbot, session, wor
     named = [frame for frame in frames if frame]
     assert len(named[-1]) == 24
     assert all(frame == named[-1] for frame in named), "the map's size or the line of its corner came later"
+
+
+def test_a_page_that_is_half_made_takes_another_theme(qtbot, session):
+    page = MapPage(session, in_parts=True)
+    qtbot.addWidget(page)
+    next(page.making)
+    before = page.canvas.backgroundBrush().color()
+    try:
+        session.theme.choose("dark")
+        finish(page.making)
+        assert page.canvas.backgroundBrush().color() == QColor(session.theme.tokens.plot_background) != before
+    finally:
+        session.theme.choose("light")
 
 
 def test_pca_compares_angles_where_the_evaluation_does(workspace, tmp_path):

@@ -164,6 +164,17 @@ def test_a_page_that_is_asked_for_half_made_is_finished_at_once(in_three):
     assert in_three.page("map").made == 2 * ["a", "b", "c"], "also one that was not begun"
 
 
+def test_a_page_of_which_a_part_fails_is_made_anew(in_three):
+    in_three.make_next()
+    half = in_three.findChild(Slow)
+    half.made = ()  # to which nothing can be appended
+    with pytest.raises(AttributeError):
+        in_three.make_next()
+    page = in_three.page("setup")
+    assert page is not half
+    assert page.made == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_a_widget_is_made_at_once_unless_it_is_to_be_made_in_parts(in_parts):
     made = []

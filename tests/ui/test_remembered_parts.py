@@ -232,7 +232,7 @@ def test_the_runs_of_the_newest_workspaces_are_kept(tmp_path):
     assert preferences.shown_run(tmp_path / f"of {MOST_RUNS}") == MOST_RUNS + 1
     preferences.remember_run(tmp_path / "of 1", None)
     assert preferences.shown_run(tmp_path / "of 1") is None
-    preferences.set_text("recent/runs", "no number\n\n3")
+    preferences.set_text("recent/runs", f"no number\n\n3\n{'9' * 5000} {tmp_path}")
     assert preferences.shown_run(tmp_path) is None
 
 
@@ -335,6 +335,34 @@ def test_the_widths_of_a_table_and_its_first_ones_again(qtbot, start):
     window.reset_layout()
     assert again.columnWidth(0) == first
     assert table(qtbot, start()).columnWidth(0) == first
+
+
+@pytest.mark.parametrize("stored", ["word -3", "4000000000", "9" * 5000, ""])
+def test_widths_that_are_none_are_passed_over(qtbot, start, stored):
+    window = start()
+    first = table(qtbot, window).columnWidth(0)
+    window.session.preferences.set_text("layout/some-table-widths", stored)
+    assert table(qtbot, window).columnWidth(0) == first
+
+
+def test_a_width_that_is_the_first_one_again_is_so_at_the_next_start(qtbot, start):
+    view = table(qtbot, start())
+    first = view.columnWidth(0)
+    widen(view, 0, 37)
+    widen(view, 0, -37)
+    assert table(qtbot, start()).columnWidth(0) == first
+
+
+def test_reset_leaves_columns_that_fit_their_text(qtbot, start):
+    window = start()
+    view = shown(qtbot, window, "retrieval", QTableView, "retrieval-queries")
+    try:
+        window.session.theme.set_text_size(150)
+        fitted = [view.columnWidth(column) for column in range(4)]
+        window.reset_layout()
+        assert [view.columnWidth(column) for column in range(4)] == fitted
+    finally:
+        window.session.theme.set_text_size(100)
 
 
 def test_the_tables_of_the_pages_are_in_its_care(qtbot, start):

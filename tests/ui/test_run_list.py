@@ -260,6 +260,20 @@ def test_the_shown_run_stays_shown_and_marked_when_the_trash_is_left(window, ses
     assert session.run_id == runs[0]
 
 
+@pytest.mark.parametrize("button", [Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton])
+def test_a_click_and_the_keys_show_another_run(window, session, runs, button):
+    dock = window.runs
+    session.show_run(runs[2])
+    for row in (1, 2, 0):
+        place = dock.list.visualRect(dock.model.index(row)).center()
+        QTest.mouseClick(dock.list.viewport(), button, pos=place)
+        assert session.run_id == runs[2 - row]
+        assert marked(dock) == [dock.model.index(row).data()]
+    for key, row in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_End, 2), (Qt.Key.Key_Up, 1)):
+        QTest.keyClick(dock.list, key)
+        assert session.run_id == runs[2 - row]
+
+
 def test_the_first_run_is_shown_by_the_keys_where_none_is(window, session, runs):
     window.runs.list.setFocus()
     assert session.run_id == runs[2]

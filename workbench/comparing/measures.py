@@ -111,11 +111,15 @@ def chosen_runs(group: Group, measured: dict[int, Measured], metric: str, at: At
     An unfinished run has not reached its best or last epoch: it counts only if no run of the group is done.
     """
     runs = group.runs if isinstance(at, int) else counting(group.runs) or group.runs
-    return newest_runs([run for run in runs if measured[run.id].value(metric, at) is not None])
+    return _newest([run for run in runs if measured[run.id].value(metric, at) is not None])
 
 
-def newest_runs(runs: Sequence[Run]) -> list[Run]:
-    """Of runs of one config, the oldest first, the newest of each seed and fold: a repeated run counts once."""
+def runs_in_mean(drawn: Sequence[Run]) -> list[Run]:
+    """Of the runs of one group that have a curve, the oldest first, those that its mean is of: as in `chosen_runs`."""
+    return _newest(counting(drawn) or drawn)
+
+
+def _newest(runs: Sequence[Run]) -> list[Run]:
     return list({(run.seed, fold_of(run.config)): run for run in runs}.values())
 
 
@@ -146,10 +150,7 @@ def seed_means(pairs: Sequence[tuple[int, float]]) -> dict[int, float]:
 
 
 def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
-    """The metric of each run by epoch, and over the epochs that all have the mean and the interval over seeds.
-
-    Of runs of one seed and fold only the newest is in the mean, as in `chosen_runs`.
-    """
+    """The metric of each run by epoch; over the epochs that all `runs_in_mean` have, mean and interval over seeds."""
     tables: dict[int, dict[int, float]] = {}
     for run in group.runs:
         values = {
@@ -161,7 +162,7 @@ def curve_of(group: Group, measured: dict[int, Measured], metric: str) -> Curve:
         (run, np.array(list(tables[run.id]), np.int64), np.array(list(tables[run.id].values()), np.float64))
         for run in drawn
     )
-    counted = newest_runs(drawn)
+    counted = runs_in_mean(drawn)
     epochs = sorted(set.intersection(*(set(tables[run.id]) for run in counted))) if counted else []
     intervals = [
         t_interval(list(seed_means([(run.seed, tables[run.id][epoch]) for run in counted]).values()))

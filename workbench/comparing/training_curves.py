@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.comparing.groups import Group
 from workbench.comparing.intervals import Interval, t_interval
-from workbench.comparing.measures import Curve, limits_of, newest_runs, seed_means
+from workbench.comparing.measures import Curve, limits_of, runs_in_mean, seed_means
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace, curves
 from workbench.workspace.rows import Run
@@ -80,8 +80,7 @@ def training_curve_of(group: Group, points: Mapping[int, Points]) -> Curve:
     Runs that have the same steps there, `MOST_BINS` at most, are averaged at these. Else their common range of steps is
     cut into equal bins, `MOST_BINS` at most and no more than the sparsest run has points there; the value of a run is
     the mean of its points in the bin, drawn at its middle. A bin in which a run has no point is left out. Nothing is
-    interpolated. Where a point of any run is NaN or infinite the mean is NaN. Of runs of one seed and fold only the
-    newest is in the mean.
+    interpolated. Where a point of any run is NaN or infinite the mean is NaN. It is that of `runs_in_mean`.
 
     Args:
         group: of runs that differ in seed and fold.
@@ -90,7 +89,7 @@ def training_curve_of(group: Group, points: Mapping[int, Points]) -> Curve:
     drawn = [run for run in group.runs if run.id in points and len(points[run.id].steps)]
     lines = tuple((run, points[run.id].steps, points[run.id].values) for run in drawn)
     stride = max((points[run.id].stride for run in drawn), default=1)
-    counted = newest_runs(drawn)
+    counted = runs_in_mean(drawn)
     places, table, width = _at_common_places([(points[run.id].steps, points[run.id].values) for run in counted])
     intervals = [_over_seeds([run.seed for run in counted], column) for column in table.T]
     mean, low, high = limits_of(intervals)

@@ -7,6 +7,8 @@ from workbench.comparing import comparison_text as words
 from workbench.comparing.baseline import difference
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
+from workbench.comparing.settings import fold_of
+from workbench.names import metric_name
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
@@ -61,7 +63,7 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
     seeds = f"{best.interval.n} {'seed' if best.interval.n == 1 else 'seeds'}"
     tiles = [
         Tile(f"{word} of {len(known):,} {'group' if len(known) == 1 else 'groups'}", names[0], seeds),
-        Tile(metric, f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
+        Tile(metric_name(metric), f"{words.number(best.interval.mean, metric)}{unit}", _spread(best.spread, metric)),
     ]
     if len(ranked) > 1:
         tiles.append(_lead(best, ranked[1], metric, names[1]))
@@ -72,11 +74,16 @@ def tiles_of_groups(compared: Overview) -> tuple[Tile, ...]:
 
 
 def _lead(best: Summary, second: Summary, metric: str, over: str) -> Tile:
-    """The difference from the next group, as in the table of differences: over the seeds that both have."""
-    apart_by = difference(second, best)
-    alike = best.by_seed.keys() == second.by_seed.keys() or not best.by_seed.keys() & second.by_seed.keys()
-    value = words.number(apart_by.mean, metric, signed=True)
-    return Tile("Lead", value, f"over {over}") if alike else Tile("Difference", value, f"from {over}, same seeds")
+    """The difference from the next group, as in the table of differences: over the seeds and folds that both have."""
+    value = words.number(difference(second, best).mean, metric, signed=True)
+    ours, theirs = (
+        {(run.seed, fold_of(run.config)) for run in summary.group.runs if run.id in summary.values}
+        for summary in (best, second)
+    )
+    if ours == theirs or not ours & theirs:
+        return Tile("Lead", value, f"over {over}")
+    alike = "folds" if best.by_seed.keys() == second.by_seed.keys() else "seeds"
+    return Tile("Difference", value, f"from {over}, same {alike}")
 
 
 def headline(content: Content, compared: Overview | None, sections: Sequence[str]) -> tuple[Tile, ...]:

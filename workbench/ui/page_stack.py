@@ -146,7 +146,11 @@ class PageStack(QStackedWidget):
             return False
         if name not in self._begun:
             self._begun[name] = self.make(self._infos[name])
-        elif next(parts_of(self._begun[name]), OVER) is OVER:
+            return True
+        page = self._begun.pop(name)  # if a part fails it is not shown half made, but made anew
+        over = next(parts_of(page), OVER) is OVER
+        self._begun[name] = page
+        if over:
             self._unpainted.append(self.page(name))
         return True
 

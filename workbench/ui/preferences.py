@@ -10,6 +10,7 @@ from PySide6.QtCore import QByteArray, QObject, QSettings
 MOST_RECENT = 8
 MOST_RUNS = 50  # workspaces whose shown run is remembered
 RUNS = "recent/runs"  # lines: number of the shown run, path of the workspace
+LONGEST = 18  # digits of a number of a run
 
 
 def default_file() -> Path:
@@ -95,8 +96,12 @@ class Preferences(QObject):
 
     def _shown_runs(self) -> dict[str, int]:
         lines = (line.partition(" ") for line in self.text(RUNS).split("\n"))
-        return {path: int(number) for number, _, path in lines if number.isdecimal()}
+        return {path: int(number) for number, _, path in lines if _is_number(number)}
 
     def keep(self) -> None:
         """Write the file now."""
         self._settings.sync()
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= LONGEST

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QTableView
 from workbench.ui.preferences import Preferences
 
 WIDTHS = "keepsWidths"  # property of a table whose columns no code fits again: their widths are the user's
+WIDEST = 5  # digits of a width in px
 DOWN, UP = Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder
 Order = tuple[int, Qt.SortOrder]  # column, direction
 
@@ -20,7 +21,7 @@ class First:
 
     key: str
     order: Order
-    widths: tuple[int, ...]  # px
+    widths: tuple[int, ...]  # px; none where code fits the columns
 
 
 class RememberedTables(QObject):
@@ -38,13 +39,14 @@ class RememberedTables(QObject):
             key: of the preferences. table: with all of its columns.
         """
         head = table.horizontalHeader()
-        self._heads[head] = First(key, (head.sortIndicatorSection(), head.sortIndicatorOrder()), _widths(head))
+        widths = _widths(head) if table.property(WIDTHS) else ()
+        self._heads[head] = First(key, (head.sortIndicatorSection(), head.sortIndicatorOrder()), widths)
         if table.isSortingEnabled():
             column = self._preferences.number(_order_key(key), head.count())
             if (column if column >= 0 else ~column) < head.count():
                 head.setSortIndicator(*((column, UP) if column >= 0 else (~column, DOWN)))
             head.sortIndicatorChanged.connect(partial(self._remember_order, key, head))
-        if table.property(WIDTHS):
+        if widths:
             _give_widths(head, self._preferences.text(_widths_key(key)).split())
             head.viewport().installEventFilter(self)
 
@@ -52,7 +54,7 @@ class RememberedTables(QObject):
         """Put every table back to its first order and widths."""
         for head, first in self._heads.items():
             head.setSortIndicator(*first.order)
-            _give_widths(head, first.widths)
+            _give_widths(head, map(str, first.widths))
             self._preferences.forget(_order_key(first.key))
             self._preferences.forget(_widths_key(first.key))
 
@@ -60,9 +62,12 @@ class RememberedTables(QObject):
         """Remember the widths when the mouse lets go of a head."""
         if event.type() is QEvent.Type.MouseButtonRelease:
             head = viewport.parent()
-            if isinstance(head, QHeaderView) and head in self._heads and _widths(head) != self._heads[head].widths:
-                key = _widths_key(self._heads[head].key)
-                self._preferences.set_text(key, " ".join(map(str, _widths(head))))
+            if isinstance(head, QHeaderView) and head in self._heads:
+                first, widths = self._heads[head], _widths(head)
+                if widths == first.widths:
+                    self._preferences.forget(_widths_key(first.key))
+                else:
+                    self._preferences.set_text(_widths_key(first.key), " ".join(map(str, widths)))
         return False
 
     def _remember_order(self, key: str, head: QHeaderView, *asked: object) -> None:
@@ -84,8 +89,8 @@ def _widths(head: QHeaderView) -> tuple[int, ...]:
     return tuple(head.sectionSize(column) for column in range(head.count() - head.stretchLastSection()))
 
 
-def _give_widths(head: QHeaderView, widths: Iterable[int | str]) -> None:
+def _give_widths(head: QHeaderView, widths: Iterable[str]) -> None:
     """Set widths that `_widths` gave; what is no width, or of a column that is not there any more, is passed over."""
     for column, width in enumerate(widths):
-        if column < head.count() and str(width).isdecimal():
+        if column < head.count() and width.isdecimal() and len(width) <= WIDEST:
             head.resizeSection(column, int(width))

@@ -170,6 +170,18 @@ def test_a_repeated_run_is_once_in_the_mean_of_a_curve_as_in_the_table(workspace
     assert (curve.low[0], curve.high[0]) == pytest.approx((summary.interval.low, summary.interval.high))
 
 
+@pytest.mark.parametrize("status", ["interrupted", "running"])
+def test_a_repeated_run_that_is_not_done_is_in_no_mean(workspace, status):
+    for seed, value in enumerate((0.1, 0.4, 0.5)):
+        store(workspace, dict.fromkeys((1, 2), np.full(6, value)), seed=seed)
+    repeated = store(workspace, {1: np.full(6, 0.9)}, seed=0)
+    workspace.set_status(repeated, status)
+    (curve,), (summary,) = (shown := look(workspace)).curves, shown.summaries
+    assert len(curve.runs) == 4
+    assert curve.places.tolist() == [1, 2]
+    assert curve.mean.tolist() == pytest.approx(2 * [summary.interval.mean])
+
+
 def test_curves_have_runs_mean_and_band(workspace):
     for seed, last in enumerate((0.5, 0.6, 0.9)):
         epochs = {0: np.full(6, 0.1 + seed / 100), 1: np.full(6, last)}

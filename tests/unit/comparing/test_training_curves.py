@@ -53,6 +53,19 @@ def test_a_repeated_run_is_once_in_the_mean(workspace):
     assert (len(curve.runs), curve.mean.tolist()) == (3, [3.0] * 4)
 
 
+def test_a_repeated_run_that_is_not_done_is_not_in_the_mean(workspace):
+    for seed, status in ((0, "done"), (1, "done"), (0, "interrupted")):
+        store(workspace, {}, seed=seed, status=status)
+    (group,) = grouped(workspace.runs(), {})
+    lengths, values = (4, 4, 2), (4.0, 2.0, 9.0)
+    points = {
+        run.id: Points(np.arange(length), np.full(length, value))
+        for run, length, value in zip(group.runs, lengths, values, strict=True)
+    }
+    curve = training_curve_of(group, points)
+    assert (len(curve.runs), curve.mean.tolist()) == (3, [3.0] * 4)
+
+
 @pytest.mark.parametrize(("count", "gap", "first", "k"), [(3000, 1, 1, 10), (1000, 1, 0, 4), (2500, 7, 3, 9)])
 def test_of_a_long_curve_every_kth_point_is_read(workspace, count, gap, first, k):
     run_id = store(workspace, {})

@@ -6,7 +6,7 @@ import pytest
 from tests.ui.small_run import store_run
 from tests.unit.comparing.compared_runs import store
 from workbench.comparing.overview import overview
-from workbench.config import RunConfig, TrainingParams
+from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.progress import quiet
 from workbench.reports import html, wish_of
 from workbench.reports.blocks import Document, Section, Tile, said
@@ -94,3 +94,20 @@ def test_the_lead_is_the_difference_that_the_table_shows(tmp_path, seeds, tile):
         tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
     (shown,) = (shown for shown in tiles if shown.title in ("Lead", "Difference"))
     assert (shown.title, shown.value.replace("−", "-"), shown.note.split()[0]) == (tile.title, tile.value, tile.note)
+
+
+def test_the_tile_of_groups_calls_a_metric_as_the_tables_do(workspace):
+    made = make(workspace, wish_of((1,), ("groups",), metric="recall@1"), quiet)
+    assert made.document.tiles[1].title == "R@1"
+
+
+def test_a_difference_over_one_fold_of_several_is_no_lead(tmp_path):
+    """The mean of both folds is better, the common fold is not."""
+    with Workspace(tmp_path / "folds", create=True) as opened:
+        for lr, fold, score in ((0.1, 1, 0.5), (0.1, 2, 0.9), (0.5, 1, 0.6)):
+            split, training = Choice(name="mlrc", params={"fold": fold}), TrainingParams(lr=lr)
+            store(opened, {1: np.full(4, score)}, split=split, training=training, name=str(lr))
+        tiles = tiles_of_groups(overview(opened, opened.runs(), {}, "MAP@R", "best"))
+    (shown,) = (shown for shown in tiles if shown.title in ("Lead", "Difference"))
+    assert (shown.title, shown.value.replace("−", "-")) == ("Difference", "-10.00")
+    assert shown.note.endswith(", same folds")

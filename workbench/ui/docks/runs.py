@@ -59,7 +59,8 @@ class RunsDock(Dock):
         self._stack = QStackedWidget()
         self._build()
         self.search.textChanged.connect(self._search)
-        self.list.selectionModel().currentChanged.connect(self._chosen)
+        for changed in (self.list.selectionModel().currentChanged, self.list.selectionModel().selectionChanged):
+            changed.connect(self._chosen)  # the mouse makes a row the current one first, the keys select it first
         self.list.clicked.connect(self._unfold)
         self.list.activated.connect(self._unfold)
         self.list.customContextMenuRequested.connect(self._menu)
@@ -301,7 +302,8 @@ class RunsDock(Dock):
         self._show_ticks()
         self._mark(self._session.run_id)
 
-    def _chosen(self, current: QModelIndex) -> None:
+    def _chosen(self) -> None:
+        current = self.list.currentIndex()
         run: Run | None = current.data(RUN_ROLE) if current.isValid() else None
         if run is None or run.id < 0:
             return

@@ -88,6 +88,7 @@ class MapPage(QStackedWidget):
             Change.CAMERA: self._draw_camera,
         }
         self._connect()
+        self._restyle()  # the theme may have changed between two parts
         self._show_evaluation()
 
     # Layout
