@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from workbench import registry
 from workbench.config import Choice, RunConfig
 from workbench.problem import Problem
+from workbench.running.disk_use import DiskUse
 from workbench.running.preflight import Preflight
 from workbench.settings.presets import presets
 from workbench.ui.field_words import title_of
@@ -610,6 +611,29 @@ def test_whole_images_are_told_by_their_short_side(page, session, qtbot):
     assert "short side" not in page.card.facts["Images"].text()
     page.card.show_result(Preflight(**FOUND | {"whole": True}), {})
     assert "short side at most" in page.card.facts["Images"].text()
+
+
+@pytest.mark.parametrize(
+    ("free", "kept", "said"),
+    [
+        (30e9, 61, "needs about"),
+        (60e9, 61, ""),
+        (0, 61, ""),  # not known
+        (2e9, 3, "will be full"),
+    ],
+)
+def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot, free, kept, said):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    use = DiskUse(checkpoint=100_000_000, evaluation=230_000_000, evaluations=kept, fewest=3)
+    page.card.show_result(Preflight(**FOUND | {"disk": use, "free_bytes": int(free), "runs": 3, "notes": []}), {})
+    shown, notes = page.card.facts["Disk"].text().replace(THIN, " "), page.card.worth_knowing
+    each = f"{kept} evaluations of 230 MB, checkpoints 200 MB"
+    assert shown.startswith(f"about {'42.7 GB' if kept == 61 else '2.7 GB'} for 3 runs ({each})")
+    assert shown.endswith(" free") is (free > 0)
+    assert notes.isVisible() is bool(said)
+    assert said in notes.text()
+    if said == "needs about":
+        assert "'best and last' needs about 2.7 GB" in notes.text()
 
 
 def test_what_is_left_out_is_counted_by_rows(page, qtbot):
