@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from tests.unit.workspace.test_workspace import Images, evaluated
-from workbench.config import RunConfig
+from workbench.config import EvaluationParams, RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
 from workbench.problem import Problem
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.epochs import chain
+from workbench.ui.pages.train import TrainPage
 from workbench.workspace import projections
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.stored_maps import Measured, store_map
@@ -17,7 +18,7 @@ from workbench.workspace.stored_maps import Measured, store_map
 @pytest.fixture
 def recorder(qtbot, session):
     """That of a run which works and is shown, with the evaluations of epochs 0 to 2."""
-    run_id = session.workspace.create_run(RunConfig())
+    run_id = session.workspace.create_run(RunConfig(evaluation=EvaluationParams(keep="best and last")))
     made, images = Recorder(session.workspace, run_id), Images()
     made(Status("Loading"))
     made.dataset(session.workspace.register_dataset(images, None))
@@ -35,6 +36,17 @@ def test_the_best_is_shown_when_the_chosen_one_is_deleted(qtbot, session, record
     session.show_evaluation(first.id)
     recorder(Keep((1, 2)))
     qtbot.waitUntil(lambda: session.evaluation_id == best.id)
+
+
+def test_train_draws_the_metrics_of_all_and_lists_those_that_are_kept(qtbot, session, recorder):
+    page = TrainPage(session)
+    qtbot.addWidget(page)
+    recorder(Keep((0, 2)))
+    qtbot.waitUntil(lambda: page.evaluations.unfold.text() == "2 of 3 evaluations kept, best epoch 2")
+    assert page.evaluations.model.rowCount() == 2
+    curve = page.curves.retrieval.curves["MAP@R"]
+    assert curve.steps.tolist() == [0, 1, 2]
+    assert curve.values.tolist() == pytest.approx([50, 50, 70])  # of the evaluation, of the curve, of the evaluation
 
 
 @pytest.mark.parametrize("deleted", [False, True])

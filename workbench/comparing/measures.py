@@ -12,6 +12,7 @@ from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.settings import fold_of
 from workbench.workspace import Workspace, evaluations
 from workbench.workspace.rows import Evaluation, Run, counting
+from workbench.workspace.superseded import with_curves
 
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"
@@ -24,7 +25,7 @@ SHARES = (  # fractions of which more is better
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """One run with all its evaluations, by epoch."""
+    """One run with all its evaluations, by epoch, also those that it did not keep."""
 
     run: Run
     evaluations: tuple[Evaluation, ...]
@@ -78,7 +79,10 @@ class Curve:
 def read_measures(workspace: Workspace, runs: Iterable[Run]) -> dict[int, Measured]:
     """Every evaluation of the runs, by run, over its own connection, so that the window never waits for it."""
     with closing(workspace.reader()) as db:
-        return {run.id: Measured(run, tuple(evaluations.read_evaluations(db, "run_id", run.id))) for run in runs}
+        return {
+            run.id: Measured(run, tuple(with_curves(db, run, evaluations.read_evaluations(db, "run_id", run.id))))
+            for run in runs
+        }
 
 
 def metric_names(measured: Iterable[Measured]) -> list[str]:

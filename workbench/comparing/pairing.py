@@ -165,7 +165,7 @@ class _Values:
 
     def of(self, run: Run) -> QueryValues | None:
         evaluation = self.measured[run.id].at(self.at)
-        if evaluation is None or not has_query_values(self.metric):
+        if evaluation is None or not evaluation.kept or not has_query_values(self.metric):
             return None
         with closing(self.workspace.reader()) as db:
             return read_query_values(db, run, evaluation, self.metric)

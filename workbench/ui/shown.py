@@ -81,6 +81,10 @@ class Shown(Work):
         """The evaluations of the shown run by epoch; none before they were read: `evaluations_changed` follows."""
         return list(self.follower.followed.evaluations)
 
+    def measured(self) -> list[Evaluation]:
+        """As `evaluations`, with those that the run did not keep: their metrics are all that is known."""
+        return list(self.follower.followed.measured)
+
     def evaluation(self) -> Evaluation | None:
         """The shown evaluation, or None."""
         return next((evaluation for evaluation in self.evaluations() if evaluation.id == self.evaluation_id), None)

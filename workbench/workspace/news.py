@@ -12,6 +12,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import curves, evaluations, experiments, runs, samples
 from workbench.workspace.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
+from workbench.workspace.superseded import with_curves
 from workbench.workspace.workspace import Workspace
 
 ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms
@@ -23,7 +24,8 @@ class Followed:
     """The window's data about the run that it shows."""
 
     run_id: int | None = None
-    evaluations: tuple[Evaluation, ...] = ()  # by epoch
+    evaluations: tuple[Evaluation, ...] = ()  # that are stored, by epoch
+    measured: tuple[Evaluation, ...] = ()  # these, and those that the run did not keep
     chart_steps: tuple[int, ...] = ()  # at which its method drew charts, rising
     dataset: Dataset | None = None  # None before the run has read its data, or if its row cannot be read
     has_checkpoint: bool = False
@@ -158,7 +160,9 @@ class Watch:
         """What is known of the run, read again where it changed."""
         known = reached.followed
         if scored != reached.evaluations or known.run_id != run_id:
-            known = replace(known, evaluations=tuple(evaluations.read_evaluations(self._db, "run_id", run_id)))
+            stored = tuple(evaluations.read_evaluations(self._db, "run_id", run_id))
+            measured = stored if run is None else tuple(with_curves(self._db, run, stored))
+            known = replace(known, evaluations=stored, measured=measured)
         if charted != reached.charts or known.run_id != run_id:
             known = replace(known, chart_steps=tuple(curves.chart_steps(self._db, run_id)))
         there = any(self.workspace.has_file(run_id, name) for name in CHECKPOINTS.values())

@@ -99,7 +99,10 @@ def wider_labels(evaluations: list["Evaluation"]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high"."""
+    """One evaluation of the test half; `metrics` are fractions, with 95% limits as "NAME/low" and "NAME/high".
+
+    One that its run did not keep has the number 0 and no more metrics than the curves have.
+    """
 
     id: int
     run_id: int
@@ -108,6 +111,11 @@ class Evaluation:
     distance: str
     metrics: dict[str, float]
     created: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether its embeddings and neighbours are stored."""
+        return self.id > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from workbench.comparing.measures import read_measures
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
 from workbench.events import Keep
@@ -13,7 +14,9 @@ from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
 from workbench.workspace.connection import sqlite3
+from workbench.workspace.news import Place, watched
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.superseded import keeps_all
 
 EPOCHS = 5
 
@@ -128,3 +131,28 @@ def bytes_of_evaluations(workspace):
             db.execute("pragma wal_checkpoint(truncate)")
             sizes.append(workspace.database.stat().st_size)
     return sizes[0] - sizes[-1]
+
+
+def test_curves_over_epochs_have_what_was_not_kept(workspace):
+    whole, sparse = (launch.prepare_run(config(keep), workspace) for keep in ("all", "best and last"))
+    for run_id in (whole, sparse):
+        go(workspace, run_id)
+    runs = {run.id: run for run in workspace.runs()}
+    measured = read_measures(workspace, runs.values())
+    assert [evaluation.epoch for evaluation in measured[sparse].evaluations] == list(range(EPOCHS + 1))
+    assert [evaluation.epoch for evaluation in measured[sparse].evaluations if evaluation.kept] == epochs_of(
+        workspace, sparse
+    )
+    for metric in ("MAP@R", "recall@1", "recall@8", "P@R"):
+        values = [[measured[run_id].value(metric, epoch) for epoch in range(EPOCHS + 1)] for run_id in (whole, sparse)]
+        assert values[0] == values[1]
+        assert None not in values[0]
+    with closing(watched(workspace.path)) as watch:
+        followed = watch.look(Place(sparse)).after.followed
+    assert [evaluation.epoch for evaluation in followed.evaluations] == epochs_of(workspace, sparse)
+    assert [evaluation.epoch for evaluation in followed.measured] == list(range(EPOCHS + 1))
+
+
+@pytest.mark.parametrize("text", ["", "[", "evaluation = 3", "x = 1", '[evaluation]\nkeep = "all"'])
+def test_a_config_of_another_form_keeps_all(text):
+    assert keeps_all(text)

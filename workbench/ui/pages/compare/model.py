@@ -234,9 +234,9 @@ class CompareModel:
         return pairs
 
     def evaluation_of(self, run: int) -> int | None:
-        """The evaluation of a ticked run that is compared; None if it has none there."""
+        """The evaluation of a ticked run that is compared; None if it has none there, or did not keep it."""
         evaluation = None if self.overview is None else self.overview.measured[run].at(self.overview.at)
-        return None if evaluation is None else evaluation.id
+        return None if evaluation is None or not evaluation.kept else evaluation.id
 
     @property
     def dataset_id(self) -> int | None:

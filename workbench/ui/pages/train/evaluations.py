@@ -52,12 +52,14 @@ class EvaluationTable(QWidget):
         self.table.doubleClicked.connect(self._choose)
         self.unfold.setChecked(preferences.flag(UNFOLDED))
 
-    def show_evaluations(self, evaluations: list[Evaluation]) -> Evaluation | None:
-        """Show all evaluations of a run, oldest first; returns the best of them."""
+    def show_evaluations(self, evaluations: list[Evaluation], measured: int) -> Evaluation | None:
+        """Show the stored evaluations of a run, oldest first, of so many; returns the best of them."""
         self.model.show(evaluations)
         best = self.model.best()
         said = f", best epoch {best.epoch}" if best is not None else ""
-        self.unfold.setText(f"{counted(len(evaluations), 'evaluation')}{said}" if evaluations else "No evaluations yet")
+        kept = f"{len(evaluations):,} of " if len(evaluations) < measured else ""
+        count = f"{kept}{counted(measured, 'evaluation')}{' kept' if kept else ''}"
+        self.unfold.setText(f"{count}{said}" if evaluations else "No evaluations yet")
         if evaluations:
             first = self.model.index(0, 0)
             self.table.selectionModel().setCurrentIndex(first, QItemSelectionModel.SelectionFlag.NoUpdate)

@@ -220,10 +220,11 @@ class TrainPage(QStackedWidget):
             plot.say_when_empty(NOT_YET if run.live else NEVER)
 
     def _show_evaluations(self) -> None:
-        evaluations = self._evaluations = self.session.evaluations()
-        self.curves.show_evaluations(evaluations)
-        best = self.evaluations.show_evaluations(evaluations)
-        self.tiles.show_evaluations(evaluations, best)
+        evaluations, measured = self.session.evaluations(), self.session.measured()
+        self._evaluations = measured
+        self.curves.show_evaluations(measured)
+        best = self.evaluations.show_evaluations(evaluations, len(measured))
+        self.tiles.show_evaluations(measured, best)
         for grid in (self.curves.grid, self.anatomy.grid):
             grid.show_best(*((None, None) if best is None else (best.epoch, best.step)))
         self.system.show_best(None if best is None else best.step)
