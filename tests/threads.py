@@ -14,7 +14,10 @@ OF_LIBRARIES = (
 
 
 def outliving(before: Collection[threading.Thread], wait: float = HANG) -> list[str]:
-    """Names of threads that were not there before and do not end. A daemon, told to end, has `wait` seconds for it."""
+    """Names of threads that were not there before and do not end within `wait` seconds: all were told to end.
+
+    A thread that has told its last news may wait for a core before it is over.
+    """
     started = [
         thread
         for thread in threading.enumerate()
@@ -22,6 +25,5 @@ def outliving(before: Collection[threading.Thread], wait: float = HANG) -> list[
     ]
     until = monotonic() + wait
     for thread in started:
-        if thread.daemon:
-            thread.join(max(0.0, until - monotonic()))
+        thread.join(max(0.0, until - monotonic()))
     return [thread.name for thread in started if thread.is_alive()]

@@ -28,6 +28,15 @@ def test_only_named_daemons_may_stay(name, found):
     over.set()
 
 
+def test_a_thread_that_is_about_to_end_is_waited_for():
+    before, over = threading.enumerate(), threading.Event()
+    ending = threading.Thread(target=over.wait, name="open")
+    ending.start()
+    assert outliving(before, wait=0) == ["open"]
+    threading.Timer(0.2, over.set).start()
+    assert outliving(before) == []
+
+
 def test_what_qt_starts_is_left_to_qt():
     before, over, known = threading.enumerate(), threading.Event(), threading.Event()
 
