@@ -287,6 +287,7 @@ LINES: tuple[object, ...] = (
     {"run": {"status": "done", "problem": "<script>alert(1)</script>\x1b]0;title\x07"}},
     {"run": {"status": "root", "seconds": -1}}, {"owner": {"pid": 1, "host": "x" * 200, "born": 0}},
     {"owner": {"pid": os.getpid(), "host": "here", "born": 1e300}}, {"forget": -(2**62)}, {"forget": "all"},
+    {"keep": [2**62]}, {"keep": []}, {"keep": [-1, 2**40]}, {"keep": ["../../victim"]}, {"keep": list(range(200))},
     {"note": "=cmd|'/c calc'!A1\n\x1b[2J"}, {"charts": DEEP[:5000], "step": 1}, {"environment": {"data": "\ud800"}},
     {"scalars": [["\x1b]0;title\x07<img src=x>", 1, 1.0], ["batch/loss", 2**62, 1.0], ["a\0b", -5, None]]},
     {"started": "the day after", "run": {"ended": "never", "heartbeat": "\0"}},
