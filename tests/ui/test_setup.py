@@ -706,6 +706,15 @@ def test_the_contents_are_one_stop_from_which_arrows_and_space_lead_to_a_heading
     assert page.window().focusWidget() is form.row(form.names()[0]).widget
 
 
+def test_changed_fields_fit_into_the_form_of_a_small_window(page, qtbot):
+    page.resize(1019, 580)  # of a window of 1280 x 720 px
+    qtbot.waitUntil(page.contents.isVisible)
+    for path, value in (("embedding.dim", "63"), ("loss.label_smoothing", "0.1"), ("training.lr", "0.02")):
+        typed(page, path, value)
+    qtbot.waitUntil(lambda: page.groups.row("training.lr").reset.isVisible())
+    assert page.groups.widget().minimumSizeHint().width() <= page.groups.viewport().width()
+
+
 def marked(page):
     return [heading for heading, line in page.contents.lines.items() if line.property("current")]
 

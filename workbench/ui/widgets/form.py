@@ -288,6 +288,8 @@ class FieldRow(QWidget):
         self.dot.setMinimumWidth(0)
         self._unit.setMinimumWidth(0)
         self.help.setFixedWidth(HELP)
+        if not self._unit.text() and (body := self._body.layout()) is not None:
+            body.addWidget(self.reset)  # beside the editor: above it there is no room beside a long word
         if isinstance(self.widget, LineEditor):
             self.widget.setMinimumWidth(LEAST)
         self._unit.setVisible(bool(self._unit.text()))
