@@ -153,6 +153,9 @@ def test_curves_over_epochs_have_what_was_not_kept(workspace):
     assert [evaluation.epoch for evaluation in followed.measured] == list(range(EPOCHS + 1))
 
 
-@pytest.mark.parametrize("text", ["", "[", "evaluation = 3", "x = 1", '[evaluation]\nkeep = "all"'])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "evaluation = 3", "x = 1", '[evaluation]\nkeep = "all"', "[ # best and last", 'name = "best and last"'],
+)
 def test_a_config_of_another_form_keeps_all(text):
     assert keeps_all(text)
