@@ -12,7 +12,7 @@ from workbench.comparing.intervals import Interval, t_interval
 from workbench.comparing.settings import fold_of
 from workbench.workspace import Workspace, evaluations
 from workbench.workspace.rows import Evaluation, Run, counting
-from workbench.workspace.superseded import with_curves
+from workbench.workspace.unkept import with_curves
 
 At = str | int  # "best", "last", or an epoch
 BEST, LAST = "best", "last"

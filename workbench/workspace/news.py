@@ -12,7 +12,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import curves, evaluations, experiments, runs, samples
 from workbench.workspace.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
-from workbench.workspace.superseded import with_curves
+from workbench.workspace.unkept import with_curves
 from workbench.workspace.workspace import Workspace
 
 ROWS_AT_ONCE = 10_000  # numbers of `seq` that are read at a time, which takes at most about 10 ms

@@ -16,7 +16,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.connection import sqlite3
 from workbench.workspace.news import Place, watched
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.superseded import keeps_all
+from workbench.workspace.unkept import keeps_all
 
 EPOCHS = 5
 
