@@ -25,6 +25,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 def open_page(qtbot, session, run_id, method):
     page = MapPage(session)
     page.model.choose_method(MapMethod(method))
+    page.commands.pictures.setChecked(False)  # else the map itself requests pictures as soon as it rests
     qtbot.addWidget(page)
     page.resize(900, 640)
     page.show()
