@@ -441,7 +441,7 @@ def test_the_charts_of_a_run_without_a_gpu_are_all_in_sight(session, qtbot):
 
 
 def test_numbers_that_come_without_a_break_are_read_meanwhile(page, session, work, qtbot):
-    """News comes four times a second: the tab, the sentences and the loss must not wait for a moment without any."""
+    """News comes twice a second: the tab, the sentences and the loss must not wait for a moment without any."""
     session.show_run(work.run_id)
     page.views.setCurrentWidget(page.system)
     steps = []

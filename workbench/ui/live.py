@@ -1,4 +1,4 @@
-"""Follows a workspace: four times a second a thread reads what is new."""
+"""Follows a workspace: twice a second a thread reads what is new."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from workbench.workspace.database_problems import Gone
 from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
 
-EVERY = 250  # ms; each time curves are drawn that are in view
+EVERY = 500  # ms; each time curves are drawn that are in view
 BETWEEN = 1  # ms between two signals of one look, in which the window can draw and respond
 
 

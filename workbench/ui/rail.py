@@ -27,6 +27,7 @@ class Rail(QToolBar):
         for action in pages:
             self.addWidget(self._button(action))
         self._dot = QLabel()
+        self._dotted = ""  # the colour of the dot
         self.evaluation = EpochChooser(session)
         self.run = ElidedLabel("", "muted", Qt.TextElideMode.ElideMiddle)
         self.run.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -58,8 +59,10 @@ class Rail(QToolBar):
         if run is None:
             self.run.setText("No run selected")
             return
-        dot = QPixmap(10, 10)
-        dot.fill(theme.run_colour(run.colour))
-        self._dot.setPixmap(dot)
+        if (colour := theme.run_colour(run.colour)) != self._dotted:
+            self._dotted = colour
+            dot = QPixmap(10, 10)
+            dot.fill(colour)
+            self._dot.setPixmap(dot)
         epoch = f", epoch {epoch_at_work(run)} / {run.epochs}" if run.status == "running" and run.epochs else ""
         self.run.setText(f"{run.name}: {work_word(run, self._session.control(run.id)).lower()}{epoch}")

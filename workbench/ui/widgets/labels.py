@@ -107,6 +107,8 @@ class IconLabel(QLabel):
 class ElidedLabel(QLabel):
     """Text that is shortened to the available space; the whole text is in the tooltip and for screen readers.
 
+    Another text changes no layout, but `as_needed`: Qt would lay out the whole window again for each text of a QLabel.
+
     Args:
         lines: how many it may break into before it is shortened; their space is reserved.
     """
@@ -121,16 +123,26 @@ class ElidedLabel(QLabel):
     ) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        super().setText(" ")  # has the height of a line
+        self._text = ""
         self._mode, self._lines, self._as_needed = mode, lines, False
         if role:
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setText(text)
 
+    def text(self) -> str:
+        return self._text
+
     def setText(self, text: str) -> None:
-        super().setText(visible(BREAKS.sub(" ", text)))
-        if self._as_needed:
-            self.updateGeometry()
+        text = visible(BREAKS.sub(" ", text))
+        if text != self._text:
+            if self.accessibleName() == self._text:  # none of its own
+                self.setAccessibleName(text)
+            self._text = text
+            if self._as_needed:
+                self.updateGeometry()
+            self.update()
         self._tell_whole()
 
     def set_lines(self, lines: int, *, as_needed: bool = False) -> None:
@@ -204,5 +216,6 @@ class ElidedLabel(QLabel):
         return max(1, line.textLength())
 
     def _tell_whole(self) -> None:
-        cut = self.written()[-1] not in self.text()
-        self.setToolTip(plain_tip(self.text()) if cut else "")
+        tip = plain_tip(self.text()) if self.written()[-1] not in self.text() else ""
+        if tip != self.toolTip():
+            self.setToolTip(tip)

@@ -1,68 +1,120 @@
 """A card of one number."""
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from workbench.numerals import minus
+from workbench.ui import theme
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import SPARK, Spark
 from workbench.ui.words import NO_VALUE
 
-SIDES, GAP = (12, 8), 4  # px of a tile left and right, and between its parts
+LEFT, RIGHT, TOP, GAP = 12, 8, 6, 4  # px around the parts of a tile, and between them
+STEP = 24  # px by which the least width grows
 
 
 class Tile(QFrame):
-    """A caption, a number with its unit, a line that explains it, and its curve."""
+    """A caption, a number with its unit, a line that explains it, and its curve.
+
+    The parts are placed by hand: with a layout, each new number would have Qt lay out the whole window again.
+    """
 
     def __init__(self, caption: str, colour: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("card", "true")
-        self.caption, self.number, self.unit = ElidedLabel(caption, "caption"), label("", "title"), label("", "muted")
-        self.below = ElidedLabel("", "caption")
-        self.spark = Spark(colour) if colour else None
-        middle = QHBoxLayout()
-        middle.setSpacing(GAP)
-        middle.addWidget(self.number)
-        middle.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignVCenter)
-        if self.spark is not None:
-            middle.addWidget(self.spark)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SIDES[0], 6, SIDES[1], 6)
-        column.setSpacing(0)
-        column.addWidget(self.caption)
-        column.addLayout(middle)
-        column.addWidget(self.below)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.caption = ElidedLabel(caption, "caption", parent=self)
+        self.number, self.unit = label("", "title", parent=self), label("", "muted", parent=self)
+        self.below = ElidedLabel("", "caption", parent=self)
+        self.spark = Spark(colour, self) if colour else None
+        self._needed = QSize()  # the least size that the layout around it knows
+        self._fitted: object = None  # the number, its room and the look that its size was chosen for
 
     def show_number(self, number: str, unit: str = "", below: str = "") -> None:
         """Show a number in words; an empty one is a dash."""
+        before = self.accessibleName()
         self.number.setText(minus(number) or NO_VALUE)
         self.unit.setText(unit if number else "")
         self.below.setText(minus(below))
         words = f"{self.caption.text()}: {self.number.text()} {self.unit.text()}".rstrip()
-        self.setAccessibleName(f"{words}, {below}" if below else words)
-
-        self._fit()
+        words = f"{words}, {below}" if below else words
+        if words != before:
+            self.setAccessibleName(words)
+            self._place()
 
     def show_curve(self, values: np.ndarray) -> None:
         """Draw how the number went; [n]."""
         if self.spark is not None:
             self.spark.show_values(values)
 
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the number and its unit, without the curve; in steps, so that few numbers change it."""
+        frame = self.contentsMargins()
+        wide = LEFT + RIGHT + GAP + self.unit.sizeHint().width() + self._wide()
+        high = 2 * TOP + self.caption.sizeHint().height() + self._high() + self.below.sizeHint().height()
+        return QSize(
+            -(-(wide + frame.left() + frame.right()) // STEP) * STEP,
+            high + frame.top() + frame.bottom(),
+        )
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # a part has another size: the text size may have changed
+            self._place()
+        return super().event(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._place()
 
-    def _fit(self) -> None:
-        """Never cut the number: first hide the curve, then make the number as small as other text."""
-        margins = self.contentsMargins().left() + self.contentsMargins().right() + sum(SIDES)
-        room = self.width() - margins - GAP - self.unit.sizeHint().width()
-        self.number.setProperty("role", "title")
-        self.number.style().polish(self.number)
-        wide = self.number.fontMetrics().horizontalAdvance(self.number.text())
+    def _wide(self) -> int:
+        """Px of the number."""
+        return self.number.fontMetrics().horizontalAdvance(self.number.text())
+
+    def _high(self) -> int:
+        """Px of the line of the number."""
+        parts = [self.number.sizeHint().height(), self.unit.sizeHint().height()]
+        return max([*parts, SPARK[1]] if self.spark is not None else parts)
+
+    def _place(self) -> None:
+        """Lay out the parts."""
+        for part in (self.caption, self.number, self.unit, self.below):
+            part.ensurePolished()
+        inside = self.contentsRect().adjusted(LEFT, TOP, -RIGHT, -TOP)
+        self._fit(inside.width() - GAP - self.unit.sizeHint().width())
+        top, high = self.caption.sizeHint().height(), self._high()
+        spare = max(0, inside.height() - top - high - self.below.sizeHint().height())  # others in the row are higher
+        self.caption.setGeometry(inside.x(), inside.y(), inside.width(), top)
+        at, middle = inside.x(), inside.y() + top + spare // 2
+        for part, width in ((self.number, self._wide()), (self.unit, self.unit.sizeHint().width())):
+            part.setGeometry(at, middle, width, high)
+            at += width + GAP
         if self.spark is not None:
-            self.spark.setVisible(wide + GAP + SPARK[0] <= room)
-        if wide > room:
-            self.number.setProperty("role", "strong")
-            self.number.style().polish(self.number)
+            self.spark.move(inside.right() + 1 - SPARK[0], middle + (high - SPARK[1]) // 2)
+        self.below.setGeometry(
+            inside.x(), middle + high + spare - spare // 2, inside.width(), self.below.sizeHint().height()
+        )
+        if (needed := self.minimumSizeHint()) != self._needed:
+            self._needed = needed
+            self.updateGeometry()
+
+    def _fit(self, room: int) -> None:
+        """Never cut the number: first hide the curve, then make the number as small as other text."""
+        fitted = (self.number.text(), room, theme.look())
+        if fitted == self._fitted:  # else a number made small would ask for another layout without end
+            return
+        self._fitted = fitted
+        if self.number.property("role") != "title":
+            self._show_number_as("title")
+        if self.spark is not None:
+            self.spark.setVisible(self._wide() + GAP + SPARK[0] <= room)
+        if self._wide() > room:
+            self._show_number_as("strong")
+
+    def _show_number_as(self, role: str) -> None:
+        self.number.setProperty("role", role)
+        self.number.style().polish(self.number)

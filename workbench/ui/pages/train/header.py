@@ -84,8 +84,10 @@ class RunHeader(QWidget):
             word = "Waiting for you"
         self.name.setText(run.name)
         self.state_icon.show_icon(picture, role)
-        self.state.setProperty("role", "error" if run.status == "failed" else "muted")
-        restyle(self.state)
+        state_role = "error" if run.status == "failed" else "muted"
+        if self.state.property("role") != state_role:
+            self.state.setProperty("role", state_role)
+            restyle(self.state)
         self.state.setText(": ".join(part for part in (word, _after_word(run)) if part))
         self.epoch.setText(f"Epoch {epoch_at_work(run)} / {run.epochs}" if run.epochs else "")
         ended = "done" if run.status == "done" else ""
@@ -104,8 +106,9 @@ class RunHeader(QWidget):
     def _enable_buttons(self, run: Run, control: Control | None, can_resume: bool) -> None:
         steered = control is not None
         paused = control is not None and control.paused
-        self.pause.setText(RESUME if paused else PAUSE)
-        self.pause.setIcon(icon("play" if paused else "pause"))
+        if self.pause.text() != (wanted := RESUME if paused else PAUSE):
+            self.pause.setText(wanted)
+            self.pause.setIcon(icon("play" if paused else "pause"))
         can_pause = control is not None and control.can_pause
         ends_now = control is not None and is_ending_now(control)
         self.pause.setEnabled(can_pause and run.status != "queued" and not run.problem and not ends_now)

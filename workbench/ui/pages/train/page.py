@@ -41,6 +41,7 @@ class TrainPage(QStackedWidget):
         super().__init__(parent)
         self.session = session
         self._evaluations: list[Evaluation] = []
+        self._stale = False  # whether news came while another page was shown
         self._reading = QTimer(self, singleShot=True, interval=READ_AFTER)
         self._reading.timeout.connect(self._read_curves)
         self.making = begun(self._parts(), in_parts)
@@ -136,7 +137,7 @@ class TrainPage(QStackedWidget):
         self.session.scalars_arrived.connect(self._read_soon)
         self.session.charts_changed.connect(self._show_charts)
         self.method.step_chosen.connect(self._show_charts_of)
-        self.session.runs_changed.connect(self._refresh)
+        self.session.runs_changed.connect(self._refresh_seen)
         self.session.evaluations_changed.connect(self._show_evaluations)
 
     def _fit_text(self) -> None:
@@ -158,6 +159,9 @@ class TrainPage(QStackedWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._stale:
+            self._stale = False
+            self._refresh()
         self._read_soon()
 
     def _read_soon(self) -> None:
@@ -203,6 +207,13 @@ class TrainPage(QStackedWidget):
         self._show_evaluations()
         self._refresh()
 
+    def _refresh_seen(self) -> None:
+        """Follow the run's row now, or when the page is shown again."""
+        if self.isVisible():
+            self._refresh()
+        else:
+            self._stale = True
+
     def _refresh(self) -> None:
         run = self.session.run()
         if run is None:
@@ -239,7 +250,8 @@ class TrainPage(QStackedWidget):
         """Show the tab if there are charts, if more may come, or while it is not known."""
         unread = self.session.follower.followed.run_id != self.session.run_id
         there = live or unread or bool(self.session.chart_steps())
-        self.views.setTabVisible(self.views.indexOf(self.method), there)
+        if self.views.isTabVisible(tab := self.views.indexOf(self.method)) != there:
+            self.views.setTabVisible(tab, there)  # lays out the whole page, in any case
 
     def _show_charts_of(self, step: int) -> None:
         run_id, workspace = self.session.run_id, self.session.workspace
