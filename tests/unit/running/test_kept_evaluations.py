@@ -77,15 +77,16 @@ def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
     assert workspace.run(sparse).best == workspace.run(whole).best
 
 
-@pytest.mark.parametrize("at", ["before", "after"])
+@pytest.mark.parametrize("at", ["before", "after", "end"])
 def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
-    """The process is killed before or after it deletes what the third evaluation superseded."""
+    """The process is killed before or after it deletes what the third evaluation superseded, or the last one."""
     alone, killed = (launch.prepare_run(config("best and last"), workspace) for _ in range(2))
     go(workspace, alone)
     steps = trainer.train_step
 
     def kill(event):
-        if isinstance(event, Keep) and 3 in event.epochs and at == "before":
+        third = isinstance(event, Keep) and 3 in event.epochs and at == "before"
+        if third or (at == "end" and isinstance(event, Keep) and event.epochs == (0, EPOCHS)):
             raise Killed
 
     def step(parts, *batch):
