@@ -636,6 +636,21 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
         assert "'best and last' needs about 2.7 GB" in notes.text()
 
 
+def test_preflight_is_whole_where_nobody_knows_what_is_free(page, looked, qtbot, monkeypatch):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+
+    def gone(path):
+        raise FileNotFoundError(path)
+
+    results = []
+    page.runner.done.connect(results.append)
+    page.runner.failed.connect(results.append)
+    monkeypatch.setattr(preflights.shutil, "disk_usage", gone)
+    typed(page, "training.epochs", "2")
+    qtbot.waitUntil(lambda: bool(results))
+    assert [result.free_bytes for result in results] == [0]
+
+
 def test_what_is_left_out_is_counted_by_rows(page, qtbot):
     qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
     problems = [("split train", "has 1,200 rows without a label"), ("train/7", "is empty (0 bytes)")]
