@@ -10,6 +10,7 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.events import Keep
 from workbench.running import launch
+from workbench.running.disk_use import disk_use
 from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
@@ -70,7 +71,8 @@ def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
     best = workspace.run(whole).best_epoch
     assert epochs_of(workspace, whole) == list(range(EPOCHS + 1))
     assert epochs_of(workspace, sparse) == sorted({0, best, EPOCHS})
-    assert max(map(len, stored)) <= 5
+    use = disk_use(config("best and last"), checkpoint=0, width=8, samples=9, vectors=0)
+    assert max(map(len, stored)) <= use.fewest + use.superseded == 5
     for curve in ("test/MAP@R", "test/recall@1"):
         for told, kept in zip(workspace.scalars(whole, curve), workspace.scalars(sparse, curve), strict=True):
             np.testing.assert_array_equal(told, kept)
