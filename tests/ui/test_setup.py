@@ -636,6 +636,30 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
         assert "'best and last' needs about 2.7 GB" in notes.text()
 
 
+@pytest.mark.parametrize(("free", "said"), [(2.9e9, "about 3.1 GB are needed"), (3.2e9, "")])
+def test_what_a_run_deletes_at_its_end_must_fit_on_the_disk_before(page, qtbot, free, said):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    use = DiskUse(checkpoint=100_000_000, evaluation=230_000_000, evaluations=3, fewest=3, superseded=2)
+    page.card.show_result(Preflight(**FOUND | {"disk": use, "free_bytes": int(free), "runs": 3, "notes": []}), {})
+    assert page.card.worth_knowing.isVisible() is bool(said)
+    assert said in page.card.worth_knowing.text().replace(THIN, " ")
+
+
+def test_preflight_is_whole_where_nobody_knows_what_is_free(page, looked, qtbot, monkeypatch):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+
+    def gone(path):
+        raise FileNotFoundError(path)
+
+    results = []
+    page.runner.done.connect(results.append)
+    page.runner.failed.connect(results.append)
+    monkeypatch.setattr(preflights.shutil, "disk_usage", gone)
+    typed(page, "training.epochs", "2")
+    qtbot.waitUntil(lambda: bool(results))
+    assert [result.free_bytes for result in results] == [0]
+
+
 def test_what_is_left_out_is_counted_by_rows(page, qtbot):
     qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
     problems = [("split train", "has 1,200 rows without a label"), ("train/7", "is empty (0 bytes)")]

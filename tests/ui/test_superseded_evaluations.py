@@ -9,6 +9,7 @@ from workbench.events import Ended, Keep, Scalar, Status
 from workbench.problem import Problem
 from workbench.ui.pages.map import map_data
 from workbench.ui.pages.map.epochs import chain
+from workbench.ui.pages.map.map_maker import MapMaker
 from workbench.ui.pages.train import TrainPage
 from workbench.workspace import projections
 from workbench.workspace.recorder import Recorder
@@ -49,17 +50,42 @@ def test_train_draws_the_metrics_of_all_and_lists_those_that_are_kept(qtbot, ses
     assert curve.values.tolist() == pytest.approx([50, 50, 70])  # of the evaluation, of the curve, of the evaluation
 
 
-@pytest.mark.parametrize("deleted", [False, True])
-def test_a_failure_is_shown_unless_an_evaluation_was_deleted_meanwhile(qtbot, session, recorder, deleted):
+@pytest.mark.parametrize("lasting", [False, True])
+def test_work_on_a_deleted_evaluation_tells_it_only_where_something_stays(qtbot, session, recorder, lasting):
+    """An export has failed, and its user is told so; a page shows another evaluation."""
+    told, first, workspace = [], session.evaluations()[0], session.workspace
+    session.noticed.connect(lambda problem: told.append(str(problem)))
+    recorder(Keep((1, 2)))  # before the window has looked
+    session.run_in_thread("Export", lambda progress: workspace.vectors(first.id), quiet=True, lasting=lasting)
+    qtbot.waitUntil(lambda: not session.reading)
+    qtbot.deliver()
+    assert [words.partition(" in ")[0] for words in told] == [f"There is no evaluation {first.id}"] * lasting
+
+
+def test_another_failure_is_shown_when_an_evaluation_was_deleted_meanwhile(qtbot, session, recorder):
     told = []
     session.noticed.connect(lambda problem: told.append(str(problem)))
 
     def work():
-        raise Problem("The file is missing.")
+        recorder(Keep((1, 2)))
+        raise Problem("The disk is full.")
 
-    if deleted:
-        recorder(Keep((1, 2)))  # before the window has looked
     session.read(work, lambda _: None)
+    qtbot.waitUntil(lambda: told == ["The disk is full."])
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_a_map_that_fails_is_silent_about_a_deleted_evaluation(qtbot, session, recorder, monkeypatch, deleted):
+    answers = []
+    monkeypatch.setattr(session.analysis, "request", lambda *asked, owner: answers.append(asked[-1]))
+    told, first = [], session.evaluations()[0]
+    session.noticed.connect(lambda problem: told.append(str(problem)))
+    maker = MapMaker(session)
+    maker.make(first.id, {"method": "umap", "params": {"metric": "cosine"}, "seed": 0})
+    qtbot.waitUntil(lambda: bool(answers))
+    if deleted:
+        recorder(Keep((1, 2)))
+    answers[0](Problem("The file is missing."))
     qtbot.waitUntil(lambda: not session.reading)
     qtbot.deliver()
     assert told == ([] if deleted else ["The file is missing."])

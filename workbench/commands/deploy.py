@@ -9,7 +9,6 @@ import click
 
 from workbench.commands.exchange import epoch
 from workbench.deploying.kinds import KNOWN
-from workbench.problem import Problem
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
@@ -62,19 +61,10 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
 
 
 def evaluation_of(workspace: Workspace, run_id: int, epoch: str | int) -> Evaluation:
-    """An evaluation of a run: "best" by MAP@R, "last", or of an epoch. Raises Problem when there is none."""
-    workspace.run(run_id)
-    evaluations = workspace.evaluations(run_id)
-    if not evaluations:
-        raise Problem(f"Run {run_id} has no evaluation yet.")
-    if epoch == "last":
-        return evaluations[-1]
-    if epoch == "best":
-        return max(evaluations, key=lambda evaluation: evaluation.metrics.get("MAP@R", -1.0))
-    of_epoch = [evaluation for evaluation in evaluations if evaluation.epoch == epoch]
-    if not of_epoch:
-        raise Problem(f"Run {run_id} has no evaluation of epoch {epoch}.")
-    return of_epoch[-1]
+    """An evaluation of a run: "best" as the window marks it, "last", or of an epoch. Problem when there is none."""
+    from workbench.exchange.source import source_of
+
+    return source_of(workspace, run_id, epoch).evaluated
 
 
 def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:

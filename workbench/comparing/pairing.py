@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.comparing.groups import Group
 from workbench.comparing.guards import unlike_data
+from workbench.comparing.in_common import runs_named
 from workbench.comparing.intervals import (
     FEWEST_SEEDS,
     RESAMPLES,
@@ -144,6 +145,9 @@ def compare(
     by_seed = seed_means([(seed_difference.seed, seed_difference.over_queries.mean) for seed_difference in seeds])
     if any(seed_difference.left_out for seed_difference in seeds):
         notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
+    if unkept := sorted(run.id for key in places for run in (ours[key], theirs[key]) if values.is_unkept(run)):
+        what = "did not keep the evaluation that is compared: its metrics are known, but no values of single queries."
+        notes.append(f"{runs_named(unkept).capitalize()} {what}")
     if not has_query_values(metric):
         without = "has no values of single queries: no interval within a seed, and no list of queries."
         notes.append(f"{metric_name(metric)} {without}")
@@ -162,6 +166,11 @@ class _Values:
     def value(self, run: Run) -> float:
         value = self.measured[run.id].value(self.metric, self.at)
         return nan if value is None else value
+
+    def is_unkept(self, run: Run) -> bool:
+        """Whether its queries would have values if it had kept its evaluation."""
+        evaluation = self.measured[run.id].at(self.at)
+        return evaluation is not None and not evaluation.kept and has_query_values(self.metric)
 
     def of(self, run: Run) -> QueryValues | None:
         evaluation = self.measured[run.id].at(self.at)

@@ -13,7 +13,8 @@ from workbench.entries.catalog import Catalog
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 
-REPEATED = ("name", "seed", "seeds", "split.fold")  # fields in which the runs of one group may differ
+# Fields in which the runs of one group may differ. What a run keeps of its evaluations changes none of its numbers.
+REPEATED = ("name", "seed", "seeds", "split.fold", "evaluation.keep")
 EXACT = 2**53  # a float holds every whole number up to it
 Settings = dict[str, Any]  # dotted field -> value
 
@@ -27,7 +28,7 @@ class Difference:
 
 
 def settings_of(config: str, known: Catalog) -> Settings:
-    """Every field of a config by dotted name, defaults written out, without name, seed and fold.
+    """Every field of a config by dotted name, defaults written out, without those in REPEATED.
 
     Args:
         config: TOML text. Unknown fields of an older Workbench are kept.

@@ -6,6 +6,7 @@ from workbench.events import score_of
 from workbench.problem import Problem
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation, Run
+from workbench.workspace.unkept import keeps_all
 
 BEST, LAST = "best", "last"
 Epoch = int | str  # the number of an epoch, BEST or LAST
@@ -46,7 +47,10 @@ def source_of(workspace: Workspace, run_id: int, epoch: Epoch = BEST) -> Source:
     at_epoch = [evaluation for evaluation in evaluations if evaluation.epoch == epoch]
     if not at_epoch:
         known = ", ".join(str(evaluation.epoch) for evaluation in evaluations) or "none"
-        raise Problem(f"Run {run_id} was not evaluated after epoch {epoch}.", todo=f"Evaluated epochs: {known}.")
+        if keeps_all(run.config):
+            raise Problem(f"Run {run_id} was not evaluated after epoch {epoch}.", todo=f"Evaluated epochs: {known}.")
+        what = f"Run {run_id} has no evaluation of epoch {epoch}: it keeps the best and the last one alone."
+        raise Problem(what, kept="Its curves have every epoch.", todo=f"Kept epochs: {known}.")
     return Source(workspace, run, at_epoch[-1])
 
 

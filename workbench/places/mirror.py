@@ -17,7 +17,7 @@ from workbench.workspace import journal, travelling
 from workbench.workspace.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.dataset_copy import LARGEST_COPY
 from workbench.workspace.paths import regular, write_from
-from workbench.workspace.superseded import epoch_of
+from workbench.workspace.superseded import epoch_of, is_other
 
 FOLDER = "arriving"  # in the run's own folder
 JOURNAL_AT_ONCE = 1 << 19  # bytes of a journal in one request
@@ -211,7 +211,7 @@ class Mirror:
         """Ask no more for files of evaluations that the run deleted, and delete what came of them."""
         stored = (path.name for path in self.folder.iterdir())
         for name in {*self._named, *(name.removesuffix(PART) for name in stored)}:
-            if (epoch := epoch_of(name)) is not None and epoch not in epochs:
+            if (epoch := epoch_of(name)) is not None and is_other(epoch, epochs):
                 self._named.pop(name, None)
                 for path in (self.folder / name, self.folder / (name + PART)):
                     path.unlink(missing_ok=True)

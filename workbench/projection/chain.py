@@ -56,6 +56,8 @@ def draw(
 ) -> tuple[int, Map]:
     """Make and store a map of one evaluation, starting from another map, or from PCA for None; its number and the map.
 
+    A start whose evaluation was deleted meanwhile is as None.
+
     Raises:
         Problem: as make_map; a workspace that cannot be written; a start whose file is missing.
     """
@@ -65,8 +67,13 @@ def draw(
     proxies = workspace.proxies(evaluation_id)
     before = None
     if start is not None:
-        known = workspace.queries(start.evaluation_id).sample_ids
-        before = matched(ids[rows], known, workspace.coordinates(start.id)[0])
+        try:
+            known = workspace.queries(start.evaluation_id).sample_ids
+            before = matched(ids[rows], known, workspace.coordinates(start.id)[0])
+        except Problem:
+            if workspace.has_evaluation(start.evaluation_id):
+                raise
+            start = None  # its run has deleted it meanwhile
     projected = make_map(
         vectors, proxies and proxies[0], wanted.method, wanted.params, wanted.seed, progress, before, labels[rows]
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from workbench.config import RunConfig
 
 CHECKPOINTS = 2  # the last and the best
+SUPERSEDED = 2  # evaluations that a run has beside the fewest while it works, before it deletes one
 NEIGHBOUR = 2 * 8  # bytes: row and similarity, in the file of the ranking and in the database
 RANKED = 28  # bytes of a query in the file of the ranking, beside its neighbours
 ROW = 160  # bytes of a query in the database beside its neighbours: its row, its checksum, its places in four indices
@@ -19,6 +20,7 @@ class DiskUse:
     evaluation: int = 0
     evaluations: int = 0  # that are kept
     fewest: int = 0  # evaluations, if only the untrained, the best and the last one are kept
+    superseded: int = 0  # evaluations that a run has beside the fewest while it works, and then deletes
 
     @property
     def checkpoints(self) -> int:
@@ -35,6 +37,11 @@ class DiskUse:
         """Of a run that keeps the fewest evaluations."""
         return self.checkpoints + self.fewest * self.evaluation
 
+    @property
+    def passing(self) -> int:
+        """Of the evaluations that a run which keeps the fewest deletes at its end."""
+        return self.superseded * self.evaluation
+
 
 def disk_use(config: RunConfig, *, checkpoint: int, width: int, samples: int, vectors: int) -> DiskUse:
     """What one run of a config leaves.
@@ -50,4 +57,5 @@ def disk_use(config: RunConfig, *, checkpoint: int, width: int, samples: int, ve
     fewest = min(made, settings.untrained + 2)
     query = FLOAT * width + NEIGHBOUR * min(settings.neighbours, samples) + RANKED + ROW
     evaluation = samples * query + vectors * (FLOAT * width + LABEL)
-    return DiskUse(checkpoint, evaluation, made if settings.keep == "all" else fewest, fewest)
+    kept = made if settings.keep == "all" else fewest
+    return DiskUse(checkpoint, evaluation, kept, fewest, min(made - fewest, SUPERSEDED))

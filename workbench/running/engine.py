@@ -178,6 +178,7 @@ class Engine:
             "epoch": epoch,
             "best": self.best,
             "best_epoch": self.best_epoch,
+            "kept": sorted(self._kept),
             "unimproved": self.unimproved,
             "first_losses": parts.first_losses,
             "config": self.config.to_toml(),
@@ -207,7 +208,8 @@ class Engine:
         parts.go_to(int(state["step"]))
         parts.first_losses = list(state.get("first_losses", []))  # not in checkpoints of older versions
         self.best, self._resumed_from = float(state["best"]), path
-        self.best_epoch = int(state.get("best_epoch", 0))  # not in checkpoints of older versions, nor is the next
+        self.best_epoch = int(state.get("best_epoch", 0))  # not in checkpoints of older versions, nor are the next two
+        self._kept = set(state.get("kept", []))
         self.unimproved = int(state.get("unimproved", 0))
         checkpoint.set_rng_state(state["random"], parts.device)
 
@@ -235,19 +237,20 @@ class Engine:
         last = epoch == self.config.training.epochs or self._ranks.same(self.control.stop_asked)
         if last:
             self.probe.measure(self.parts.step)
-        measured = last or epoch % self.config.evaluation.every == 0
+        measured, before = last or epoch % self.config.evaluation.every == 0, self._kept
         if measured:
             metrics = self.evaluator.evaluate(epoch)
             score = self._ranks.same(score_of(metrics))
             self.unimproved += 1
             if score is not None and score > self.best:
                 self.best, self.best_epoch, self.unimproved = score, epoch, 0
+            self._kept = {0, self.best_epoch, epoch}
+            if self.best_epoch == epoch:
                 self.save("best", epoch)
             if self._enough():
                 self.probe.measure(self.parts.step)
         self.save("last", epoch)
         if measured:
-            before, self._kept = self._kept, {0, self.best_epoch, epoch}
             self._keep(before | self._kept)  # those that were just superseded may be in view
 
     def _keep(self, epochs: set[int]) -> None:

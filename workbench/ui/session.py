@@ -32,8 +32,8 @@ from workbench.ui.tasks import Task, heard_by
 from workbench.ui.theme import Theme
 from workbench.ui.work import GRACE
 from workbench.workspace import Workspace
+from workbench.workspace.evaluations import NoEvaluation
 from workbench.workspace.news import Watch
-from workbench.workspace.rows import Evaluation
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -165,23 +165,20 @@ class Session(Shown):
         """The shown page, and the shown run where the page is about it."""
         return of_page(self.page, self.run_id)
 
-    def tell_failure(self) -> Callable[[Problem], None]:
-        """As `Work.tell_failure`; nothing, where a run that works deletes one of its evaluations meanwhile."""
-        tell, run, workspace = super().tell_failure(), self.run(), self.workspace
-        known = {evaluation.id for evaluation in self.evaluations()}
-        if run is None or not run.live or not known:
-            return tell
+    def tell_failure(self, *, lasting: bool = False) -> Callable[[Problem], None]:
+        """As `Work.tell_failure`; what only reads is silent about an evaluation that its run has deleted meanwhile.
 
-        def look(problem: Problem) -> None:
-            def told(stored: list[Evaluation]) -> None:
-                if known <= {evaluation.id for evaluation in stored}:
-                    tell(problem)
-                else:
-                    log.info("not shown, because an evaluation was deleted meanwhile: %s", problem)
+        The pages go over to another one then.
+        """
+        tell = super().tell_failure(lasting=lasting)
 
-            self.read(lambda: workspace.evaluations(run.id), told, lambda _: tell(problem))
+        def tell_others(problem: Problem) -> None:
+            if isinstance(problem, NoEvaluation):
+                log.info("not shown: %s", problem)
+            else:
+                tell(problem)
 
-        return look
+        return tell if lasting else tell_others
 
     def show_page(self, name: str) -> None:
         """Bring a page to the front: one of PAGES."""

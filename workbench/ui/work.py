@@ -64,7 +64,8 @@ class Work(QObject):
         """
         activity = None if quiet else self.activity
         task = Task(
-            title, work, then, failed or self.tell_failure(), activity, self, dropped, cancelled, lasting=lasting,
+            title, work, then, failed or self.tell_failure(lasting=lasting), activity, self, dropped, cancelled,
+            lasting=lasting,
         )  # fmt: skip
         if self._closed:  # called by a timer of a page that is being closed
             task.cancel()
@@ -121,8 +122,8 @@ class Work(QObject):
         """What a message is about that arises now."""
         return EVERYWHERE
 
-    def tell_failure(self) -> Callable[[Problem], None]:
-        """What shows the Problem of work that begins now."""
+    def tell_failure(self, *, lasting: bool = False) -> Callable[[Problem], None]:
+        """What shows the Problem of work that begins now; `lasting` as in `run_in_thread`."""
         return partial(self.notify, concern=self.here())
 
     def notify(self, what: Problem | str, concern: Concern | None = None) -> None:

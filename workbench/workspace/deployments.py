@@ -81,6 +81,8 @@ class _Form(BaseModel):
 def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, measured: Measurement) -> None:
     """Store a measurement (plain data without NaN); it replaces an earlier one with the same `wanted`.
 
+    That of an evaluation which its run has deleted meanwhile is not stored.
+
     Args:
         wanted: what was measured, such as "pca32,int8 0.001".
 
@@ -90,7 +92,8 @@ def store_deployment(workspace: Workspace, evaluation_id: int, wanted: str, meas
     text = json.dumps(measured, allow_nan=False)
     with workspace.writing() as db:
         db.execute(
-            "insert or replace into deployments (evaluation_id, wanted, measured, created) values (?, ?, ?, ?)",
+            "insert or replace into deployments (evaluation_id, wanted, measured, created) "
+            "select id, ?2, ?3, ?4 from evaluations where id = ?1",
             (evaluation_id, wanted, text, now()),
         )
 

@@ -1,5 +1,7 @@
 """Evaluations of a run: their metrics, queries and neighbours from the database, their arrays from the run's folder."""
 
+import contextlib
+from collections.abc import Iterator
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,30 @@ QUERY_COLUMNS = {
     "ap": ("ifnull(ap, 'nan')", np.float32), "first_hit": ("first_hit", np.int64), "r": ("r", np.int64),
     "right": ('"right"', np.int64),
 }  # fmt: skip
+
+
+class NoEvaluation(Problem):
+    """There is no evaluation of that number, perhaps no more: a run that works deletes those that it does not keep."""
+
+    def __init__(self, evaluation_id: int, folder: Path) -> None:
+        super().__init__(
+            f"There is no evaluation {evaluation_id} in {folder}.",
+            todo="If it was there before, its run does not keep it: choose another one.",
+        )
+
+
+@contextlib.contextmanager
+def unless_deleted(workspace: "Workspace", evaluation_id: int) -> Iterator[None]:
+    """For a block that reads an evaluation: NoEvaluation for any Problem in it if the evaluation was deleted meanwhile.
+
+    Its rows and files go one after the other, so that what is read between looks damaged.
+    """
+    try:
+        yield
+    except Problem:
+        if not workspace.has_evaluation(evaluation_id):
+            raise NoEvaluation(evaluation_id, workspace.path) from None
+        raise
 
 
 def as_metrics(text: str) -> dict[str, float]:
@@ -144,21 +170,22 @@ def last_evaluation(db: Connection, run_id: int) -> int:
 def read_embeddings(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample ids [n] int64, labels [n] int64 and embeddings [n, d] float32 (a read-only memory map)."""
     path, _ = _artefact(workspace, evaluation_id, "embeddings_id") or (Path(), "")
-    with jobs.meanwhile(lambda: arrays.hash_ahead(path)):
+    with unless_deleted(workspace, evaluation_id), jobs.meanwhile(lambda: arrays.hash_ahead(path)):
         columns = workspace.queries(evaluation_id)
     return columns.sample_ids, columns.labels, read_vectors(workspace, evaluation_id)
 
 
 def read_vectors(workspace: "Workspace", evaluation_id: int) -> np.ndarray:
-    """The embeddings alone, [n, d] float32 (a read-only memory map). Raises Problem."""
-    stored = _artefact(workspace, evaluation_id, "embeddings_id")
-    if stored is None:
-        raise Problem(f"There is no evaluation {evaluation_id} in {workspace.path}.")
-    vectors = arrays.read_array(*stored)
-    with workspace.reading() as db:
-        sql = "select count(*) from queries where evaluation_id = ?"
-        count = db.execute(sql, (evaluation_id,)).fetchone()[0]
-    return arrays.check_count(stored[0], vectors, count, "embeddings")
+    """The embeddings alone, [n, d] float32 (a read-only memory map). Raises Problem; NoEvaluation is one."""
+    with unless_deleted(workspace, evaluation_id):
+        stored = _artefact(workspace, evaluation_id, "embeddings_id")
+        if stored is None:
+            raise NoEvaluation(evaluation_id, workspace.path)
+        vectors = arrays.read_array(*stored)
+        with workspace.reading() as db:
+            sql = "select count(*) from queries where evaluation_id = ?"
+            count = db.execute(sql, (evaluation_id,)).fetchone()[0]
+        return arrays.check_count(stored[0], vectors, count, "embeddings")
 
 
 def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray, np.ndarray] | None:
@@ -167,7 +194,8 @@ def read_proxies(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarray
     if stored is None:
         return None
     path, digest = stored
-    columns = arrays.read_arrays(path, ("vectors", "labels"), digest)
+    with unless_deleted(workspace, evaluation_id):
+        columns = arrays.read_arrays(path, ("vectors", "labels"), digest)
     return columns["vectors"], arrays.check_count(path, columns["labels"], len(columns["vectors"]), "labels")
 
 
@@ -182,7 +210,8 @@ def read_training(workspace: "Workspace", evaluation_id: int) -> tuple[np.ndarra
     if row is None:
         return None
     path = workspace.file(row[0], row[1])
-    columns = arrays.read_arrays(path, ("sample_ids", "vectors"), row[2])
+    with unless_deleted(workspace, evaluation_id):
+        columns = arrays.read_arrays(path, ("sample_ids", "vectors"), row[2])
     return columns["sample_ids"], arrays.check_count(path, columns["vectors"], len(columns["sample_ids"]), "vectors")
 
 

@@ -9,6 +9,7 @@ from workbench.problem import Problem
 from workbench.workspace.arrays import check_count, read_arrays
 from workbench.workspace.connection import DatabaseError
 from workbench.workspace.database_problems import explain
+from workbench.workspace.evaluations import unless_deleted
 from workbench.workspace.number_columns import read_columns
 from workbench.workspace.stored_evaluation import SIMILARITY_UNIT
 from workbench.workspace.workspace import Workspace
@@ -28,7 +29,8 @@ class Ranking:
 def read_ranking(workspace: Workspace, evaluation_id: int) -> Ranking:
     """The whole ranking. Raises Problem when its file is missing, damaged or of other samples."""
     columns = _columns(workspace, evaluation_id, ("sample_ids", "labels", "first_hit", "r", "neighbours"))
-    row_to_query = _places(workspace, evaluation_id, columns["sample_ids"])
+    with unless_deleted(workspace, evaluation_id):
+        row_to_query = _places(workspace, evaluation_id, columns["sample_ids"])
     neighbours = row_to_query[columns["neighbours"]]
     if (neighbours < 0).any():
         raise Problem(f"The ranking of evaluation {evaluation_id} names samples that the evaluation has not.")
@@ -78,10 +80,11 @@ def _columns(workspace: Workspace, evaluation_id: int, names: tuple[str, ...]) -
     evaluation = workspace.evaluation(evaluation_id)
     path = workspace.file(evaluation.run_id, f"ranking-{evaluation.epoch}.npz")
     sql = "select ranking, (select count(*) from queries where evaluation_id = e.id) from evaluations e where id = ?"
-    with workspace.reading() as db:
-        stored, count = db.execute(sql, (evaluation_id,)).fetchone() or ("", 0)  # deleted since
-    columns = read_arrays(path, names, stored)
-    return {name: check_count(path, column, count, name) for name, column in columns.items()}
+    with unless_deleted(workspace, evaluation_id):
+        with workspace.reading() as db:
+            stored, count = db.execute(sql, (evaluation_id,)).fetchone() or ("", 0)  # deleted since
+        columns = read_arrays(path, names, stored)
+        return {name: check_count(path, column, count, name) for name, column in columns.items()}
 
 
 def _places(workspace: Workspace, evaluation_id: int, sample_ids: np.ndarray) -> np.ndarray:

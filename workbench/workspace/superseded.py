@@ -29,7 +29,7 @@ def keep_only(db: Connection, run_id: int, epochs: Collection[int]) -> set[int]:
     Returns their numbers.
     """
     rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
-    gone = {number for number, epoch in rows if _is_other(epoch, epochs)}
+    gone = {number for number, epoch in rows if is_other(epoch, epochs)}
     for number in gone:
         db.execute("delete from projections where evaluation_id = ?", (number,))
         db.execute("delete from evaluations where id = ?", (number,))
@@ -74,9 +74,9 @@ def _is_unused(name: str, epochs: Collection[int], gone: Collection[int]) -> boo
     if (of_map := OF_MAPS.fullmatch(name)) is not None:
         return int(of_map[1]) in gone
     epoch = epoch_of(name)
-    return epoch is not None and _is_other(epoch, epochs)
+    return epoch is not None and is_other(epoch, epochs)
 
 
-def _is_other(epoch: int, epochs: Collection[int]) -> bool:
-    """Later ones are no others: they were recorded after that choice."""
+def is_other(epoch: int, epochs: Collection[int]) -> bool:
+    """Whether the choice of these epochs lets go of that one; not of a later one, which was recorded after it."""
     return epoch not in epochs and epoch < max(epochs, default=0)

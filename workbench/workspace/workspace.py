@@ -150,11 +150,11 @@ class Workspace(Store):
             return evaluations.read_evaluations(db, "run_id", run_id)
 
     def evaluation(self, evaluation_id: int) -> Evaluation:
-        """One evaluation. Raises Problem when there is none of that number."""
+        """One evaluation. Raises NoEvaluation, a Problem, when there is none of that number."""
         with self.reading() as db:
             rows = evaluations.read_evaluations(db, "id", evaluation_id)
         if not rows:
-            raise Problem(f"There is no evaluation {evaluation_id} in {self.path}.")
+            raise evaluations.NoEvaluation(evaluation_id, self.path)
         return rows[0]
 
     def has_evaluation(self, evaluation_id: int) -> bool:
@@ -181,13 +181,14 @@ class Workspace(Store):
 
     def query(self, evaluation_id: int, sample_id: int) -> Query:
         """One query of an evaluation. Raises Problem if the sample is not a query."""
-        with self.reading() as db:
+        with evaluations.unless_deleted(self, evaluation_id), self.reading() as db:
             return evaluations.read_query(db, evaluation_id, sample_id)
 
     def neighbours(self, run_id: int, query: int, evaluation_id: int | None = None) -> list[Neighbour]:
         """The stored neighbours of a query, best first; of the run's last evaluation unless one is named."""
         with self.reading() as db:
             number = evaluations.last_evaluation(db, run_id) if evaluation_id is None else evaluation_id
+        with evaluations.unless_deleted(self, number), self.reading() as db:
             return evaluations.read_neighbours(db, number, query)
 
     # Data sets

@@ -12,7 +12,7 @@ from workbench.comparing.groups import grouped
 from workbench.comparing.measures import common_epochs, is_share, read_measures
 from workbench.comparing.overview import overview
 from workbench.comparing.settings import differing, fold_of, settings_of, written
-from workbench.config import Choice, EmbeddingParams, RunConfig, TrainingParams
+from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.problem import Problem
 from workbench.ui.models.run_list import together
 from workbench.workspace import Workspace, sweep_worker, sweeps
@@ -44,6 +44,13 @@ def test_runs_of_one_config_but_seed_name_and_fold_are_one_group(workspace):
     assert [[run.id for run in group.runs] for group in groups] == [[1, 2, 3], [4]]
     assert groups[0].seeds == [0, 1]
     assert groups[0].colour == workspace.run(1).colour
+
+
+def test_runs_that_keep_other_evaluations_are_one_group(workspace):
+    seeds(workspace, [0.5, 0.6])
+    store(workspace, {1: np.ones(6)}, seed=2, evaluation=EvaluationParams(keep="best and last"))
+    (group,) = grouped(workspace.runs(), KNOWN)
+    assert group.seeds == [0, 1, 2]
 
 
 def test_one_config_on_two_data_sets_is_two_groups(workspace):

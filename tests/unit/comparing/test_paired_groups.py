@@ -1,5 +1,7 @@
 """Two groups against each other: pairs by seed and sample id, the verdict, and the queries that win and lose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -55,6 +57,17 @@ def test_differences_within_a_seed_and_over_seeds(workspace):
     assert (found.over_seeds.low, found.over_seeds.high) == pytest.approx(limits)
     assert found.winner is found.second
     assert found.verdict.endswith("is better: the 95% interval over seeds excludes zero (n = 3).")
+
+
+def test_an_evaluation_that_was_not_kept_has_its_metric_but_no_queries_and_says_so(workspace):
+    pairs(workspace, [0.1, 0.12])
+    shown = overview(workspace, workspace.runs(), {}, "MAP@R", 1)
+    unkept = tuple(replace(evaluation, id=0) for evaluation in shown.measured[4].evaluations)
+    measured = shown.measured | {4: replace(shown.measured[4], evaluations=unkept)}
+    whole, told = (pairing.compare(workspace, *shown.groups, of, "MAP@R", 1) for of in (shown.measured, measured))
+    assert not [note for note in whole.notes if "keep" in note]
+    assert [note for note in told.notes if note.startswith("Run 4 did not keep the evaluation that is compared")]
+    assert told.over_seeds.mean == pytest.approx(whole.over_seeds.mean)
 
 
 def test_the_worse_second_group_makes_the_first_the_winner(workspace):

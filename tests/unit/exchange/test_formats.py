@@ -2,13 +2,15 @@
 
 import csv
 import errno
+import json
 import os
 
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
-from workbench.config import RunConfig
+from workbench.commands.deploy import evaluation_of
+from workbench.config import EvaluationParams, RunConfig
 from workbench.control import Cancelled
 from workbench.events import Scalar, Status
 from workbench.exchange.formats import FORMATS, export_run, refusal
@@ -77,6 +79,27 @@ def test_the_best_evaluation_is_written_unless_an_epoch_is_named(workspace, stor
     assert all(cell[:1] != "=" for each in samples for cell in each)
     with pytest.raises(Problem, match=r"was not evaluated after epoch 9\. Evaluated epochs: 1, 2"):
         export_run(workspace, stored_run, ["npy"], tmp_path, epoch=9)
+
+
+def test_an_epoch_whose_evaluation_was_not_kept_is_not_said_to_be_without_one(workspace, stored_run):
+    text = RunConfig(evaluation=EvaluationParams(keep="best and last")).to_toml()
+    with workspace.writing() as db:
+        db.execute("update runs set config = ? where id = ?", (text, stored_run))
+    said = r"has no evaluation of epoch 9: it keeps the best and the last one alone\..* Kept epochs: 1, 2"
+    with pytest.raises(Problem, match=said):
+        source_of(workspace, stored_run, 9)
+
+
+def test_the_best_is_chosen_on_held_out_classes_in_exports_and_deployments(workspace, stored_run):
+    """As in the list of runs: the half that is reported chooses nothing."""
+    scores = {1: {"MAP@R": 0.9, "validation/MAP@R": 0.1}, 2: {"MAP@R": 0.2, "validation/MAP@R": 0.8}}
+    with workspace.writing() as db:
+        for epoch, metrics in scores.items():
+            values = (json.dumps(metrics), metrics["validation/MAP@R"], stored_run, epoch)
+            db.execute("update evaluations set metrics = ?, score = ? where run_id = ? and epoch = ?", values)
+    assert workspace.run(stored_run).best_epoch == 2
+    assert source_of(workspace, stored_run, "best").evaluated.epoch == 2
+    assert evaluation_of(workspace, stored_run, "best").epoch == 2
 
 
 @pytest.mark.parametrize("why", ["cancelled", "no samples"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.travelling_runs import directly, in_folder, rows
 from tests.unit.places.played_place import PlayedPlace
 from tests.waits import HANG
+from workbench import files
 from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.places import following as following_module
@@ -25,7 +26,7 @@ from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
-from workbench.workspace import Workspace, ownership, placements, travelling
+from workbench.workspace import Workspace, journal, ownership, placements, travelling
 
 PLACE = SshPlace(name="box", host="box")
 
@@ -81,6 +82,20 @@ def until_ended(following: Following, looks: int = 30) -> None:
         if not looked.left:
             return
     raise AssertionError(f"more is to come after {looks} looks: {looked}")
+
+
+def test_a_program_that_is_started_again_keeps_what_came_after_the_run_let_go_of_others(tmp_path):
+    arriving, content = tmp_path / FOLDER, b"vectors"
+    arriving.mkdir()
+    (arriving / "embeddings-9.npy").write_bytes(content)
+    (arriving / "embeddings-2.npy").write_bytes(content)
+    named = {"embeddings-9.npy": (len(content), files.digest(arriving / "embeddings-9.npy"))}
+    facts = {"epoch": 9, "step": 9, "distance": "cosine", "metrics": {}, "files": named}
+    lines = [{"keep": [0, 3]}, {"evaluation": facts}]
+    (arriving / journal.NAME).write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    again = mirror.Mirror(tmp_path, "run")
+    assert {path.name for path in arriving.glob("*.npy")} == {"embeddings-9.npy"}
+    assert not again.wants_more()
 
 
 @settings(max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])

@@ -11,7 +11,7 @@ from workbench.events import Ended, Evaluated
 from workbench.projection.align import align
 from workbench.projection.chain import Wanted, draw, draw_all, latest_before
 from workbench.projection.maps import make_map
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, superseded
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.stored_maps import Measured, kept_neighbours, longest_chain, maps_of, same_course, store_map
 
@@ -51,6 +51,17 @@ def workspace(tmp_path):
 
 def numbers(workspace):
     return [each.id for each in same_course(workspace, 1)]
+
+
+def test_a_map_whose_start_was_deleted_meanwhile_starts_from_pca(workspace):
+    pca = Wanted("pca", {}, 0)
+    draw(workspace, 1, pca, None)
+    start = latest_before(workspace, 2, pca)
+    with workspace.writing() as db:
+        gone = superseded.keep_only(db, 1, (2, 3))
+    superseded.remove_files(workspace.folder(1), (2, 3), gone)
+    made, _ = draw(workspace, 2, pca, start)
+    assert [(projection.id, projection.start_id) for projection in workspace.projections(2)] == [(made, None)]
 
 
 def test_the_whole_course_is_one_chain_and_is_made_once(workspace):

@@ -10,6 +10,7 @@ from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfi
 from workbench.control import Control
 from workbench.events import Keep
 from workbench.running import launch
+from workbench.running.disk_use import disk_use
 from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
@@ -70,22 +71,24 @@ def test_the_untrained_the_best_and_the_last_stay_with_all_curves(workspace):
     best = workspace.run(whole).best_epoch
     assert epochs_of(workspace, whole) == list(range(EPOCHS + 1))
     assert epochs_of(workspace, sparse) == sorted({0, best, EPOCHS})
-    assert max(map(len, stored)) <= 5
+    use = disk_use(config("best and last"), checkpoint=0, width=8, samples=9, vectors=0)
+    assert max(map(len, stored)) <= use.fewest + use.superseded == 5
     for curve in ("test/MAP@R", "test/recall@1"):
         for told, kept in zip(workspace.scalars(whole, curve), workspace.scalars(sparse, curve), strict=True):
             np.testing.assert_array_equal(told, kept)
     assert workspace.run(sparse).best == workspace.run(whole).best
 
 
-@pytest.mark.parametrize("at", ["before", "after"])
+@pytest.mark.parametrize("at", ["before", "after", "end"])
 def test_a_killed_run_that_goes_on_keeps_the_same(workspace, monkeypatch, at):
-    """The process is killed before or after it deletes what the third evaluation superseded."""
+    """The process is killed before or after it deletes what the third evaluation superseded, or the last one."""
     alone, killed = (launch.prepare_run(config("best and last"), workspace) for _ in range(2))
     go(workspace, alone)
     steps = trainer.train_step
 
     def kill(event):
-        if isinstance(event, Keep) and 3 in event.epochs and at == "before":
+        third = isinstance(event, Keep) and 3 in event.epochs and at == "before"
+        if third or (at == "end" and isinstance(event, Keep) and event.epochs == (0, EPOCHS)):
             raise Killed
 
     def step(parts, *batch):

@@ -1,6 +1,9 @@
 """Evaluations that a run does not keep are deleted with their rows, maps and files, and no repair misses them."""
 
 import json
+import shutil
+from contextlib import contextmanager, suppress
+from itertools import count
 
 import numpy as np
 import pytest
@@ -8,7 +11,10 @@ import pytest
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
-from workbench.workspace import Workspace, journal
+from workbench.workspace import Workspace, journal, superseded
+from workbench.workspace.deployments import store_deployment
+from workbench.workspace.evaluations import NoEvaluation
+from workbench.workspace.ranking import read_ranking, read_scores
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import missing, repair
 from workbench.workspace.stored_maps import Measured, store_map
@@ -53,6 +59,54 @@ def test_rows_files_and_maps_of_the_others_are_gone_and_curves_are_whole(workspa
         assert db.execute("select count(*) from queries").fetchone() == (3 * 12,)
     assert workspace.scalars(RUN, "test/MAP@R")[0].tolist() == [0, 10, 20, 30]
     assert lacks(workspace) == []
+
+
+READERS = {
+    "embeddings": lambda space, number, sample: space.embeddings(number),
+    "vectors": lambda space, number, sample: space.vectors(number),
+    "proxies": lambda space, number, sample: space.proxies(number),
+    "ranking": lambda space, number, sample: read_ranking(space, number),
+    "scores": lambda space, number, sample: read_scores(space, number),
+    "query": lambda space, number, sample: space.query(number, sample),
+    "neighbours": lambda space, number, sample: space.neighbours(RUN, sample, number),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_evaluation_that_is_deleted_while_it_is_read_is_not_said_to_be_damaged(workspace, monkeypatch, reader):
+    """It is deleted before each look at the database in turn."""
+    first, looks, before, deleted = workspace.evaluations(RUN)[0].id, Workspace.reading, 0, {True}
+    sample = int(workspace.queries(first).sample_ids[0])
+    workspace.close()
+    while deleted:
+        before += 1
+        folder, numbers, deleted = workspace.path.with_name(f"copy {before}"), count(1), set[bool]()
+        shutil.copytree(workspace.path, folder)
+        with Workspace(folder) as copy, Workspace(folder) as other:
+
+            @contextmanager
+            def look(space, numbers=numbers, other=other, before=before, deleted=deleted):
+                if space is not other and next(numbers) == before:
+                    with other.writing() as db:
+                        gone = superseded.keep_only(db, RUN, (2, 3))
+                    superseded.remove_files(other.folder(RUN), (2, 3), gone)
+                    deleted.add(True)
+                with looks(space) as db:
+                    yield db
+
+            with monkeypatch.context() as changed, suppress(NoEvaluation):
+                changed.setattr(Workspace, "reading", look)
+                READERS[reader](copy, first, sample)
+    assert before > 1
+
+
+def test_a_measurement_of_a_deleted_evaluation_is_not_stored(workspace):
+    number = workspace.evaluations(RUN)[0].id
+    with workspace.writing() as db:
+        superseded.keep_only(db, RUN, (2, 3))
+    store_deployment(workspace, number, "int8 0.001", {})
+    with workspace.reading() as db:
+        assert db.execute("select count(*) from deployments").fetchone() == (0,)
 
 
 def test_files_that_were_open_go_the_next_time(workspace):

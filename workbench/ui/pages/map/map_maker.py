@@ -1,5 +1,6 @@
 """Which map an evaluation gets: a stored one, or PCA at once and UMAP or t-SNE when the analysis process is done."""
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from workbench.ui.session import Session
 from workbench.workspace import Workspace
 from workbench.workspace.stored_maps import longest_chain, maps_of
 
+log = logging.getLogger(__name__)
 SETTLE = 400  # ms that an evaluation is shown before its UMAP is requested
 
 
@@ -137,9 +139,15 @@ class MapMaker(QObject):
     def _not_projected(self, problem: Problem) -> None:
         if self._item is not None:
             self._item.fail(str(problem))
-        requested = self._requested
+        requested, workspace, tell = self._requested, self._session.workspace, self._tell
         self._end_request()
-        self._tell(problem)
+        if requested is not None:
+            number = requested.evaluation  # a run that works may have deleted it while its map was made
+            self._session.read(
+                lambda: workspace.has_evaluation(number),
+                lambda there: tell(problem) if there else log.info("not shown: %s", problem),
+                lambda _: tell(problem),
+            )
         if requested != self._wanted:
             self._ask_missing()
 

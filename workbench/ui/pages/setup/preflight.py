@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -129,7 +130,9 @@ class PreflightRunner(QObject):
 
             with self._session.loading(progress):
                 result = preflight.preflight(config, tell, cancelled, partial(self._counted.emit, number))
-            free = shutil.disk_usage(workspace).free
+            free = 0  # not known
+            with suppress(OSError):  # of a workspace that is gone, which whoever writes there says
+                free = shutil.disk_usage(workspace).free
             return replace(result, spare_bytes=self._session.spare.memory(), free_bytes=free)
 
         self._start("Preflight", work, self.done.emit)

@@ -222,8 +222,11 @@ def _disk(result: "Preflight") -> str:
 
 
 def _scarce(result: "Preflight") -> list[tuple[str, str]]:
-    """A note if what the runs leave does not fit on the disk."""
-    needs, least = (part * result.runs for part in (result.disk.total, result.disk.least))
+    """A note if what the runs leave does not fit on the disk, with what the last of them needs while it works."""
+    use = result.disk
+    needs, least = use.total * result.runs, use.least * result.runs + use.passing
+    if use.evaluations == use.fewest:
+        needs = least
     if not 0 < result.free_bytes < needs:
         return []
     remark = f"will be full: about {byte_size(needs)} are needed, and {byte_size(result.free_bytes)} are free"
