@@ -456,6 +456,12 @@ def moved_to_the_trash(qtbot, session, run_id):
     qtbot.waitUntil(lambda: [run.id for run in session.trashed_runs()] == [run_id] and run_id not in session.ticks.runs)
 
 
+def listed(qtbot, session, count):
+    """Wait until so many runs are listed and all who listen were told, the ticks among them: that is a later turn."""
+    qtbot.waitUntil(lambda: len(session.runs()) == count)
+    session.follower.look()
+
+
 @pytest.mark.parametrize(("ticked", "after"), [([1, 2], {1, 2}), ([1], {1})])
 def test_a_run_that_comes_back_from_the_trash_is_ticked_as_before(qtbot, session, workspace, ticked, after):
     two_groups(workspace, 1)
@@ -466,13 +472,13 @@ def test_a_run_that_comes_back_from_the_trash_is_ticked_as_before(qtbot, session
     session.ticks.choose(ticked)
     moved_to_the_trash(qtbot, session, 2)
     actions.undo_stack.undo()
-    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    listed(qtbot, session, 2)
     assert session.ticks.runs == after
     actions.undo_stack.redo()
-    qtbot.waitUntil(lambda: len(session.runs()) == 1)
+    listed(qtbot, session, 1)
     assert session.ticks.runs == {1}
     actions.undo_stack.undo()
-    qtbot.waitUntil(lambda: len(session.runs()) == 2)
+    listed(qtbot, session, 2)
     assert session.ticks.runs == after
 
 

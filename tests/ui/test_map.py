@@ -170,8 +170,11 @@ def test_another_evaluation_meanwhile_is_asked_for_after_the_first(qtbot, page, 
     assert page.model.map.method == "pca", "the late answer was for the other evaluation"
 
 
-def test_method_distance_and_parameters_are_what_is_asked_for(qtbot, page, session, analysis):
-    choose(page.settings.method, "pca")
+def test_method_distance_and_parameters_are_what_is_asked_for(qtbot, session, analysis, run):
+    page = open_page(qtbot, session)
+    choose(page.settings.method, "pca")  # before there is a run, of which UMAP would be requested once it is shown
+    session.show_run(run.run_id)
+    qtbot.waitUntil(lambda: page.model.map is not None)
     qtbot.settle(page)
     assert not analysis.requests
     assert not page.settings.more.isVisible()
@@ -230,7 +233,8 @@ def test_embeddings_that_are_gone_are_told_in_place_of_the_map(qtbot, page, sess
     assert "missing" in page.problem.text()
     assert page.model.map is None
     qtbot.settle(page)
-    assert not analysis.requests, "nothing to make a map of"
+    wanted = [fields["evaluation"] for _, fields, *_ in analysis.requests]
+    assert run.evaluations[0] not in wanted, "nothing to make a map of"
     session.show_evaluation(run.evaluations[1])
     qtbot.waitUntil(lambda: page.model.map is not None)
     assert not page.problem.isVisible()

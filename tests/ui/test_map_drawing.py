@@ -363,7 +363,8 @@ def test_a_stretched_picture_shows_points_where_they_are(crowd):
 
 
 def ink_in(canvas):
-    """How dark each square of 20 px is."""
+    """How dark the points make each square of 20 px; the note is as dark however faint they are, and left out."""
+    canvas.note.hide()
     image = canvas.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
     grey = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), -1)[:, : image.width()].astype(float)
     return (255 - grey).reshape(20, 20, 25, 20).sum((1, 3))

@@ -55,9 +55,9 @@ def test_the_tools_of_the_preview_are_whole_in_a_narrow_window(qtbot, width):
     with qtbot.waitExposed(preview):
         preview.show()
     preview.show_pages([QImage(210, 297, QImage.Format.Format_RGB32)] * 14)
-    qtbot.deliver()
-    for tool in (preview.page_word, preview.zoom_box, preview.larger, preview.on):
-        assert tool.width() >= tool.sizeHint().width()
+    tools = (preview.page_word, preview.zoom_box, preview.larger, preview.on)
+    qtbot.waitUntil(lambda: all(tool.width() >= tool.sizeHint().width() for tool in tools))  # laid out in turns to come
+    for tool in tools:
         assert preview.rect().contains(tool.geometry().translated(tool.parentWidget().mapTo(preview, QPoint())))
     assert (preview.zoom_box.mapTo(preview, QPoint()).y() > preview.on.height()) == (width == 240)
 

@@ -399,9 +399,12 @@ def test_a_workspace_that_refuses_is_said(page, session, qtbot, monkeypatch):
 
 
 def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looked, qtbot):
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)  # the look at the page's start
+    looked.configs.clear()
     for epochs in ("2", "3", "4"):
         typed(page, "training.epochs", epochs)
-    qtbot.waitUntil(lambda: page.card.facts["Images"].text().startswith("1,797"))
+    qtbot.waitUntil(lambda: bool(looked.configs) and not page.runner.waiting_or_working)
+    assert page.card.facts["Images"].text().startswith("1,797")
     assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12\u202fMB)")
     assert page.card.facts["Steps"].text() == f"45 per epoch, under 1{THIN}s; limited by the network"
     assert page.card.time.accessibleName() == f"Time: 4{THIN}s, plus evaluations"
