@@ -409,7 +409,7 @@ def test_the_rows_of_the_classes_have_room_for_names_and_tell_the_whole_name(qtb
     picture = plot.picture
     assert picture.minimumHeight() / 20 >= picture.fontMetrics().height() * 11 / 13 - 1, "the worst 20 are shown"
     row = plot.rows()[1][0]
-    assert plot.words_at(QPointF(10, 10)) == f"{row}: MAP@R {plot.rows()[1][1]:.1f} at epoch 0, 50.0 at epoch 1 %"
+    assert plot.words_at(QPointF(10, 10)) == f"{row}: MAP@R {plot.rows()[1][1]:.1f}% at epoch 0, 50.0% at epoch 1"
     assert plot.words_at(QPointF(10, picture.height() - 2)) == "", "below the rows are the epochs"
 
 

@@ -40,7 +40,8 @@ class Tile(QFrame):
         self.number.setText(minus(number) or NO_VALUE)
         self.unit.setText(unit if number else "")
         self.below.setText(minus(below))
-        words = f"{self.caption.text()}: {self.number.text()} {self.unit.text()}".rstrip()
+        space = "" if unit == "%" else " "
+        words = f"{self.caption.text()}: {self.number.text()}{space}{self.unit.text()}".rstrip()
         self.setAccessibleName(f"{words}, {below}" if below else words)
 
         self._fit()
