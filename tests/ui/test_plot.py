@@ -221,7 +221,7 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     table = dialog.table
     qtmodeltester.check(table)
     shown = [[table.index(row, column).data() for column in range(3)] for row in range(3)]
-    assert shown == [["1", "0.1235", ""], ["2", "nan", "0.5"], ["3", "", "0.25"]]
+    assert shown == [["1", "0.1235", ""], ["2", "–", "0.5"], ["3", "", "0.25"]]
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1:3] == ["1\t0.123456\t", "2\t\t0.5"]
     assert table.csv().splitlines()[1:] == ["1,0.123456,", "2,,0.5", "3,,0.25"]
