@@ -2,10 +2,23 @@
 
 import re
 from collections.abc import Sequence
+from math import copysign, isfinite, isnan, nan
 
 MINUS = "−"
 _PLAIN = re.compile(rf"[-{MINUS}]?\d+(\.\d+)?")
 _HYPHEN = re.compile(r"(?<![^\s(\[±])-(?=[\d.]|inf)")  # before a number, not inside a word or a range
+
+
+def words_of(value: float) -> str:
+    """The text of a table for a number that is not finite: a dash for NaN, the infinity sign for infinity."""
+    return "–" if isnan(value) else "∞" if copysign(1, value) > 0 else "−∞"
+
+
+def percentage(share: float | None, digits: int = 1) -> str:
+    """0.8123 as "81.2%", as sentences write it; a dash when there is no number, "∞" for an infinite one."""
+    if share is None:
+        return words_of(nan)
+    return minus(f"{100 * share:.{digits}f}%") if isfinite(share) else words_of(share)
 
 
 def byte_size(count: float, space: str = " ") -> str:

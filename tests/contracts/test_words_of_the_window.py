@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ GIVEN_UP = (
     "goes with none", "class proxies", "own proxy", "proxy of another",
 )  # fmt: skip
 
+SPACED = re.compile(r"(?:(?<![@\d])\d+|\})[^\S\n]%(?![\w(])")  # "12 %" and "{:.1f} %", but not "R@1 %" of a head
 SHARES = (  # fractions, factors and strengths: numbers without a unit
     "crop", "smallest_area", "aspect", "jitter", "hue", "grey", "blur", "erased", "drop_path", "dropout", "ratio",
     "train_fraction", "validation", "momentum", "weight_decay", "clip_norm", "base", "width", "positive_margin",
@@ -49,6 +51,22 @@ HEADS_WITHOUT_UNIT = {
                                              "Own threshold"),
     "a score from 0 to 1": ("Suspicion",),
 }  # fmt: skip
+
+
+def other_percentages(path: Path) -> list[str]:
+    """Places of texts with a percentage that is not as `numerals.percentage` writes it: "12 %", or "nan%" for NaN."""
+    tree = ast.parse(path.read_text("utf-8"))
+    spaced = [line for line, text in strings(path) if SPACED.search(text)]
+    for joined in (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)):
+        for part, after in pairwise([*joined.values, ast.Constant("")]):
+            if isinstance(part, ast.FormattedValue):
+                value, then = ast.unparse(part.value), ast.unparse(after).strip("'\"")
+                form = "" if part.format_spec is None else ast.unparse(part.format_spec)
+                number = form or "percent" in value
+                thin = value == "THIN" and then.startswith("%")
+                if thin or re.search(r"\d%", form) or (number and re.match(r"\s%(?!\w)", then)):
+                    spaced.append(part.lineno)
+    return [f"{path.name}:{line}" for line in spaced]
 
 
 def without_unit(fields: dict[str, dict[str, Any]]) -> list[str]:
@@ -117,6 +135,19 @@ def test_a_planted_word_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_no_string_holds_a_word_that_was_given_up():
     assert breaches(sorted((ROOT / "workbench").rglob("*.py"))) == []
+
+
+def test_planted_percentages_are_found(tmp_path: Path):
+    lines = ('"12 %"', 'f"{share:.1%}"', 'f"{percent(share)} % of it"', 'f"{share:.1f}{THIN}%"', '"{:.1f} %"')
+    allowed = ('f"{name} % ↑"', '"95% interval"', 'f"{percentage(share)} of it"', '"a % 2"', 'f"{when:%H:%M}"')
+    page = tmp_path / "page.py"
+    page.write_text("\n".join(f"WORDS = {line}" for line in (*lines, *allowed)), "utf-8")
+    assert other_percentages(page) == [f"page.py:{line}" for line in (1, 5, 2, 3, 4)]
+
+
+def test_every_percentage_is_written_in_one_way():
+    paths = sorted((ROOT / "workbench").rglob("*.py"))
+    assert [place for path in paths for place in other_percentages(path)] == []
 
 
 def test_a_planted_number_without_its_unit_is_found():

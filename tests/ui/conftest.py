@@ -107,7 +107,7 @@ def session(qapp, workspace):
 
 @pytest.fixture
 def large(session: Session) -> Iterator[Session]:
-    """The session with text at 150 %."""
+    """The session with text at 150%."""
     session.theme.set_text_size(150)
     yield session
     session.theme.set_text_size(100)

@@ -53,7 +53,7 @@ def test_the_worst_class_is_first_and_one_without_a_value_is_last_in_both_orders
 def test_a_search_keeps_the_order_and_says_how_many_are_listed(classes):
     classes.choose(search="CLASS 7")
     assert names(classes) == ["class 7"]
-    assert classes.summary == "1 of 4 classes. Mean over classes 43.3 %, 20.0 to 80.0 %"
+    assert classes.summary == "1 of 4 classes. Mean over classes 43.3%, 20.0% to 80.0%"
     assert (classes.position_of(7), classes.position_of(2), classes.label(0)) == (0, -1, 7)
     classes.choose(search="")
     assert classes.position_of(2) == 2

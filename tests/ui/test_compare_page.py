@@ -28,7 +28,7 @@ from workbench.ui.pages.compare.group_table import GroupTable, significant
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
-from workbench.ui.pages.compare.queries import ALL, BETTER, WORSE
+from workbench.ui.pages.compare.queries import ALL, BETTER, SAME, WORSE
 from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
 from workbench.ui.question import Question
 from workbench.ui.report_offer import ReportOffer
@@ -367,7 +367,7 @@ def test_each_query_is_a_point_that_chooses_its_row(qtbot, session, workspace):
     assert queries.plot.plot.accessibleDescription() == queries.count.text()
     queries.kind.setCurrentText(WORSE)
     for query, row in ((2, "000.png"), (0, "002.png")):  # the worst query is the first
-        queries.plot.picked.emit(query)
+        queries.plot.picked.emit(np.array([query]))
         assert cells(queries.model)[queries.table.currentIndex().row()][0] == row
     assert queries.kind.currentText() == ALL, "the better one was not listed"
     (ring,) = (item for item in queries.plot.plot.items() if getattr(item, "opts", {}).get("size") == RING_PX)
@@ -382,17 +382,53 @@ def test_a_click_chooses_the_nearest_query(qtbot):
     plot.resize(400, 400)
     with qtbot.waitExposed(plot):
         plot.show()
-    scores = np.array([0.5, 0.5, 0.5]), np.array([0.2, 0.5, 0.9])
-    queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (1, 1, 1))
+    scores = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.2, 0.5, 0.9, 0.9])
+    queries = SimpleNamespace(first=scores[0], second=scores[1], count=lambda: (2, 1, 1))
     plot.show_comparison(SimpleNamespace(queries=queries, metric="MAP@R", second=SimpleNamespace(title="B")))
     QApplication.processEvents()
     chosen = []
-    plot.picked.connect(chosen.append)
+    plot.picked.connect(lambda rows: chosen.append(rows.tolist()))
     view = plot.plot.getPlotItem().vb
     for place in ((50, 90), (50, 21), (20, 80)):
         press = plot.plot.mapFromScene(view.mapViewToScene(QPointF(*place)))
         qtbot.mouseClick(plot.plot.viewport(), Qt.MouseButton.LeftButton, pos=press)
-    assert chosen == [2, 0], "no query is near the last place"
+    assert chosen == [[2, 3], [0]], "no query is near the last place"
+
+
+def test_a_click_lists_every_query_with_the_same_scores(qtbot, session, workspace):
+    """R@1 of one seed is 0 or 100 for each query: all of them are at four points."""
+    shown_images = images(6)
+    store(workspace, {1: np.array([1.0, 1.0, 0.2, 0.2, 1.0, 0.2])}, shown=shown_images, name="A")
+    store(workspace, {1: np.array([1.0, 0.2, 1.0, 1.0, 1.0, 0.2])}, shown=shown_images, name="B", training=OTHER)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    scores = compared(qtbot, page).queries
+    queries = page.tabs.queries
+
+    def click(first, second):
+        at = np.isclose(scores.first, first) & np.isclose(scores.second, second)
+        queries.plot.picked.emit(np.flatnonzero(at))
+
+    page.tabs.setCurrentWidget(queries)
+    counts = {
+        (round(item.pos().x()), round(item.pos().y())): item.toPlainText().strip()
+        for item in queries.plot.plot.items()
+        if isinstance(item, pg.TextItem)
+    }
+    assert counts == {(20, 20): "1", (20, 100): "2", (100, 20): "1", (100, 100): "2"}
+    click(0.2, 1)
+    assert queries.kind.currentText() == SAME
+    assert sorted(row[0] for row in cells(queries.model)) == ["002.png", "003.png"]
+    (ring,) = (item for item in queries.plot.plot.items() if getattr(item, "opts", {}).get("size") == RING_PX)
+    assert np.allclose(ring.getData(), [[20], [100]])
+    click(1, 1)
+    assert sorted(row[0] for row in cells(queries.model)) == ["000.png", "004.png"]
+    click(1, 0.2)
+    assert queries.kind.currentText() == ALL
+    click(1, 1)
+    page.tabs.difference.swap.click()
+    qtbot.waitUntil(lambda: queries.kind.findText(SAME) < 0 and queries.model.rowCount() == 6)
+    assert queries.kind.currentText() == ALL, "another comparison has other points"
 
 
 def test_points_are_thinned_to_what_can_be_seen(qtbot):

@@ -159,8 +159,8 @@ def test_the_largest_movers_are_listed_with_pictures_and_opened(moved, session, 
     page.tabs.setCurrentWidget(panel)
     qtbot.waitUntil(lambda: panel.overlap is not None)
     found = panel.overlap
-    assert panel.words.text() == in_sentences(found).replace(" %", "\u00a0%")
-    assert f"{100 * found.mean:.1f}\u00a0% are the same" in panel.words.text()
+    assert panel.words.text() == in_sentences(found)
+    assert f"{100 * found.mean:.1f}% are the same" in panel.words.text()
     assert panel.model.rowCount() == len(LABELS)
     shares = [float(panel.model.index(row, 2).data()) for row in range(len(LABELS))]
     assert shares == sorted(shares)

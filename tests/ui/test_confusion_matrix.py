@@ -68,7 +68,7 @@ def test_a_cell_names_its_queries(matrix, qtbot):
         click_cell(matrix.table, index, twice=True)
     assert chosen.args == [PAIRS[3]]
     assert index.data(Qt.ItemDataRole.AccessibleTextRole) == sentence_of(PAIRS[3])
-    assert sentence_of(PAIRS[3]) == "“cat” is taken for “ant” once, 5.0 % of its queries"
+    assert sentence_of(PAIRS[3]) == "“cat” is taken for “ant” once, 5.0% of its queries"
     assert "&lt;b>bee" in matrix.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
     with qtbot.assertNotEmitted(matrix.pair_chosen):
         click_cell(matrix.table, matrix.model.index(3, 3), twice=True)

@@ -369,8 +369,8 @@ def test_map_at_r_if_the_tagged_were_left_out_stands_beside_and_changes_nothing(
     why.left_out.click()
     qtbot.waitUntil(lambda: "if the 1 tagged “label wrong”" in why.left_out_said.text())
     expected = without_samples(session.workspace, run.evaluations[1], run.ids[30:31], lambda *told: None)
-    assert f"it would be {100 * expected.without:.2f} %" in why.left_out_said.text()
-    assert f"MAP@R {100 * before['MAP@R']:.2f} %" in why.left_out_said.text()
+    assert f"it would be {100 * expected.without:.2f}%" in why.left_out_said.text()
+    assert f"MAP@R {100 * before['MAP@R']:.2f}%" in why.left_out_said.text()
     assert session.workspace.evaluation(run.evaluations[1]).metrics == before
     pick(why.causes, 0)
     assert why.left_out_said.isHidden()

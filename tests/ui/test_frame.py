@@ -542,7 +542,7 @@ def test_rows_tell_state_and_scores_and_choose_the_run(qtbot, window, session, c
     stored_evaluation(first, 1)
     qtbot.waitUntil(lambda: window.runs.model.rowCount() == 2)
     index = window.runs.model.index(1, 0)
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Counting, Queued, R@1 90.0  MAP@R 80.0"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Counting, Queued, R@1 90.0%  MAP@R 80.0%"
     window.runs.list.setCurrentIndex(index)
     assert session.run_id == first
     session.show_run(second)

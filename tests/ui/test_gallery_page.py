@@ -79,7 +79,7 @@ def test_the_recall_of_the_shown_number_is_stated_with_its_interval(played, mode
     assert model.building
     played.worked[-1][2](INDEXED)
     assert not model.building
-    assert "of the exact 48 nearest it finds 99.12 % (95% interval 99.00 to 99.25 %" in model.quality
+    assert "of the exact 48 nearest it finds 99.12% (95% interval 99.00% to 99.25%" in model.quality
     model.choose_k(10)
     assert "of the exact 10 nearest" in model.quality
 

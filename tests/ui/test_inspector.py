@@ -53,7 +53,7 @@ def test_nothing_is_selected_at_first(qtbot, panel):
 def test_one_sample_with_its_five_nearest(qtbot, panel, session, run):
     after(qtbot, panel, session.select, run.ids[25:26])
     assert panel.title.text() == "class 01"
-    assert f"AP {100 * run.ap[25]:.1f} %" in panel.facts.text()
+    assert f"AP {100 * run.ap[25]:.1f}%" in panel.facts.text()
     assert f"First hit at rank {run.first_hit[25]}" in panel.facts.text()
     assert "R = 19" in panel.facts.text()
     assert "class 01/00025.png" in panel.facts.text()
@@ -71,7 +71,7 @@ def test_many_are_counted_by_class_with_a_contact_sheet(qtbot, panel, session, r
     after(qtbot, panel, session.select, chosen)
     assert panel.title.text() == "40 selected"
     assert panel.facts.text().splitlines()[2:] == ["class 01: 20", "class 00: 15", "class 02: 5"]
-    assert f"Mean AP {100 * np.mean(run.ap[5:45]):.1f} %" in panel.facts.text()
+    assert f"Mean AP {100 * np.mean(run.ap[5:45]):.1f}%" in panel.facts.text()
     assert f"{(run.first_hit[5:45] != 1).sum()} failures" in panel.facts.text()
     assert [spot.sample for spot in panel.spots] == chosen[:SHEET].tolist()
     assert not panel.picture.isVisible()

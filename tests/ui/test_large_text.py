@@ -1,4 +1,4 @@
-"""Text at 150 %: buttons and boxes have the room that their words need in a window of 1280 x 720."""
+"""Text at 150%: buttons and boxes have the room that their words need in a window of 1280 x 720."""
 
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QWidget

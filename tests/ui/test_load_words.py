@@ -14,7 +14,7 @@ BY_TITLE = {chart.title: chart for chart in CHARTS}
 @pytest.mark.parametrize(
     ("title", "values", "expected"),
     [
-        ("GPU load, %", [[0.5, 0.7, 0.6]], ("60 %", "mean 60, highest 70")),
+        ("GPU load, %", [[0.5, 0.7, 0.6]], ("60%", "mean 60, highest 70")),
         ("Power, W", [[200, np.nan, 212.4]], ("212 W", "mean 206, highest 212")),
         ("Disk read, MB/s", [[63e6, 4e5]], ("0.4 MB/s", "mean 32, highest 63")),
         ("Disk read, MB/s", [[16e4, 4e4, 0]], ("0 MB/s", "mean 0.07, highest 0.16")),
@@ -36,7 +36,7 @@ def test_parts_of_a_step_say_the_whole_step_and_the_wait():
     cost = StepCost({"batch/feed_wait": 0.002, "system/forward": 0.018}, "", "")
     value, course = figures_of(BY_TITLE["Parts of a step, ms"], {}, cost)
     assert value == "20\u202fms"
-    assert course == "wait for data 2\u202fms, 10 % of a step"
+    assert course == "wait for data 2\u202fms, 10% of a step"
     assert figures_of(BY_TITLE["Parts of a step, ms"], {}, None) == ("", "")
 
 
@@ -44,7 +44,7 @@ def test_a_plot_shows_the_figures_only_where_there_are_some(qtbot):
     plot = CurvePlot("GPU load, %", [Series("a", "GPU", "#0072B2")])
     qtbot.addWidget(plot)
     assert plot.value.isHidden()
-    plot.tell("60 %", "mean 60")
-    assert (plot.value.text(), plot.value.isHidden(), plot.foot.isHidden()) == ("60 %", False, False)
+    plot.tell("60%", "mean 60")
+    assert (plot.value.text(), plot.value.isHidden(), plot.foot.isHidden()) == ("60%", False, False)
     plot.tell("", "")
     assert plot.foot.isHidden()

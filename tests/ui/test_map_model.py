@@ -127,7 +127,7 @@ def test_clusters_of_the_selection_are_named_by_their_majority_class_and_its_sha
     assert [(cluster.name, cluster.images) for cluster in model.clusters] == [("ant", 7), ("cat", 4)]
     assert model.clusters[0].purity == pytest.approx(4 / 7)
     said = words_of(model.clusters).splitlines()
-    assert said == ["2 clusters on the map, by majority class:", "ant: 57.1 % of 7 images", "cat: 75.0 % of 4 images"]
+    assert said == ["2 clusters on the map, by majority class:", "ant: 57.1% of 7 images", "cat: 75.0% of 4 images"]
     model.select(IDS[:1])
     assert not words_of(model.clusters), "one image is no cluster"
 

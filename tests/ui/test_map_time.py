@@ -317,10 +317,10 @@ def test_mapping_all_can_be_cancelled_and_can_fail(qtbot, session, analysis, run
 
 def test_the_kept_share_is_a_colouring_and_stands_on_the_card(qtbot, page):
     groups = grouped(page.model.map, "kept")
-    assert groups.names == [f"{low} to {low + 20} % kept" for low in range(0, 100, 20)]
+    assert groups.names == [f"{low} to {low + 20}% kept" for low in range(0, 100, 20)]
     assert groups.counts.tolist() == [8] * 5
     page.canvas.hovered.emit(39, page.canvas.place_of(39))
-    assert "100 % of its true neighbours" in page.hover_card.words.text()
+    assert "100% of its true neighbours" in page.hover_card.words.text()
     page.canvas.hovered.emit(None, None)
 
 
@@ -345,7 +345,7 @@ def test_a_doubted_group_is_outlined_told_and_shown(page):
     assert page.doubts.isVisible()
     assert page.doubts.text() == "1 group is doubtful"
     (action,) = page.doubts.menu().actions()
-    assert action.text() == "12 points look like a group, but 75 % of their true neighbours lie elsewhere"
+    assert action.text() == "12 points look like a group, but 75% of their true neighbours lie elsewhere"
     action.trigger()
     view = page.canvas.box.viewRect()
     assert view.contains(0, 0)
@@ -362,9 +362,9 @@ def test_map_at_r_stands_over_the_slider_and_its_number_follows_the_shown_epoch(
     places = line.places()
     assert len(places) == 3
     assert places[0].y() > places[1].y() > places[2].y(), "higher is better"
-    assert line.accessibleDescription() == "MAP@R at epoch 3: 13.0 %"
+    assert line.accessibleDescription() == "MAP@R at epoch 3: 13.0%"
     hold(page, 0)
-    assert line.accessibleDescription() == "MAP@R at epoch 1: 11.0 %, best at epoch 3: 13.0 %"
+    assert line.accessibleDescription() == "MAP@R at epoch 1: 11.0%, best at epoch 3: 13.0%"
     assert not line.grab().isNull()
 
 

@@ -1,13 +1,14 @@
 """The curve plot: gaps and marks where a value is no number, legend, table, export, and speed at 100,000 points."""
 
 import csv
+from itertools import combinations
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPixmap
 
 from workbench.problem import Problem
 from workbench.ui import theme
@@ -221,11 +222,28 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     table = dialog.table
     qtmodeltester.check(table)
     shown = [[table.index(row, column).data() for column in range(3)] for row in range(3)]
-    assert shown == [["1", "0.1235", ""], ["2", "nan", "0.5"], ["3", "", "0.25"]]
+    assert shown == [["1", "0.1235", ""], ["2", "–", "0.5"], ["3", "", "0.25"]]
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1:3] == ["1\t0.123456\t", "2\t\t0.5"]
     assert table.csv().splitlines()[1:] == ["1,0.123456,", "2,,0.5", "3,,0.25"]
     dialog.close()
+
+
+@pytest.mark.parametrize("size", [(700, 420), (300, 170)])
+def test_the_numbers_at_the_ends_of_an_axis_are_whole(plot, size):
+    plot.append("probe/ce", [0, 1, 2], [50.0, 90.0, 100.0])
+    plot.resize(*size)
+    plot.redraw()
+    plot.canvas.item.setYRange(0, 100, padding=0)
+    axis = plot.canvas.item.getAxis("left")
+    sheet = QPixmap(plot.size())  # lives as long as its painter
+    painter = QPainter(sheet)
+    _, _, texts = axis.generateDrawSpecs(painter)
+    painter.end()
+    assert {"0", "100"} <= {words for _, _, words in texts}
+    places = [place for place, _, _ in texts]
+    assert all(axis.boundingRect().contains(place) for place in places)
+    assert not any(one.intersects(other) for one, other in combinations(places, 2))
 
 
 def test_titles_of_curves_are_text_in_the_csv_and_the_clipboard(qtbot, tmp_path):

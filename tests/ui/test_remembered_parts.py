@@ -11,6 +11,7 @@ from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.preferences import MOST_RUNS, Preferences
 from workbench.ui.remembered_tables import WIDTHS
 from workbench.ui.session import Session
+from workbench.ui.sweeps.panel import show_sweeps
 from workbench.workspace import Workspace
 
 
@@ -38,12 +39,28 @@ def shown(qtbot, window, name, kind, part):
     return window.findChild(kind, part)
 
 
-@pytest.mark.parametrize(("page", "part"), [("train", "train-views"), ("compare", "compare-results")])
+TABS = [("train", "train-views"), ("compare", "compare-results"), ("map", "map-side"), ("retrieval", "retrieval-views")]
+
+
+@pytest.mark.parametrize(("page", "part"), TABS)
 def test_a_chosen_tab(qtbot, start, page, part):
     tabs = shown(qtbot, start(), page, QTabWidget, part)
     assert tabs.currentIndex() == 0
     tabs.setCurrentIndex(1)
     assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 1
+
+
+def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
+    window = start()
+    tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
+    tabs.setCurrentIndex(1)
+    side = window.pages.page("map").side
+    side.show_count(3)
+    assert tabs.currentIndex() == 2
+    again = shown(qtbot, start(), "map", QTabWidget, "map-side")
+    assert again.currentIndex() == 1
+    side.show_count(0)
+    assert tabs.currentIndex() == 1, "the tab from before the selection"
 
 
 def test_a_tab_that_is_not_there_any_more_is_not_chosen(qtbot, start):
@@ -117,6 +134,27 @@ def test_the_splitters_of_the_pages_are_in_its_care(qtbot, start):
     for name in names:
         drag(window.findChild(QSplitter, name), 1)
         assert not window.session.preferences.state(f"layout/{name}-first").isEmpty()
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+def test_the_splitter_of_the_sweeps(qtbot, start):
+    def split_of(window):
+        panel = show_sweeps(window.session, window)
+        panel.stack.setCurrentIndex(1)
+        (splitter,) = panel.findChildren(QSplitter)
+        qtbot.waitUntil(lambda: sum(splitter.sizes()) > 0)
+        return splitter
+
+    splitter = split_of(start())
+    first = share(splitter)
+    drag(splitter, 60)
+    moved = share(splitter)
+    assert moved > first + 5
+    window = start()
+    again = split_of(window)
+    assert share(again) == pytest.approx(moved, abs=1)
+    window.reset_layout()
+    assert share(again) == pytest.approx(first, abs=1)
 
 
 # Page and run

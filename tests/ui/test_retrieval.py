@@ -72,7 +72,7 @@ def test_the_worst_query_is_shown_first_with_its_facts_and_neighbours(page, sess
     assert session.query == worst
     row = run.ids.tolist().index(worst)
     assert page.result.title.text() == f"class {LABELS[row]:02}"
-    assert f"AP {100 * run.ap[row]:.1f} %" in page.result.facts.text()
+    assert f"AP {100 * run.ap[row]:.1f}%" in page.result.facts.text()
     assert f"rank {run.first_hit[row]}" in page.result.facts.text()
     assert "R = 11" in page.result.facts.text()
     near = session.workspace.neighbours(run.run_id, int(worst))

@@ -363,7 +363,7 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
     ]
     titles = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(model.columnCount())]
     assert titles == ["Epoch", "R@1 % ↑", "P@R % ↑", "MAP@R % ↑", "Acc. % ↑"]
-    assert "41.0 to 52.0" in model.index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
+    assert "41.0% to 52.0%" in model.index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
     tips = [
         model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
         for column in range(model.columnCount())
@@ -376,8 +376,8 @@ def test_the_table_has_newest_on_top_and_marks_the_best(qtmodeltester):
 
 def test_tiles_tell_the_best_epoch_and_the_smoothed_loss(page):
     page.tiles.show_evaluations([evaluation(0, 0.48), evaluation(7, 0.759), evaluation(8, 0.757)], evaluation(7, 0.759))
-    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 75.9 %, epoch 7 · untrained 48.0"
-    assert page.tiles.recall.accessibleName() == "R@1: 81.2 %, epoch 7"
+    assert page.tiles.score.accessibleName() == "Best MAP@R ★: 75.9%, epoch 7 · untrained 48.0"
+    assert page.tiles.recall.accessibleName() == "R@1: 81.2%, epoch 7"
     assert (page.tiles.score.unit.text(), page.tiles.recall.unit.text()) == ("%", "%")
     page.tiles.show_loss(np.array([2.0, NAN, 2.0]))
     assert page.tiles.loss.number.text() == "2"

@@ -1,8 +1,10 @@
 """Minus as a person reads it."""
 
+from math import inf, nan
+
 import pytest
 
-from workbench.numerals import byte_size, megabytes, minus, same_decimals, significant
+from workbench.numerals import byte_size, megabytes, minus, percentage, same_decimals, significant
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,17 @@ from workbench.numerals import byte_size, megabytes, minus, same_decimals, signi
 )
 def test_only_the_sign_of_a_number_becomes_a_minus(text, shown):
     assert minus(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "shown"),
+    [
+        (0.8123, 1, "81.2%"), (0.8123, 2, "81.23%"), (1, 0, "100%"), (-0.125, 1, "−12.5%"),
+        (None, 1, "–"), (nan, 1, "–"), (inf, 2, "∞"), (-inf, 2, "−∞"),
+    ],
+)  # fmt: skip
+def test_percentages_are_written_without_a_space(share, digits, shown):
+    assert percentage(share, digits) == shown
 
 
 @pytest.mark.parametrize(

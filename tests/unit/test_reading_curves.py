@@ -76,17 +76,17 @@ def test_an_estimate_above_the_entropy_of_the_labels_cannot_be_right():
 @pytest.mark.parametrize(
     ("scores", "kind", "text"),
     [
-        ([(0, 0.2), (1, 0.5), (2, 0.6)], "note", "MAP@R still rises at the last epoch (60.0 %): more epochs may help."),
-        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "note", "MAP@R is flat since epoch 1 (60.0 %)."),
+        ([(0, 0.2), (1, 0.5), (2, 0.6)], "note", "MAP@R still rises at the last epoch (60.0%): more epochs may help."),
+        ([(0, 0.2), (1, 0.6), (2, 0.5995)], "note", "MAP@R is flat since epoch 1 (60.0%)."),
         (
             [(0, 0.2), (1, 0.6), (2, 0.5)],
             "warning",
-            "MAP@R is best at epoch 1 (60.0 %) and 10.0 points lower at epoch 2.",
+            "MAP@R is best at epoch 1 (60.0%) and 10.0 points lower at epoch 2.",
         ),
         (
             [(0, 0.3), (1, 0.305), (2, 0.296)],
             "warning",
-            "MAP@R is best at epoch 1 (30.5 %) and 0.9 points lower at epoch 2, below the 30.0 % before training.",
+            "MAP@R is best at epoch 1 (30.5%) and 0.9 points lower at epoch 2, below the 30.0% before training.",
         ),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_run_that_never_rises_above_the_untrained_network_says_so(last):
     ((kind, text),) = texts({}, [(0, 0.225), (1, 0.2), (2, last)])
     assert kind == "warning"
     assert text.startswith(
-        f"Training has not raised MAP@R: it was 22.5 % before training (epoch 0) and is {100 * last:.1f} % at epoch 2. "
+        f"Training has not raised MAP@R: it was 22.5% before training (epoch 0) and is {100 * last:.1f}% at epoch 2. "
     )
 
 

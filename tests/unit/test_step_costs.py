@@ -21,8 +21,8 @@ def test_nothing_is_said_of_runs_without_times():
 @pytest.mark.parametrize(
     ("times", "bound"),
     [
-        ({"batch/feed_wait": 0.001}, "the network (wait for data 2 %)"),
-        ({"batch/feed_wait": 0.05}, "the data feed (wait for data 43 %)"),
+        ({"batch/feed_wait": 0.001}, "the network (wait for data 2%)"),
+        ({"batch/feed_wait": 0.05}, "the data feed (wait for data 43%)"),
         ({"system/probe": 0.05}, "the probe"),
         ({"system/loss": 0.2}, "the loss"),
     ],

@@ -17,7 +17,7 @@ from workbench.control import Control
 from workbench.entries import catalog as catalogs
 from workbench.fair.benches import BENCHES, with_batches
 from workbench.jobs import AnalysisProcess
-from workbench.numerals import megabytes
+from workbench.numerals import megabytes, percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.launch import make_job, prepare_run
@@ -80,7 +80,7 @@ def compare(
             run = _done(workspace, config)
             if run is None:
                 run = _trained(workspace, config)
-                scores = f"{config.name}: MAP@R {run.best['MAP@R']:.2%} in {run.seconds:.0f} s"
+                scores = f"{config.name}: MAP@R {percentage(run.best['MAP@R'], 2)} in {run.seconds:.0f} s"
                 progress(scores, len(trained) * len(seeds) + len(runs) + 1, total)
             runs.append(run)
         trained.append((method, runs))

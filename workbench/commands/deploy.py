@@ -9,6 +9,7 @@ import click
 
 from workbench.commands.exchange import epoch
 from workbench.deploying.kinds import KNOWN
+from workbench.numerals import percentage
 from workbench.results.stored import fitted_sentence
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Evaluation
@@ -83,10 +84,11 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
             continue
         at, difference = store["metrics"], store["difference"]
         sure = "*" if difference[1] > 0 or difference[2] < 0 else " "
+        less = f"{'–':>6} " if store is measured["stores"][0] else f"{100 * difference[0]:+6.2f}{sure}"
         lines.append(
             f"{store['title']:16} {store['bytes']:8,.0f} {store['ms']:8.3f} {100 * at['MAP@R']:8.2f} "
-            f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {100 * difference[0]:+6.2f}{sure} "
-            f"{100 * at['recall@1']:7.2f} {100 * store['kept']:7.1f}%"
+            f"{100 * at['MAP@R/low']:6.2f}-{100 * at['MAP@R/high']:<6.2f} {less} "
+            f"{100 * at['recall@1']:7.2f} {percentage(store['kept']):>8}"
         )
     limit = measured["limit"]
     low, high = limit["similarity_range"]
@@ -94,8 +96,8 @@ def as_text(run_id: int, epoch: int, measured: dict[str, Any]) -> str:
         "",
         "less: MAP@R against float32 in points; * where its paired 95% interval excludes 0.",
         f"Same or different at {100 * limit['wanted']:g}% false accepts: threshold {limit['similarity']:.4f} "
-        f"({low:.4f} to {high:.4f}), accepts {100 * limit['accepts']:.2f}% "
-        f"({100 * limit['accepts_range'][0]:.2f} to {100 * limit['accepts_range'][1]:.2f}) of {limit['same_pairs']:,} "
-        f"pairs of one class. Equal error {100 * limit['equal_error']:.2f}%.",
+        f"({low:.4f} to {high:.4f}), accepts {percentage(limit['accepts'], 2)} "
+        f"({' to '.join(percentage(end, 2) for end in limit['accepts_range'])}) of {limit['same_pairs']:,} "
+        f"pairs of one class. Equal error {percentage(limit['equal_error'], 2)}.",
     ]
     return "\n".join(lines)

@@ -84,7 +84,7 @@ def _gpus() -> list[Finding]:
     findings = []
     for number, described in enumerate(device.gpus()):
         load = loads.get(number)
-        findings.append(Finding("GPU", described if load is None else f"{described}, load {load} %"))
+        findings.append(Finding("GPU", described if load is None else f"{described}, load {load}%"))
     return findings
 
 

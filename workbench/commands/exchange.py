@@ -12,6 +12,7 @@ from workbench.exchange.formats import FORMATS, export_run
 from workbench.exchange.gallery_import import import_gallery
 from workbench.exchange.importing import import_embeddings
 from workbench.exchange.source import BEST, IMAGE_SIZE, LARGEST_SIZE, LAST, LEAST_SIZE, Epoch
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -107,7 +108,7 @@ def add_to(group: click.Group, workspace_option: Option, default_workspace: Call
             run_id = import_embeddings(workspace, embeddings, labels, images, name, distance, image_size, report)
             line(Ended("done"))
             run = workspace.run(run_id)
-            scores = f"MAP@R {run.best['MAP@R']:.2%}, R@1 {run.best['recall@1']:.2%}"
+            scores = f"MAP@R {percentage(run.best['MAP@R'], 2)}, R@1 {percentage(run.best['recall@1'], 2)}"
             click.echo(f"Run {run_id} done. {scores} over {run.best['queries']:,.0f} queries.")
             for path, reason in run.environment["data"]["left_out"]:
                 click.echo(one_line(f"Left out: {path} {reason}."), err=True)

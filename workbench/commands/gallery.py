@@ -8,6 +8,7 @@ import click
 
 from workbench.commands.terminal import ProgressLine
 from workbench.events import Ended, Status
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 from workbench.workspace.galleries import has_gallery
 
@@ -37,6 +38,6 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         click.echo(f"{built['lists']:,} lists, {built['probed']:,} of them searched; {built['seconds']:.0f} s.")
         for recall in built["recalls"]:
             click.echo(
-                f"Of the exact {recall['k']} nearest {recall['mean']:.2%} are found (95% interval {recall['low']:.2%} "
-                f"to {recall['high']:.2%}, {built['queries']:,} queries)."
+                f"Of the exact {recall['k']} nearest {percentage(recall['mean'], 2)} are found (95% interval "
+                f"{percentage(recall['low'], 2)} to {percentage(recall['high'], 2)}, {built['queries']:,} queries)."
             )

@@ -15,6 +15,7 @@ from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.events import Ended, RunState
 from workbench.jobs import Job
+from workbench.numerals import percentage
 from workbench.problem import Problem, RunTaken
 from workbench.running.together import parse_devices
 from workbench.workspace import Workspace, experiments, travelling
@@ -272,5 +273,5 @@ def _scores(run: Run) -> str:
 
 
 def percent(run: Run, metric: str) -> str:
-    """A score of the run at its best epoch, such as `R@1 97.20%`; nan% when it has none of that metric."""
-    return f"{'R@1' if metric == 'recall@1' else metric} {run.best.get(metric, nan):.2%}"
+    """A score of the run at its best epoch, such as `R@1 97.20%`; a dash when it has none of that metric."""
+    return f"{'R@1' if metric == 'recall@1' else metric} {percentage(run.best.get(metric, nan), 2)}"

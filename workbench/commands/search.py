@@ -11,6 +11,7 @@ from workbench import files
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import printable
 from workbench.files.spreadsheet import csv_text
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -107,8 +108,9 @@ def _scores(metrics: dict[str, float], as_json: bool) -> str:
         return json.dumps(metrics, indent=2)
     names = [name for name in metrics if name.startswith(("recall@", "MAP@R")) and not name.endswith(("/low", "/high"))]
     lines = [
-        f"{name.replace('recall@', 'R@'):6} {metrics[name]:7.2%} ({metrics[f'{name}/low']:.2%} to "
-        f"{metrics[f'{name}/high']:.2%})"
+        f"{name.replace('recall@', 'R@'):6} {percentage(metrics[name], 2):>7} "
+        f"({percentage(metrics[f'{name}/low'], 2)} to "
+        f"{percentage(metrics[f'{name}/high'], 2)})"
         for name in names
     ]
     return "\n".join([f"{metrics['queries']:,.0f} classes asked for by name, 95% over classes:", *lines])

@@ -5,6 +5,7 @@ import sys
 from time import monotonic
 
 from workbench.events import Ended, Evaluated, Event, Noted, Progress, Remarked, Scalar, Status, Waiting
+from workbench.numerals import percentage
 from workbench.progress import duration
 
 WIDTH = 24  # characters of the bar
@@ -41,8 +42,9 @@ class ProgressLine:
                     self._drawn = monotonic()
                     self._put(text if not total else f"{text} {event.done:,} of {total:,}")
             case Evaluated(epoch=epoch, metrics=metrics):
+                recall, score = (percentage(metrics[name], 2) for name in ("recall@1", "MAP@R"))
                 self.say(
-                    f"Epoch {epoch} / {self._epochs}   R@1 {metrics['recall@1']:.2%}   MAP@R {metrics['MAP@R']:.2%}"
+                    f"Epoch {epoch} / {self._epochs}   R@1 {recall}   MAP@R {score}"
                     + _levels(metrics)
                     + ("   (untrained)" if epoch == 0 else f"   loss {self._loss:.4f}")
                 )
@@ -71,8 +73,8 @@ class ProgressLine:
         share = progress.done / max(1, progress.total)
         bar = "█" * round(share * WIDTH)
         self._put(
-            f"{bar:░<{WIDTH}} {share:4.0%}  step {progress.done} / {progress.total}  loss {self._loss:.4f}  "
-            f"{progress.images_per_second:,.0f} img/s  {duration(progress.seconds_left)} left"
+            f"{bar:░<{WIDTH}} {percentage(share, 0):>4}  step {progress.done} / {progress.total}  "
+            f"loss {self._loss:.4f}  {progress.images_per_second:,.0f} img/s  {duration(progress.seconds_left)} left"
         )
 
     def _put(self, text: str) -> None:
@@ -94,4 +96,4 @@ class ProgressLine:
 def _levels(metrics: dict[str, float]) -> str:
     """MAP@R by wider labels, as `   genus MAP@R 81.20%` for each."""
     names = sorted(name for name in metrics if name.startswith("level/") and name.endswith("/MAP@R"))
-    return "".join(f"   {name.split('/', 1)[1].replace('/', ' ')} {metrics[name]:.2%}" for name in names)
+    return "".join(f"   {name.split('/', 1)[1].replace('/', ' ')} {percentage(metrics[name], 2)}" for name in names)

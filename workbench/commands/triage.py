@@ -11,6 +11,7 @@ import click
 from workbench.commands.deploy import evaluation_of
 from workbench.commands.exchange import epoch
 from workbench.commands.terminal import one_line
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 
@@ -83,5 +84,6 @@ def add_to(cli: click.Group, workspace_option: Callable[..., Any], default_works
         if judged.answered:
             click.echo(
                 f"Of {judged.answered:,} answered, {judged.right:,} were wrong labels: "
-                f"{judged.right / judged.answered:.0%} (95%: {judged.low:.0%} to {judged.high:.0%})."
+                f"{percentage(judged.right / judged.answered, 0)} "
+                f"(95%: {percentage(judged.low, 0)} to {percentage(judged.high, 0)})."
             )

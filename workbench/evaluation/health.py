@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.numerals import minus, significant
+from workbench.numerals import minus, percentage, significant
 
 DEAD = 1e-3  # of the mean variance: a dimension below it is dead
 BINS = 60  # of the histograms of similarities
@@ -193,8 +193,8 @@ def _dead(numbers: Mapping[str, float]) -> Alarm:
 
 
 def _parting(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> Alarm:
-    was = f", it was {100 * before['overlap']:.0f} % untrained" if before is not None else ""
-    words = f"Overlap of their similarities {100 * numbers['overlap']:.1f} %{was}."
+    was = f", it was {percentage(before['overlap'], 0)} untrained" if before is not None else ""
+    words = f"Overlap of their similarities {percentage(numbers['overlap'])}{was}."
     if numbers["overlap"] > OVERLAP:
         return Alarm(NOTE, "Positives and negatives overlap", words)
     return Alarm(OK, "Positives and negatives part", words)
@@ -214,7 +214,7 @@ def _norms(numbers: Mapping[str, float], before: Mapping[str, float] | None) -> 
         words = f"Their mean is {significant(norm)}, it was {untrained} untrained: longer embeddings are surer."
         return [Alarm(NOTE, "The norms have grown", words)]
     if spread > NORM_SPREAD:
-        words = f"Their standard deviation is {100 * spread:.0f} % of their mean, {significant(norm)}; "
+        words = f"Their standard deviation is {percentage(spread, 0)} of their mean, {significant(norm)}; "
         words += "cosines ignore norms."
         return [Alarm(NOTE, "The norms differ widely", words)]
     return []
@@ -231,7 +231,7 @@ def _margins(numbers: Mapping[str, float]) -> list[Alarm]:
 def _confidence(accuracy: float | None, score: float | None) -> list[Alarm]:
     if accuracy is None or score is None:
         return []
-    words = f"Training accuracy {100 * accuracy:.1f} %, MAP@R {100 * score:.1f} %."
+    words = f"Training accuracy {percentage(accuracy)}, MAP@R {percentage(score)}."
     if accuracy >= CONFIDENT_TRAIN and accuracy - score > CONFIDENT_TEST:
         return [Alarm(NOTE, "Surer of training images than it should be", words)]
     return []

@@ -10,8 +10,7 @@ from workbench.comparing.published_tables import (
     Table,
 )
 from workbench.config import RunConfig
-from workbench.numerals import minus
-from workbench.workspace.numbers import words_of
+from workbench.numerals import minus, percentage, words_of
 from workbench.workspace.rows import Evaluation, Neighbour, Query, Run
 
 
@@ -111,7 +110,7 @@ class Content:
 
 def percent(value: float) -> str:
     """A fraction as "81.23%"; a dash for not-a-number, "∞" for an infinite one."""
-    return f"{value:.2%}" if isfinite(value) else words_of(value)
+    return percentage(value, 2)
 
 
 def points(value: float) -> str:

@@ -12,6 +12,7 @@ from workbench.comparing.published_tables import (
 from workbench.config import KINDS, RunConfig
 from workbench.entries import catalog as catalogs
 from workbench.events import score_of
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.projection.coordinates import has_coordinates
@@ -223,7 +224,7 @@ def map_of(workspace: Workspace, run: Run, best: Evaluation) -> Map:
     fitted = fit_pca(vectors)
     proxies = None if stars is None else fitted.transform(stars)
     share = sum(fitted.share)
-    said = f"PCA, {share:.0%} of the variance; {of_all}"
+    said = f"PCA, {percentage(share, 0)} of the variance; {of_all}"
     return Map(fitted.transform(vectors), labels, proxies, names, said, f"PCA, epoch {best.epoch}")
 
 

@@ -9,6 +9,7 @@ from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import fold_of
 from workbench.names import metric_name
+from workbench.numerals import percentage
 from workbench.progress import duration
 from workbench.reports.blocks import Tile
 from workbench.reports.content import Content
@@ -30,7 +31,7 @@ def tiles_of_run(content: Content) -> tuple[Tile, ...]:
                 low, high = (best.metrics.get(f"{name}/{end}", nan) for end in ("low", "high"))
                 known = isfinite(low) and isfinite(high)
                 note = f"95% interval {100 * low:.1f} to {100 * high:.1f}" if known else "on the test half"
-                tiles.append(Tile(title, _share(best.metrics[name]), note))
+                tiles.append(Tile(title, percentage(best.metrics[name]), note))
         queries = best.metrics.get("queries", nan)
         if isfinite(queries):
             tiles.append(Tile("Queries", f"{queries:,.0f}", f"by {best.distance}"))
@@ -91,10 +92,6 @@ def headline(content: Content, compared: Overview | None, sections: Sequence[str
     if compared is not None and "groups" in sections:
         return tiles_of_groups(compared)
     return tiles_of_run(content) if "summary" in sections else ()
-
-
-def _share(value: float) -> str:
-    return f"{value:.1%}" if isfinite(value) else "–"
 
 
 def _spread(spread: float | None, metric: str) -> str:

@@ -22,7 +22,7 @@ class Gpu:
     def words(self) -> str:
         """The GPU on one line."""
         memory = f"{byte_size(self.used)} of {byte_size(self.total)} in use"
-        load = "" if self.load is None else f", load {self.load} %"
+        load = "" if self.load is None else f", load {self.load}%"
         return f"cuda:{self.number} {self.name}: {memory}{load}"
 
 

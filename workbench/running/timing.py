@@ -13,7 +13,7 @@ from torch import Tensor, nn  # noqa: TID253
 
 from workbench.backbones.model import EmbeddingModel
 from workbench.backbones.pretrained import folded_layers
-from workbench.numerals import byte_size
+from workbench.numerals import byte_size, percentage
 from workbench.running.engine import Engine
 from workbench.training import device
 from workbench.training.probe import batch_on, embed, mode_agreement
@@ -146,7 +146,9 @@ def weight_notes(engine: Engine) -> list[tuple[str, str]]:
     for weight in engine.parts.model.parameters():
         sizes[weight.requires_grad] += weight.numel()
     if sizes[False] > sizes[True]:
-        share = f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({sizes[True] / sum(sizes.values()):.2%})"
+        share = (
+            f"{sizes[True]:,} of {sum(sizes.values()):,} weights ({percentage(sizes[True] / sum(sizes.values()), 2)})"
+        )
         notes.append(("the network", f"trains {share}; the others stay as they are"))
     return notes
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.session import Session
-from workbench.ui.words import percent, state_word
+from workbench.ui.words import state_word
 from workbench.workspace.rows import Dataset
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def things(session: Session, setup: QWidget) -> Iterator[Finding]:
 
     for run in session.runs():
         score = run.best.get("MAP@R")
-        note = state_word(run.status) + (f", MAP@R {percent(score)} %" if score is not None else "")
+        note = state_word(run.status) + (f", MAP@R {percentage(score)}" if score is not None else "")
         yield Finding(f"Run: #{run.id} {' '.join(run.name.split())}", note, partial(session.show_run, run.id))
     if isinstance(setup, SetupPage) and setup.draft is not None:
         for heading in GROUPS:

@@ -42,7 +42,7 @@ class AppearanceActions(QObject):
         self.themes = self._group(
             commands, "theme", [("system", "Follow the system"), ("light", "Light"), ("dark", "Dark")]
         )
-        self.sizes = self._group(commands, "text", [(str(size), f"Text at {size} %") for size in TEXT_SIZES])
+        self.sizes = self._group(commands, "text", [(str(size), f"Text at {size}%") for size in TEXT_SIZES])
         self.larger = commands.add("view.text-larger", "Larger text", self._larger, "Ctrl++")
         self.smaller = commands.add("view.text-smaller", "Smaller text", self._smaller, "Ctrl+-")
         self.themes.triggered.connect(self._choose_theme)

@@ -8,11 +8,12 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStatusBar, QWidget
 
 from workbench.machine_load import GPU_LOAD, PROCESSOR, MachineLoad
+from workbench.numerals import percentage
 from workbench.ui.session import Session
 from workbench.ui.theme import SERIES
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.spark import Spark
-from workbench.ui.words import THIN, device_name, from_home, memory
+from workbench.ui.words import device_name, from_home, memory
 
 EVERY, SHOWN = 2000, 30  # ms between two looks, and looks that the curves hold: a minute
 SPARK = (40, 14)  # px
@@ -60,7 +61,7 @@ class StatusBar(QStatusBar):
         for name, title in ((GPU_LOAD, "GPU"), (PROCESSOR, "CPU")):
             if name in values:
                 self._past[name].append(values[name])
-                self.loads[name].setText(f"{title} {100 * values[name]:.0f}{THIN}%")
+                self.loads[name].setText(f"{title} {percentage(values[name], 0)}")
                 self._sparks[name].show_values(np.array(self._past[name]))
             self.loads[name].setVisible(name in values)
             self._sparks[name].setVisible(name in values)

@@ -17,6 +17,7 @@ FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 FIRST = "-first"  # after the key of a splitter that was moved: where it was before
 PAGE = "layout/page"
+PASSING = "passing"  # property of a page of tabs that the program shows for a while: no start begins with it
 VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
 
@@ -68,7 +69,7 @@ class WindowLayout(QObject):
                 chosen = self._preferences.number(key, 0)
                 if 0 < chosen < tabs.count() and tabs.isTabVisible(chosen):
                     tabs.setCurrentIndex(chosen)
-                tabs.currentChanged.connect(partial(self._preferences.set_number, key))
+                tabs.currentChanged.connect(partial(self._remember_tab, key, tabs))
         for table in part.findChildren(QTableView):
             if key := _key(table):
                 self._tables.follow(key, table)
@@ -129,6 +130,11 @@ class WindowLayout(QObject):
 
     def _remember_split(self, splitter: QSplitter, *moved: int) -> None:
         self._preferences.set_state(_key(splitter), splitter.saveState())
+
+    def _remember_tab(self, key: str, tabs: QTabWidget, chosen: int) -> None:
+        page = tabs.widget(chosen)
+        if page is not None and not page.property(PASSING):
+            self._preferences.set_number(key, chosen)
 
     def _remember_activity(self, unfolded: bool) -> None:
         self._preferences.set_flag("layout/activity", unfolded)

@@ -9,7 +9,6 @@ from pathlib import Path
 from workbench import numerals, progress
 from workbench.control import Control
 from workbench.files.archive_names import ENDINGS
-from workbench.workspace.numbers import words_of
 from workbench.workspace.placements import Placement
 from workbench.workspace.rows import Run
 
@@ -109,7 +108,7 @@ def percent(fraction: float | None, digits: int = 1) -> str:
     """0.8123 as "81.2"; a dash when there is no number, "∞" for an infinite one. The header shows the %."""
     if fraction is None:
         return NO_VALUE
-    return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else words_of(fraction)
+    return f"{100 * fraction:.{digits}f}" if isfinite(fraction) else numerals.words_of(fraction)
 
 
 duration = partial(progress.duration, space=THIN)  # 130 as "2 min 10 s"

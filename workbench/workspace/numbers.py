@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from math import copysign, isinf, isnan
+from math import isinf, isnan
 
 INFINITE = "9e999"  # Python and SQLite read it as infinity; the word Infinity is no JSON
 
@@ -24,8 +24,3 @@ def metrics_json(metrics: Mapping[str, float]) -> str:
 def points_json(points: Sequence[tuple[str, int, float | None]]) -> str:
     """Points (name, step, value) of curves as a JSON array of arrays."""
     return "[" + ", ".join(f"[{json.dumps(name)}, {step}, {as_json(value)}]" for name, step, value in points) + "]"
-
-
-def words_of(value: float) -> str:
-    """The text of a table for a number that is not finite: a dash for NaN, the infinity sign for infinity."""
-    return "–" if isnan(value) else "∞" if copysign(1, value) > 0 else "−∞"

@@ -53,7 +53,7 @@ def test_groups_on_different_images_are_not_ranked(workspace):
 
 def test_the_pages_hold_the_tiles_whatever_is_in_them():
     evil = '#panic("x") & <b> \\ "'
-    tiles = (Tile("MAP@R", "97.2 %", "epoch 8"), Tile(evil, evil * 9, evil), Tile("Time", "1 min"))
+    tiles = (Tile("MAP@R", "97.2%", "epoch 8"), Tile(evil, evil * 9, evil), Tile("Time", "1 min"))
     document = Document("t", "s", (Section("notes", "Notes", (said("words"),)),), tiles=tiles)
     with typeset(document) as report:
         assert report.pages == 1

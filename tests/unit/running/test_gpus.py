@@ -42,8 +42,8 @@ def all_visible(monkeypatch):
 
 def test_each_gpu_has_name_memory_and_load():
     assert [gpu.words for gpu in gpus(driver())] == [
-        "cuda:0 H200: 1.1 GB of 85.9 GB in use, load 0 %",
-        "cuda:1 A100: 2.1 GB of 85.9 GB in use, load 10 %",
+        "cuda:0 H200: 1.1 GB of 85.9 GB in use, load 0%",
+        "cuda:1 A100: 2.1 GB of 85.9 GB in use, load 10%",
         "cuda:2 L4: 3.2 GB of 85.9 GB in use",
     ]
 

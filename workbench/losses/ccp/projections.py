@@ -14,6 +14,7 @@ from workbench.events import Event, Scalar
 from workbench.losses.ccp.k_center import k_center, proxy_radii
 from workbench.losses.ccp.pairs import CCPParams, bounded
 from workbench.losses.contract import Companion, Surroundings
+from workbench.numerals import percentage
 from workbench.problem import Problem
 
 if TYPE_CHECKING:
@@ -264,7 +265,8 @@ def projection_charts(ended: Projected, history: list[dict[str, float]]) -> tupl
         Marks("next", "circles", x[half:], y[half:], classes),
     ]
     first = "Proxies, 2-D" if ended.converged.shape[1] == 2 else "Proxies, first two principal components"
-    note = f"Projection {ended.index + 1}: {history[-1]['steps']:,.0f} steps, validation MAP@R {ended.map_at_r:.1%}."
+    steps, score = f"{history[-1]['steps']:,.0f}", percentage(ended.map_at_r)
+    note = f"Projection {ended.index + 1}: {steps} steps, validation MAP@R {score}."
     numbers = tuple(float(number) for number in range(1, len(history) + 1))
 
     def over(*curves: tuple[str, str]) -> tuple[Marks, ...]:

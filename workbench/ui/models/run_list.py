@@ -1,6 +1,6 @@
 """The Runs list as a Qt model: sorted, grouped and filtered rows, changed in place so that the view stays put."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from workbench.entries.catalog import Catalog
 from workbench.names import LONGEST_SENTENCE, visible_name
+from workbench.numerals import percentage
 from workbench.ui.ticks import Ticks
 from workbench.ui.words import device_of, duration, percent, places_of, state_word
 from workbench.workspace.rows import Experiment, Run, counting
@@ -176,7 +177,7 @@ class RunList(QAbstractListModel):
             case Qt.ItemDataRole.DisplayRole:
                 return run.name
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{run.name}, {state_word(run.status)}, {scores(run)}"
+                return f"{run.name}, {state_word(run.status)}, {scores(run.best)}"
             case Qt.ItemDataRole.ToolTipRole:
                 return _as_plain_tooltip(details(run, self.known))
             case _ if role == NAME:
@@ -278,22 +279,22 @@ def together(experiment: Experiment, runs: list[Run]) -> Run:
     done = sum(run.status == "done" for run in runs)
     note = f"{done} of {len(runs)} runs are done"
     if concatenated := experiment.result.get("concatenated"):
-        note += f"; embeddings side by side: MAP@R {percent(fmean(result['MAP@R'] for result in concatenated))} %"
+        note += f"; embeddings side by side: MAP@R {percentage(fmean(result['MAP@R'] for result in concatenated))}"
     return replace(
         runs[-1], id=-experiment.id, name=experiment.name, status=status, best=best, problem="",
         epoch=done, epochs=len(runs), note=note, experiment_id=None,
     )  # fmt: skip
 
 
-def scores(run: Run) -> str:
-    """Best R@1 and MAP@R in percent."""
-    return f"R@1 {percent(run.best.get('recall@1'))}  MAP@R {percent(run.best.get('MAP@R'))}"
+def scores(metrics: Mapping[str, float]) -> str:
+    """R@1 and MAP@R among the metrics of an evaluation."""
+    return f"R@1 {percentage(metrics.get('recall@1'))}  MAP@R {percentage(metrics.get('MAP@R'))}"
 
 
 def details(run: Run, known: Catalog) -> str:
     """Lines for the tooltip; `known` is how entries are called."""
-    last = f"last R@1 {percent(run.last.get('recall@1'))}  MAP@R {percent(run.last.get('MAP@R'))} (%)"
-    lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run)} (%)", last]
+    last = f"last {scores(run.last)}"
+    lines = [run.name, f"{state_word(run.status)}, epoch {run.epoch} / {run.epochs}", f"best {scores(run.best)}", last]
     lines += [f"{', '.join(names_of(known, run))}, seed {run.seed}"]
     lines += [f"on {device}"] if (device := device_of(run)) else []
     lines += [", ".join(run.tags)] if run.tags else []

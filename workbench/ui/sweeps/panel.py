@@ -52,6 +52,7 @@ class SweepsPanel(QDialog):
         below = QWidget()
         in_column(self.words, (self.trials, 1), on=below, margins=(0, 8, 0, 0), spacing=8)
         split = QSplitter(Qt.Orientation.Vertical)
+        split.setObjectName("sweeps-panel")
         split.addWidget(self.sweeps)
         split.addWidget(below)
         split.setStretchFactor(0, 2)
@@ -225,6 +226,7 @@ def show_sweeps(session: Session, parent: QWidget | None, number: int | None = N
     panel = window.findChild(SweepsPanel) if window is not None else None
     if panel is None:
         panel = SweepsPanel(session, window)
+        session.part_made.emit(panel)
     panel.show()
     panel.raise_()
     if number is not None:

@@ -17,6 +17,8 @@ from workbench.ui.widgets.curve import drawable, lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
+END = 20  # px beyond an end of an axis that the number of a tick there may reach
+Text = tuple[QRectF, Any, str]  # of a tick: place, alignment, number
 FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one
 
 
@@ -141,6 +143,7 @@ class NumberAxis(pg.AxisItem):
 
     whole = False
     labelText: str
+    _placing = False  # whether the numbers are being placed
 
     def labelString(self) -> str:
         # pyqtgraph makes it HTML, in which the title of a stored chart could name a picture of another computer
@@ -156,13 +159,36 @@ class NumberAxis(pg.AxisItem):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         return [minus(words) for words in super().tickStrings(values, scale, spacing)]
 
+    def boundingRect(self) -> QRectF:
+        room: QRectF = super().boundingRect()
+        return room.adjusted(0, -END, 0, END) if self._placing else room
+
     def generateDrawSpecs(self, painter: QPainter) -> Any:
-        specs = super().generateDrawSpecs(painter)
-        if specs is None or self.logMode:
+        self._placing = self.orientation in ("left", "right")  # pyqtgraph drops numbers that reach beyond its bounds
+        try:
+            specs = super().generateDrawSpecs(painter)
+        finally:
+            self._placing = False
+        if specs is None:
             return specs
         line, lines, texts = specs
+        texts = within(texts, self.boundingRect())
+        if self.logMode:
+            return line, lines, texts
         evened = same_decimals([words for _, _, words in texts])
         return line, lines, [(place, how, words) for (place, how, _), words in zip(texts, evened, strict=True)]
+
+
+def within(texts: Sequence[Text], room: QRectF) -> list[Text]:
+    """The numbers of a vertical axis, those at its ends moved inside; one that would then touch another is left out."""
+    inside = []
+    for number, (place, how, words) in enumerate(texts):
+        up = max(0.0, place.bottom() - room.bottom()) - max(0.0, room.top() - place.top())
+        moved = place.translated(0, -up)
+        others = (other for at, (other, *_) in enumerate(texts) if at != number)
+        if not up or not any(moved.intersects(other) for other in others):
+            inside.append((moved, how, words))
+    return inside
 
 
 def number_axes(*sides: str, whole: bool = False) -> dict[str, NumberAxis]:

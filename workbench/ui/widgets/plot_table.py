@@ -1,6 +1,7 @@
 """The numbers of a plot as a table, to read, to copy, and for screen readers."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
 
 from workbench.files.spreadsheet import csv_cell, csv_text, pasted
+from workbench.numerals import words_of
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.row_table import NumberDelegate
 
@@ -49,13 +51,15 @@ class CurveTable(QAbstractTableModel):
         return super().headerData(section, orientation, role)
 
     def text(self, row: int, column: int, digits: int | None = None) -> str:
-        """One cell with this many significant digits; None: as many as identify the number, and none for NaN."""
+        """One cell with this many significant digits, a dash for NaN; None: as for a file, with all digits or empty."""
         if column == 0:
             return f"{self.steps[row]:.15g}"
         if not self.known[row, column - 1]:
             return ""
         value = float(self.values[row, column - 1])
-        return str(csv_cell(value)) if digits is None else f"{value:.{digits}g}"
+        if digits is None:
+            return str(csv_cell(value))
+        return f"{value:.{digits}g}" if isfinite(value) else words_of(value)
 
     def tabbed(self) -> str:
         """Header and rows with all digits, separated by tabs; a spreadsheet does not read a title as a formula."""

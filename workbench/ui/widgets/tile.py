@@ -38,7 +38,8 @@ class Tile(QFrame):
         self.number.setText(minus(number) or NO_VALUE)
         self.unit.setText(unit if number else "")
         self.below.setText(minus(below))
-        words = f"{self.caption.text()}: {self.number.text()} {self.unit.text()}".rstrip()
+        space = "" if unit == "%" else " "
+        words = f"{self.caption.text()}: {self.number.text()}{space}{self.unit.text()}".rstrip()
         words = f"{words}, {below}" if below else words
         if words != before:
             self.setAccessibleName(words)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSpinBox, QWidget
 
 from workbench.comparing.overlap import NeighbourOverlap, PairOfRuns, neighbour_overlap
 from workbench.jobs.newest import Newest
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.models.sorted_rows import SortedRows
@@ -95,7 +96,7 @@ class NeighbourPanel(QWidget):
 
     def _show(self, overlap: NeighbourOverlap) -> None:
         self.overlap = overlap
-        self.words.setText(in_sentences(overlap).replace(" %", "\u00a0%"))  # no line begins with %
+        self.words.setText(in_sentences(overlap))
         self.model.show(range(min(MOVERS, len(overlap.sample_ids))))
         self.table.show()
         layout = self.layout()
@@ -137,9 +138,10 @@ def in_sentences(overlap: NeighbourOverlap) -> str:
     none, every = float((overlap.share == 0).mean()), float((overlap.share == 1).mean())
     listed = f" The {MOVERS:,} queries that changed most are listed." if n > MOVERS else ""
     return (
-        f"Of the {overlap.k:,} nearest neighbours {percent(overlap.mean)} % are the same in both, on average over "
-        f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs. None is the same for {percent(none)} % of "
-        f"the queries, and all are for {percent(every)} %. The median is {percent(float(np.median(overlap.share)))} %."
+        f"Of the {overlap.k:,} nearest neighbours {percentage(overlap.mean)} are the same in both, on average over "
+        f"{n:,} queries and {counted(len(overlap.paired), 'pair')} of runs. None is the same for {percentage(none)} of "
+        f"the queries, and all are for {percentage(every)}. The median is "
+        f"{percentage(float(np.median(overlap.share)))}."
         f"{listed}"
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
 
@@ -22,6 +22,7 @@ THUMBNAIL, AHEAD = 36, 40  # px of a picture; rows before and after a visible on
 PLACE = "compared queries"
 SHARES = (1, 2)  # of the width beyond the least: points and table
 ALL, BETTER, WORSE = "All queries", "Better than the baseline", "Worse than the baseline"
+SAME = "With the same two scores"  # offered once a point with several queries was clicked
 TITLES = ("Query", "Class", "Baseline % ↑", "Other % ↑", "Difference, points", "Pairs n")
 
 
@@ -35,8 +36,16 @@ class QueryRows(SortedRows):
         self._named: Named = {}
         loader.ready.connect(self.pictures_came)
 
-    def show_comparison(self, comparison: Comparison | None, named: Named, kind: str) -> None:
-        """Show queries of kind `ALL`, `BETTER` or `WORSE`; `named` has the class and path of each sample id."""
+    def show_comparison(
+        self, comparison: Comparison | None, named: Named, kind: str, same: np.ndarray | None = None
+    ) -> None:
+        """Show queries.
+
+        Args:
+            named: class and path of each sample id.
+            kind: `ALL`, `BETTER`, `WORSE` or `SAME`.
+            same: the rows of `SAME`, [n].
+        """
         self.comparison, self._named = comparison, named
         queries = None if comparison is None else comparison.queries
         rows = np.empty(0, np.int64) if queries is None else np.arange(len(queries.difference))
@@ -44,6 +53,8 @@ class QueryRows(SortedRows):
             rows = np.flatnonzero(queries.difference > 0)[::-1]
         elif queries is not None and kind == WORSE:
             rows = np.flatnonzero(queries.difference < 0)
+        elif kind == SAME and same is not None:
+            rows = same
         self.show(rows.tolist())
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -85,6 +96,7 @@ class QueryDifferences(QWidget):
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._named: Named = {}
+        self._same: np.ndarray | None = None  # queries of the clicked point
         self.model = QueryRows(loader, self)
         self.kind = QComboBox()
         self.kind.addItems([ALL, BETTER, WORSE])
@@ -97,7 +109,10 @@ class QueryDifferences(QWidget):
         self.hint = label("", "muted", wrap=True)
         self.openers = OpenButtons(self.table)
         self.plot = QueryPlot()
-        self.plot.setToolTip("Each point is a query; above the diagonal the other group is better. A click chooses it")
+        self.plot.setToolTip(
+            "Each point is a query, or several with the same scores; above the diagonal the other group is better. "
+            "A click lists them"
+        )
         self.sides = QSplitter(Qt.Orientation.Horizontal)
         self.sides.setObjectName("compare-queries")
         self.sides.setChildrenCollapsible(False)
@@ -115,6 +130,7 @@ class QueryDifferences(QWidget):
     def show_comparison(self, comparison: Comparison | None, named: Named, hint: str) -> None:
         """Show other queries, or `hint` if there are none."""
         self._named = named
+        self._forget_point()
         self.model.show_comparison(comparison, named, self.kind.currentText())
         self.count.setVisible(comparison is not None)
         self.count.setText("" if comparison is None else queries_told(comparison))
@@ -130,13 +146,28 @@ class QueryDifferences(QWidget):
         self.openers.check()
 
     def _filter(self) -> None:
-        self.model.show_comparison(self.model.comparison, self._named, self.kind.currentText())
+        self.model.show_comparison(self.model.comparison, self._named, self.kind.currentText(), self._same)
         self.openers.check()
         self._ring()
 
-    def _choose(self, query: int) -> None:
-        """Show the row of a query that was clicked; every query is listed if this one was not."""
-        if query not in self.model.rows:
+    def _forget_point(self) -> None:
+        if (at := self.kind.findText(SAME)) >= 0:
+            self._same = None
+            with QSignalBlocker(self.kind):  # what is listed next is up to the caller
+                self.kind.removeItem(at)
+                self.kind.setCurrentText(ALL)
+
+    def _choose(self, queries: np.ndarray) -> None:
+        """List the queries of a clicked point; a single one is shown among the others, or among all."""
+        query = int(queries[0])
+        if len(queries) > 1:
+            self._same = queries
+            if self.kind.findText(SAME) < 0:
+                self.kind.addItem(SAME)
+            self.kind.setCurrentText(SAME)
+            self._filter()  # also where it was another point before
+            query = self.model.rows[0]  # in the order of the table
+        elif query not in self.model.rows:
             self.kind.setCurrentText(ALL)
         self.table.setCurrentIndex(self.model.index(self.model.rows.index(query), 0))
 

@@ -19,12 +19,14 @@ TITLE = "Each query"
 CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn
 POINT_PX, RING_PX, NEAR_PX = 5, 13, 12  # of a point, of the ring, and how far from a point a click may be
 ALPHA = 170  # of 255
+GAP = "\N{EN SPACE}"  # between a point, with its ring, and its number
+FEW = 16  # places up to which each says how many queries it has: R@1 of one seed has four at most
 
 
 class QueryPlot(StillPlot):
-    """Points above the diagonal are better in the other group. A click emits the query's row in the comparison."""
+    """Points above the diagonal are better in the other group. A click emits the queries that are at a point."""
 
-    picked = Signal(int)
+    picked = Signal(object)  # rows [n] of the comparison, all with the same two scores
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._scores = np.empty((0, 2))  # of the baseline and of the other group, as drawn
@@ -72,15 +74,29 @@ class QueryPlot(StillPlot):
             brush = QColor(colour)
             brush.setAlpha(ALPHA)
             self.plot.addItem(pg.ScatterPlotItem(*drawable(*points.T), size=POINT_PX, brush=brush, pen=None))
+        self._write_counts()
         self.plot.addItem(self._ring, ignoreBounds=True)  # choosing a query moves no point
         self._draw_ring()
+
+    def _write_counts(self) -> None:
+        """Beside each point the number of its queries, where they are at few places."""
+        places, counts = np.unique(self._scores[np.isfinite(self._scores).all(1)], axis=0, return_counts=True)
+        if not 0 < len(places) <= FEW or counts.max() == 1:
+            return
+        middle = places[:, 0].mean()
+        for (across, up), count in zip(places.tolist(), counts.tolist(), strict=True):
+            side = 1 if across > middle else 0  # towards the middle there is room
+            words = pg.TextItem(f"{GAP}{count:,}{GAP}", color=theme.current().text, anchor=(side, 0.5))
+            words.setFont(theme.caption_font(self.font()))
+            words.setPos(across, up)
+            self.plot.addItem(words, ignoreBounds=True)
 
     def _draw_ring(self) -> None:
         rows = [] if self._ringed is None else [self._ringed]
         self._ring.setData(*drawable(*self._scores[rows].T))
 
     def _click(self, event: Any) -> None:
-        """Choose the nearest query, if one is near."""
+        """Choose the queries at the nearest point, if one is near."""
         view = self.plot.getPlotItem().vb
         place = view.mapSceneToView(event.scenePos())
         size = view.viewPixelSize()
@@ -89,7 +105,7 @@ class QueryPlot(StillPlot):
         apart = np.hypot(*((self._scores - (place.x(), place.y())) / size).T)
         nearest = int(np.nanargmin(np.where(np.isfinite(apart), apart, np.inf)))
         if apart[nearest] <= NEAR_PX:
-            self.picked.emit(nearest)
+            self.picked.emit(np.flatnonzero((self._scores == self._scores[nearest]).all(1)))
 
 
 def _thinned(points: np.ndarray) -> np.ndarray:

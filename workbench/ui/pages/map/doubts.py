@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.icons import icon
 from workbench.ui.pages.map.model import Change, MapModel
 
@@ -53,4 +54,4 @@ def sentence(doubt: dict[str, Any]) -> str:
     count, stay, pieces = doubt["count"], doubt["stay"], doubt["pieces"]
     if pieces > 1:
         return f"{count:,} points look like one group, but are {pieces:,} without a true neighbour in each other"
-    return f"{count:,} points look like a group, but {100 - 100 * stay:.0f} % of their true neighbours lie elsewhere"
+    return f"{count:,} points look like a group, but {percentage(1 - stay, 0)} of their true neighbours lie elsewhere"

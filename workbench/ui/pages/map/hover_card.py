@@ -6,13 +6,13 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QLabel
 
+from workbench.numerals import percentage
 from workbench.ui.pages.map.colours.point_colours import PointColours
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
 from workbench.ui.pages.map.map_data import MapData
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import percent
 
 DELAY = 125  # ms
 SIDE = 128  # px
@@ -51,9 +51,9 @@ class HoverCard(QFrame):
             return
         self.sample, self._at = int(data.ids[row]), at
         ap = float(data.ap[row])
-        score = f"AP {percent(ap)} %\n" if ap == ap else ""
+        score = f"AP {percentage(ap)}\n" if ap == ap else ""
         share = np.nan if data.kept is None else float(data.kept[row])
-        kept = "" if np.isnan(share) else f"\n{percent(share, 0)} % of its true neighbours are near it here"
+        kept = "" if np.isnan(share) else f"\n{percentage(share, 0)} of its true neighbours are near it here"
         value = self._colours.value(data, row)
         coloured = f"\n{value}" if value else ""
         self.words.setText(f"{data.class_name(int(data.labels[row]))}\n{score}{data.verdict(row)}{kept}{coloured}")

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPixmap, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui import theme
@@ -22,7 +23,7 @@ from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.locating import LocateStrip
 from workbench.ui.widgets.one_stop import OneStop
 from workbench.ui.widgets.pictures import shared_loader
-from workbench.ui.words import counted, percent
+from workbench.ui.words import counted
 from workbench.workspace import Workspace
 
 BIG, SMALL = 192, 40  # px
@@ -264,7 +265,7 @@ def one(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown |
     run_id = workspace.evaluation(evaluation_id).run_id
     near = workspace.neighbours(run_id, sample, evaluation_id)[:NEAREST]
     if query.r:
-        facts = f"AP {percent(query.ap)} %\nFirst hit at rank {query.first_hit:,}\nR = {query.r:,} others of its class"
+        facts = f"AP {percentage(query.ap)}\nFirst hit at rank {query.first_hit:,}\nR = {query.r:,} others of its class"
     else:
         facts = "No other image of its class: it has no AP."
     sheet = [
@@ -300,7 +301,7 @@ def many(workspace: Workspace, evaluation_id: int, chosen: np.ndarray) -> Shown 
     scored = ap[np.isfinite(ap)]
     wrong = int((~queries.right[among] & np.isfinite(ap)).sum())
     mean = (
-        f"Mean AP {percent(float(scored.mean()))} %, {counted(wrong, 'failure')}" if len(scored) else "None has an AP"
+        f"Mean AP {percentage(float(scored.mean()))}, {counted(wrong, 'failure')}" if len(scored) else "None has an AP"
     )
     sheet = [(sample, "", name) for sample, name in zip(queries.sample_ids[among[:SHEET]].tolist(), named, strict=True)]
     return Shown(None, f"{len(among):,} selected", "\n".join([mean, "", *lines]), f"The first {len(sheet)}", sheet)

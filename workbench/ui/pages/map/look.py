@@ -21,7 +21,7 @@ class LookControls(QWidget):
         super().__init__(parent)
         self.proxies, self.names, self.pictures = QCheckBox(), QCheckBox("Class names"), QCheckBox("Thumbnails")
         self.contours = QCheckBox("Density contours")
-        self.contours.setToolTip("Lines around the densest parts, which hold 10, 30, 50, 70 and 90 % of the points")
+        self.contours.setToolTip("Lines around the densest parts, which hold 10, 30, 50, 70 and 90% of the points")
         self.point_size = _slider(SIZES, "Size of the points")
         self.point_opacity = _slider(OPACITIES, "Opacity of the points")
         self.size_words, self.opacity_words = label("", "caption"), label("", "caption")
@@ -67,8 +67,8 @@ class LookControls(QWidget):
         self.contours.setChecked(look.contours)
         self.point_size.setValue(round(100 * look.size))
         self.point_opacity.setValue(round(100 * look.opacity))
-        self.size_words.setText(f"{self.point_size.value()} %")
-        self.opacity_words.setText(f"{self.point_opacity.value()} %")
+        self.size_words.setText(f"{self.point_size.value()}%")
+        self.opacity_words.setText(f"{self.point_opacity.value()}%")
         self.blockSignals(False)
 
     def show_stars(self, count: int) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.projection.axes import COMPONENT, PROXIES, SAMPLES, Direction, axes
 from workbench.projection.coordinates import has_coordinates
@@ -161,7 +162,7 @@ def by_pca(
     fitted = fit_pca(vectors, dimensions)
     points = among(fitted.transform(vectors), rows, count)
     stars = _stars(workspace, evaluation_id, metric, vectors.shape[1])
-    said = f"PCA ({metric}), {sum(fitted.share):.0%} of the variance"
+    said = f"PCA ({metric}), {percentage(sum(fitted.share), 0)} of the variance"
     places = None if stars is None else fitted.transform(stars)
     method = f"pca{IN_SPACE}" if dimensions > 2 else "pca"
     return _data(workspace, evaluation_id, points, places, said, method, vectors.shape[1])

@@ -23,12 +23,12 @@ SELECTION = 2
 
 
 class SideColumn(QFrame):
-    """Switches to the Selection tab when something becomes selected, and back to Legend when nothing is selected."""
+    """Switches to the Selection tab when something becomes selected, and back when nothing is selected."""
 
     def __init__(self, session: Session, classes: ClassTableOpener, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._selected = self._width = 0
+        self._selected = self._width = self._before = 0  # the last: the tab that was shown before the selection
         self.setProperty("card", "true")
         self.legend = Legend()
         self.inspector = InspectorPanel(session, HINT)
@@ -38,8 +38,10 @@ class SideColumn(QFrame):
         self.clusters.said.setContentsMargins(16, 8, 16, 0)  # as the Inspector below it
         self.clusters.said.setAccessibleName("Clusters of the selection")
         selection = QWidget()
+        selection.setProperty("passing", "true")  # at the next start nothing is selected
         in_column(self.clusters, (self.inspector, 1), self.selections, on=selection, margins=(0, 0, 0, 8), spacing=4)
         self.tabs = QTabWidget()
+        self.tabs.setObjectName("map-side")
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.tabBar().setProperty("close", "true")
@@ -68,6 +70,9 @@ class SideColumn(QFrame):
     def show_count(self, selected: int) -> None:
         """Show how many images are selected."""
         self.tabs.setTabText(SELECTION, f"{TABS[SELECTION]} {selected:,}" if selected else TABS[SELECTION])
-        if bool(selected) != bool(self._selected):
-            self.tabs.setCurrentIndex(SELECTION if selected else 0)
+        if selected and not self._selected:
+            self._before = self.tabs.currentIndex()
+            self.tabs.setCurrentIndex(SELECTION)
+        elif self._selected and not selected:
+            self.tabs.setCurrentIndex(self._before)
         self._selected = selected

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QKeySequence, QPixmap, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.labels import label
@@ -29,7 +30,7 @@ class Preview(QWidget):
         self.zoom_box.setAccessibleName("Zoom of the preview")
         self.zoom_box.addItem("Fit width", FIT)
         for zoom in ZOOMS:
-            self.zoom_box.addItem(f"{zoom:.0%}", zoom)
+            self.zoom_box.addItem(percentage(zoom, 0), zoom)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)

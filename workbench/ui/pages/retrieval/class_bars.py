@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from workbench.colours import class_colours
+from workbench.numerals import percentage
 from workbench.ui import theme
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.class_scores import MEASURES, ORDERS, ClassListing
@@ -86,7 +87,7 @@ class ClassRows(QAbstractListModel):
             case _ if role == VALUE_ROLE:
                 return float(scores.values[self._listing.measure][row])
             case Qt.ItemDataRole.ToolTipRole | Qt.ItemDataRole.AccessibleTextRole:
-                both = ", ".join(f"{measure} {percent(float(scores.values[measure][row]))} %" for measure in MEASURES)
+                both = ", ".join(f"{measure} {percentage(float(scores.values[measure][row]))}" for measure in MEASURES)
                 said = f"{scores.names[row]}: {both}, {counted(int(scores.queries[row]), 'query', 'queries')}"
                 return plain_tip(said) if role == Qt.ItemDataRole.ToolTipRole else said
         return None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.ui.words import percent
+from workbench.numerals import percentage
 from workbench.workspace.rows import Queries
 
 MAP_AT_R, RECALL_AT_1 = "MAP@R", "R@1"
@@ -98,8 +98,8 @@ class ClassListing:
         listed = f"{len(self):,} of {self.total:,} classes. " if len(self) < self.total else ""
         if not len(values):
             return f"{listed}No class has two images."
-        mean, low, high = (percent(float(value)) for value in (values.mean(), values.min(), values.max()))
-        return f"{listed}Mean over classes {mean} %, {low} to {high} %"
+        mean, low, high = (percentage(float(value)) for value in (values.mean(), values.min(), values.max()))
+        return f"{listed}Mean over classes {mean}, {low} to {high}"
 
     def _arrange(self) -> None:
         if self.scores is None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox, QHeaderView, QTableView, QWidget
 
 from workbench.files.spreadsheet import pasted
+from workbench.numerals import percentage
 from workbench.results.explanations import ConfusedPair
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_column, in_row
@@ -227,4 +228,4 @@ class ConfusionMatrix(QWidget):
 def sentence_of(pair: ConfusedPair) -> str:
     """One confusion as a sentence."""
     times = "once" if pair.times == 1 else f"{pair.times:,} times"
-    return f"“{pair.class_name}” is taken for “{pair.taken_for}” {times}, {percent(pair.share)} % of its queries"
+    return f"“{pair.class_name}” is taken for “{pair.taken_for}” {times}, {percentage(pair.share)} of its queries"

@@ -71,7 +71,7 @@ class TradePlot(PaintedPlot):
 
     def describe(self) -> str:
         """The title, and what each store costs and keeps."""
-        words = [f"{point.title} {point.cost:.3g} {self._unit}, {point.quality:.1f} %" for point in self._points]
+        words = [f"{point.title} {point.cost:.3g} {self._unit}, {point.quality:.1f}%" for point in self._points]
         return f"{self.title}: {'; '.join(words) or 'nothing is measured yet'}."
 
     def place_of(self, name: str, area: QRectF) -> QPointF | None:
@@ -234,8 +234,8 @@ class PairsPlot(PaintedPlot):
             return f"{self.title}: nothing is measured yet."
         measured = self._measured
         return (
-            f"{self.title}: at a threshold of {measured['similarity']:.3f}, {100 * measured['false_accepts']:.3g} % of "
-            f"the pairs of two classes and {100 * measured['accepts']:.3g} % of those of one class are accepted."
+            f"{self.title}: at a threshold of {measured['similarity']:.3f}, {100 * measured['false_accepts']:.3g}% of "
+            f"the pairs of two classes and {100 * measured['accepts']:.3g}% of those of one class are accepted."
         )
 
     def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:

@@ -5,6 +5,7 @@ from math import log
 from typing import Any
 
 from workbench.numerals import minus
+from workbench.ui.words import NO_VALUE
 
 MILLION = 1_000_000
 STORE_TITLES = ("Stored as", "Bytes", "MB", "ms", "MAP@R %", "Δ points", "R@1 %", "10 kept %")
@@ -24,6 +25,7 @@ class Row:
     sure: bool  # that the difference is one
     recall: float
     kept: float
+    is_baseline: bool = False  # which the others are compared with
 
 
 def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
@@ -35,7 +37,7 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
             (store["bytes"] * gallery + store["fixed_bytes"]) / MILLION, store["ms"] * factors[store["grows"]],
             100 * store["metrics"]["MAP@R"], 100 * store["difference"][0],
             store["difference"][1] > 0 or store["difference"][2] < 0, 100 * store["metrics"]["recall@1"],
-            100 * store["kept"],
+            100 * store["kept"], store is measured["stores"][0],
         )
         for store in measured["stores"]
         if not store["refused"]
@@ -43,15 +45,19 @@ def rows_of(measured: dict[str, Any], gallery: int) -> list[Row]:
 
 
 def store_cells(row: Row) -> tuple[Any, ...]:
-    """The values of one store by column; the difference with whether it is one."""
-    return row.title, row.bytes, row.megabytes, row.ms, row.quality, (row.less, row.sure), row.recall, row.kept
+    """The values of one store by column; the difference with whether it is one, and whether it is that of itself."""
+    difference = (row.less, row.sure, row.is_baseline)
+    return row.title, row.bytes, row.megabytes, row.ms, row.quality, difference, row.recall, row.kept
 
 
 def written_store(column: int, value: Any) -> str:
-    """A value as the table of stores shows it; a difference with two decimals, for int8 often loses less than 0.1."""
+    """A value as the table of stores shows it; a difference with two decimals, for int8 often loses less than 0.1.
+
+    The baseline's difference from itself is a dash.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
-        less, sure = value
-        return f"{'' if sure else '? '}{minus(f'{less:+z.2f}')}"
+        less, sure, of_itself = value
+        return NO_VALUE if of_itself else f"{'' if sure else '? '}{minus(f'{less:+z.2f}')}"
     return f"{value:,.0f}" if column in (1, 2) else f"{value:.3g}" if column == 3 else f"{value:.1f}"

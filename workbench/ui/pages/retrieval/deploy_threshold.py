@@ -6,6 +6,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QHeaderView, QTableView, QWidget
 
+from workbench.numerals import percentage
 from workbench.ui import theme
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval.deploy_plots import PairsPlot
@@ -36,7 +37,7 @@ class ThresholdSide(QWidget):
         self.rate.setDecimals(3)
         self.rate.setRange(0.001, 50)
         self.rate.setValue(RATE_PERCENT)
-        self.rate.setSuffix(" %")
+        self.rate.setSuffix("%")
         self.rate.setToolTip("Share of the pairs of two classes that may count as the same")
         self.again = button("Measure again", "arrow-clockwise")
         self.again.setEnabled(False)
@@ -87,12 +88,12 @@ class ThresholdSide(QWidget):
         low, high = measured["similarity_range"]
         for name, text, tip in (
             ("Threshold", f"{measured['similarity']:.3f}", f"95% interval {low:.4f} to {high:.4f}"),
-            ("False accepts", f"{100 * measured['false_accepts']:.3g} %", f"of {measured['other_pairs']:,} pairs"),
+            ("False accepts", f"{100 * measured['false_accepts']:.3g}%", f"of {measured['other_pairs']:,} pairs"),
             (
-                "True accepts", f"{100 * measured['accepts']:.1f} %",
-                "95% interval {:.1f} to {:.1f} %".format(*(100 * end for end in measured["accepts_range"])),
+                "True accepts", percentage(measured["accepts"]),
+                "95% interval {} to {}".format(*map(percentage, measured["accepts_range"])),
             ),
-            ("Equal error", f"{100 * measured['equal_error']:.1f} %", "where both errors have equal rates"),
+            ("Equal error", percentage(measured["equal_error"]), "where both errors have equal rates"),
         ):  # fmt: skip
             self.facts[name].set_value(text)
             self.facts[name].setToolTip(tip)

@@ -5,6 +5,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Protocol
 
+from workbench.numerals import percentage
 from workbench.problem import Problem
 from workbench.ui.words import counted, short_time
 
@@ -108,9 +109,9 @@ class GallerySearch:
             return ""
         if (index := self.facts["index"]) is not None:
             recall = next(recall for recall in index["recalls"] if recall["k"] == self.k)
-            low, mean, high = (f"{100 * recall[name]:.2f}" for name in ("low", "mean", "high"))
+            low, mean, high = (percentage(recall[name], 2) for name in ("low", "mean", "high"))
             return (
-                f"Through an index: of the exact {self.k} nearest it finds {mean} % (95% interval {low} to {high} %, "
+                f"Through an index: of the exact {self.k} nearest it finds {mean} (95% interval {low} to {high}, "
                 f"measured on {index['queries']:,} drawn rows)."
             )
         numbers = self.facts["count"] * self.facts["dim"] / 128

@@ -3,9 +3,9 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.pages.retrieval.card_row import CardRow
 from workbench.ui.widgets.pictures import PictureLoader
-from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 PLACE = "neighbours elsewhere"
@@ -59,7 +59,7 @@ def _begun(word: str) -> str:
 def _facts(query: Query) -> str:
     if not query.r:
         return "no other image of its class"
-    return f"{first_hit(query)}, AP {percent(query.ap)} %"
+    return f"{first_hit(query)}, AP {percentage(query.ap)}"
 
 
 def _shared(shown: list[Neighbour], beside: list[Neighbour]) -> str:

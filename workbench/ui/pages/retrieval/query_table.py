@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from workbench.numerals import percentage
 from workbench.ui.models.sorted_rows import NUMBER, WORDS
 from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.widgets.labels import plain_tip
@@ -67,8 +68,8 @@ class QueryTable(QAbstractTableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return self._words(row)[column]
             case Qt.ItemDataRole.AccessibleTextRole:
-                _, name, ap, first_hit = self._words(row)
-                return f"{name}, AP {ap} %, first hit {first_hit}"
+                _, name, _, first_hit = self._words(row)
+                return f"{name}, AP {percentage(self.listing.query(row).ap)}, first hit {first_hit}"
             case Qt.ItemDataRole.ToolTipRole:
                 query = self.listing.query(row)
                 return plain_tip((self._loader.absent(query.sample_id) if column == 0 else "") or query.class_name)

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
 
+from workbench.numerals import percentage
 from workbench.results.explanations import Standing
 from workbench.ui import theme
 from workbench.ui.pages.retrieval.card_grid import CardGrid
@@ -20,7 +21,6 @@ from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader, as_image
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.words import percent
 from workbench.workspace.rows import Neighbour, Query
 
 BIG, SMALL = 224, 128  # px of the query's picture, and where the page is narrow
@@ -235,4 +235,4 @@ def facts_of(query: Query, neighbours: list[Neighbour], kind: str) -> str:
     shown = f"{right} of the {len(neighbours)} shown are of its class, by {kind}"
     if not query.r:
         return f"No other image of its class: it has no AP\n{shown}"
-    return f"AP {percent(query.ap)} %   ·   {first_hit(query)}   ·   R = {query.r:,}\n{shown}"
+    return f"AP {percentage(query.ap)}   ·   {first_hit(query)}   ·   R = {query.r:,}\n{shown}"

@@ -5,13 +5,13 @@ from functools import partial
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QInputDialog, QMenu
 
+from workbench.numerals import percentage
 from workbench.progress import Progress
 from workbench.results.leaving_out import LeftOut, without_samples
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.pages.retrieval.failure_filter import FailureFilter
 from workbench.ui.pages.retrieval.result import Result
 from workbench.ui.session import Session
-from workbench.ui.words import percent
 from workbench.workspace.sample_tags import LONGEST
 
 USUAL = "label wrong"
@@ -70,7 +70,7 @@ class Tagging(QObject):
         shown = self._browsing.shown
         if shown is not None and shown.evaluation.id == evaluation_id:
             self._filters.show_left_out(
-                f"MAP@R {percent(scores.whole, 2)} %; it would be {percent(scores.without, 2)} % "
+                f"MAP@R {percentage(scores.whole, 2)}; it would be {percentage(scores.without, 2)} "
                 f"if the {scores.count:,} tagged “{tag}” were left out. Nothing was changed."
             )
 

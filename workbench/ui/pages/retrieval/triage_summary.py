@@ -2,6 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
+from workbench.numerals import percentage
 from workbench.ui.pages.retrieval.triage_model import TriageModel
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import button
@@ -41,9 +42,10 @@ class TriageSummary(QWidget):
         self.progress.setText(
             "\n".join(f"{ANSWERED.get(word, word).capitalize()}: {n:,}" for word, n in counts.items())
         )
-        self.precision.setText(f"{judged.right / judged.answered:.0%}" if judged.answered else "–")
+        self.precision.setText(percentage(judged.right / judged.answered, 0) if judged.answered else "–")
         self.precision_words.setText(
-            f"of {judged.answered:,} answered were wrong labels; 95%: {judged.low:.0%} to {judged.high:.0%}"
+            f"of {judged.answered:,} answered were wrong labels; 95%: {percentage(judged.low, 0)} to "
+            f"{percentage(judged.high, 0)}"
             if judged.answered else "of the suspicion, as judged so far"
         )  # fmt: skip
         self.undo.setEnabled(bool(self._model.history))

@@ -20,6 +20,7 @@ class RetrievalViews(QTabWidget):
     def __init__(self, session: Session, queries: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
+        self.setObjectName("retrieval-views")
         self.setDocumentMode(True)
         self.tabBar().setAccessibleName("Views of the evaluation")
         self.addTab(queries, "Queries")

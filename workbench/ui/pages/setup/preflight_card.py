@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QWidget
 
-from workbench.numerals import byte_size
+from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
 from workbench.ui.icons import icon
 from workbench.ui.widgets.boxes import in_row
@@ -237,9 +237,9 @@ def _scarce(result: "Preflight") -> list[tuple[str, str]]:
 def _probe(result: "Preflight") -> str:
     if not result.probe_images:
         return "off"
-    share = f"{100 * result.probe_share:.0f}" if result.probe_share >= 0.01 else "under 1"
+    share = percentage(result.probe_share, 0) if result.probe_share >= 0.01 else "under 1%"
     about = "" if share.startswith("under") else "about "
-    time = f"{about}{share}{THIN}% of the training time"
+    time = f"{about}{share} of the training time"
     return f"{result.probe_images:,} images every {result.probe_every:,} steps, {time}"
 
 

@@ -87,12 +87,12 @@ class ClassesPlot(PaintedPlot):
             return ""
         down = int((place.y() - box.top()) / box.height() * len(self._names))
         scores = [
-            f"{value:.1f} at epoch {epoch}"
+            f"{value:.1f}% at epoch {epoch}"
             for epoch, value in zip(self._epochs, self._table[:, down].tolist(), strict=True)
             if math.isfinite(value)
         ]
         ends = [*scores[:1], "…", *scores[-1:]] if len(scores) > SAID else scores
-        return f"{self._names[down]}: MAP@R {', '.join(ends)} %"
+        return f"{self._names[down]}: MAP@R {', '.join(ends)}"
 
     @staticmethod
     def _box(area: QRectF) -> QRectF:

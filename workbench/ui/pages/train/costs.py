@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.numerals import percentage
 from workbench.ui.words import short_time
 
 Curve = tuple[np.ndarray, np.ndarray]  # steps [n] rising, values [n]
@@ -23,7 +24,7 @@ class StepCost:
     """Where the time of one step goes."""
 
     seconds: dict[str, float]  # by the names of PARTS, in their order; medians of the last points
-    verdict: str  # "Bound by: the network (wait for data 2 %)"
+    verdict: str  # "Bound by: the network (wait for data 2%)"
     advice: str  # one sentence on what would help
 
     @property
@@ -58,7 +59,7 @@ def read_costs(curves: Mapping[str, Curve]) -> StepCost | None:
         bound, advice = "the loss", "A smaller batch would help: the cost of a pair loss grows with its square."
     else:
         bound, advice = "the network", "A faster data feed would not help; a smaller network or image would."
-    return StepCost(seconds, f"Bound by: {bound} (wait for data {100 * waits:.0f} %)", advice)
+    return StepCost(seconds, f"Bound by: {bound} (wait for data {percentage(waits, 0)})", advice)
 
 
 def written(cost: StepCost) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 
 from workbench.events import score_of
+from workbench.numerals import percentage
 from workbench.ui.widgets.labels import plain_tip
 from workbench.ui.words import percent
 from workbench.workspace.rows import Evaluation, recalls, wider_labels
@@ -137,4 +138,4 @@ class EpochTable(QAbstractTableModel):
         name, metrics = self._metrics[column - 1], self._rows[row].metrics
         if f"{name}/low" not in metrics:
             return None
-        return f"95% over queries: {percent(metrics[f'{name}/low'])} to {percent(metrics[f'{name}/high'])}"
+        return f"95% over queries: {percentage(metrics[f'{name}/low'])} to {percentage(metrics[f'{name}/high'])}"

@@ -46,7 +46,7 @@ class AlarmCard(QFrame):
         """Show another alarm, in the colour of its level."""
         self.title.setText(f"{MARKS[alarm.level]} {alarm.title}")
         self.title.setProperty("role", "strong" if alarm.level == OK else f"strong {ROLES[alarm.level]}")
-        self.words.setText(alarm.words.replace(" %", "\u00a0%"))
+        self.words.setText(alarm.words)
         restyle(self.title)
 
 

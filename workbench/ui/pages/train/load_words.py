@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from workbench.numerals import percentage
 from workbench.ui.pages.train.costs import FEED, StepCost
 from workbench.ui.pages.train.load_charts import CHARTS, LoadChart
-from workbench.ui.words import percent, short_time
+from workbench.ui.words import short_time
 
 STEP = CHARTS[-1]  # parts of a step: what they are is known from the costs of a step
 FINE = 10  # figures below it have a decimal, and those below 1 two where they need them
@@ -26,7 +27,8 @@ def figures_of(chart: LoadChart, values: Mapping[str, np.ndarray], cost: StepCos
     known = {title: measured for title, measured in known.items() if len(measured)}
     if not known:
         return "", ""
-    now = f"{_written(next(iter(known.values()))[-1])} {chart.unit.split()[0]}"
+    now, unit = _written(next(iter(known.values()))[-1]), chart.unit.split()[0]
+    now += "%" if unit == "%" else f" {unit}"
     said = [f"mean {_written(measured.mean())}, highest {_written(measured.max())}" for measured in known.values()]
     if len(known) > 1:
         said = [f"{title} {words}" for title, words in zip(known, said, strict=True)]
@@ -37,7 +39,7 @@ def _of_step(cost: StepCost | None) -> tuple[str, str]:
     if cost is None:
         return "", ""
     waits = cost.seconds.get(FEED, 0.0)
-    return short_time(cost.whole), f"wait for data {short_time(waits)}, {percent(waits / cost.whole, 0)} % of a step"
+    return short_time(cost.whole), f"wait for data {short_time(waits)}, {percentage(waits / cost.whole, 0)} of a step"
 
 
 def _written(value: float) -> str:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.numerals import significant
+from workbench.numerals import percentage, significant
 from workbench.ui.words import counted
 from workbench.workspace.rows import Run
 
@@ -125,14 +125,14 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
     if before is not None and best_epoch == 0:
         return _never_above_untrained(before, last_epoch, last)
     if best_epoch == last_epoch:
-        return Sentence("note", f"MAP@R still rises at the last epoch ({100 * best:.1f} %): more epochs may help.")
+        return Sentence("note", f"MAP@R still rises at the last epoch ({percentage(best)}): more epochs may help.")
     if best - last <= FLAT:
-        return Sentence("note", f"MAP@R is flat since epoch {best_epoch} ({100 * best:.1f} %).")
+        return Sentence("note", f"MAP@R is flat since epoch {best_epoch} ({percentage(best)}).")
     fallen = before is not None and last < before
-    below = f", below the {100 * before:.1f} % before training" if before is not None and fallen else ""
+    below = f", below the {percentage(before)} before training" if before is not None and fallen else ""
     return Sentence(
         "warning" if fallen or best - last > 10 * FLAT else "note",
-        f"MAP@R is best at epoch {best_epoch} ({100 * best:.1f} %) and {100 * (best - last):.1f} points lower at epoch "
+        f"MAP@R is best at epoch {best_epoch} ({percentage(best)}) and {100 * (best - last):.1f} points lower at epoch "
         f"{last_epoch}{below}.",
     )
 
@@ -140,8 +140,8 @@ def _best_epoch(scores: list[tuple[int, float]]) -> Sentence | None:
 def _never_above_untrained(before: float, epoch: int, last: float) -> Sentence:
     return Sentence(
         "warning",
-        f"Training has not raised MAP@R: it was {100 * before:.1f} % before training (epoch 0) and is "
-        f"{100 * last:.1f} % at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another "
+        f"Training has not raised MAP@R: it was {percentage(before)} before training (epoch 0) and is "
+        f"{percentage(last)} at epoch {epoch}. A lower learning rate of the backbone, pretrained weights or another "
         "loss may help.",
     )
 

@@ -80,7 +80,7 @@ def _by_verdict(data: MapData, tokens: theme.Tokens) -> Groups:
 
 def _by_ap(data: MapData, tokens: theme.Tokens) -> Groups:
     steps = np.minimum((np.nan_to_num(data.ap) * AP_STEPS).astype(int), AP_STEPS - 1)
-    names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS} %" for low in range(AP_STEPS)]
+    names = [f"AP {100 * low // AP_STEPS} to {100 * (low + 1) // AP_STEPS}%" for low in range(AP_STEPS)]
     of = np.where(np.isnan(data.ap), AP_STEPS, steps)
     return _without_empty(Groups(of, [*names, LONELY], rgb(*AP_COLOURS, NEUTRAL)))
 

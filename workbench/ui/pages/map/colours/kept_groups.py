@@ -17,5 +17,5 @@ def kept_groups(kept: np.ndarray | None, count: int) -> tuple[np.ndarray, list[s
     """
     share = np.full(count, np.nan) if kept is None else kept
     steps = np.minimum((np.nan_to_num(share) * STEPS).astype(int), STEPS - 1)
-    names = [f"{100 * low // STEPS} to {100 * (low + 1) // STEPS} % kept" for low in range(STEPS)]
+    names = [f"{100 * low // STEPS} to {100 * (low + 1) // STEPS}% kept" for low in range(STEPS)]
     return np.where(np.isnan(share), STEPS, steps), [*names, UNKNOWN], (*COLOURS, NEUTRAL)

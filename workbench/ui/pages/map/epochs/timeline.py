@@ -2,7 +2,7 @@
 
 from math import ceil, floor, isfinite
 
-from workbench.ui.words import percent
+from workbench.numerals import percentage
 
 ONE_EPOCH, WHOLE = 800.0, 20_000.0  # ms: from one epoch to the next, and the most for all of them
 ONE_MAP = "One map so far"
@@ -60,7 +60,7 @@ class Timeline:
         """MAP@R of the shown epoch and of the best; empty without scores."""
         if not self.scored:
             return ""
-        said = [f"epoch {self.epochs[at]}: {percent(self.scores[at])} %" for at in (self.nearest, self.best)]
+        said = [f"epoch {self.epochs[at]}: {percentage(self.scores[at])}" for at in (self.nearest, self.best)]
         return f"MAP@R at {said[0]}" + ("" if self.best == self.nearest else f", best at {said[1]}")
 
     @property

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.numerals import percentage
 from workbench.projection.islands import clusters_in
 from workbench.ui.pages.map.map_data import MapData
-from workbench.ui.words import counted, percent
+from workbench.ui.words import counted
 
 MOST = 6  # clusters that are named; of more, the largest
 FEW = 20  # images of a cluster are counted by class, unless they are fewer than one for this many classes: then sorted
@@ -53,7 +54,8 @@ def words_of(named: Sequence[Cluster]) -> str:
         return ""
     lines = [f"{counted(len(named), 'cluster')} on the map, by majority class:"]
     lines += [
-        f"{cluster.name}: {percent(cluster.purity)} % of {counted(cluster.images, 'image')}" for cluster in named[:MOST]
+        f"{cluster.name}: {percentage(cluster.purity)} of {counted(cluster.images, 'image')}"
+        for cluster in named[:MOST]
     ]
     if len(named) > MOST:
         lines.append(f"and {len(named) - MOST:,} smaller")
