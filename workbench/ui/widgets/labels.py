@@ -132,9 +132,11 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def text(self) -> str:
+        """The whole text."""
         return self._text
 
     def setText(self, text: str) -> None:
+        """Show another text, in one line: breaks become spaces."""
         text = visible(BREAKS.sub(" ", text))
         if text != self._text:
             if self.accessibleName() == self._text:  # none of its own
