@@ -1,8 +1,9 @@
 """What a person sees, for tests."""
 
 import numpy as np
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QEvent, QObject, QRect
 from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
@@ -24,3 +25,16 @@ def pictured(card: NeighbourCard) -> bool:
     empty = QColor(theme.current().surface).rgb()
     every = [square.pixel(x, y) for x in range(0, square.width(), 4) for y in range(0, square.height(), 4)]
     return sum(pixel != empty for pixel in every) > len(every) / 2
+
+
+class Layouts(QObject):
+    """Counts how often a widget is asked to lay out its children."""
+
+    def __init__(self, watched: QWidget) -> None:
+        super().__init__(watched)
+        self.count = 0
+        watched.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False

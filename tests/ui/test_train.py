@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
+from tests.ui.seen import Layouts
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
@@ -531,3 +532,29 @@ def test_a_plot_at_full_size_has_all_the_room(page, qtbot):
         qtbot.waitUntil(lambda plot=plot: plot.size() == curves.size())
         curves.grid.show_all()
         qtbot.waitUntil(lambda plot=plot: plot.width() < 0.6 * curves.width() and plot.height() < 0.6 * curves.height())
+
+
+def test_progress_changes_no_layout(page, session, work, qtbot):
+    work.say(Status("Training"), Progress(100, 1000, 50.0))
+    session.show_run(work.run_id)
+    session.follower.look()
+    qtbot.settle(page)
+    layouts = Layouts(page)
+    work.say(Progress(110, 1000, 51.0))
+    session.follower.look()
+    qtbot.deliver()
+    assert page.header.bar.value() == 110
+    assert layouts.count == 0
+
+
+def test_a_page_that_is_not_seen_takes_the_news_when_it_is_shown(page, session, work):
+    work.say(Status("Training"), Progress(100, 1000, 50.0))
+    session.show_run(work.run_id)
+    session.follower.look()
+    assert page.header.bar.value() == 100
+    page.hide()
+    work.say(Progress(200, 1000, 50.0))
+    session.follower.look()
+    assert page.header.bar.value() == 100
+    page.show()
+    assert page.header.bar.value() == 200
