@@ -21,6 +21,7 @@ from workbench.workspace.dataset_copy import ExperimentCopy
 from workbench.workspace.journal import Text
 from workbench.workspace.paths import opened
 from workbench.workspace.replaying import shown
+from workbench.workspace.store import DATABASE
 from workbench.workspace.times import now
 
 CARD = "run.json"
@@ -192,6 +193,12 @@ def run_folders(source: Path) -> list[Path]:
             f"{shown(str(source))} holds no run folder: there is no {CARD} in it.",
             kept="Nothing was imported.",
             todo="Run folders are made by `workbench run CONFIG --folder DIR`.",
+        )
+    if (source.parent / DATABASE).is_file() and not any(has_run(folder) for folder in held):
+        raise Problem(
+            f"{shown(str(source))} holds the runs of a workspace, whose database has what belongs to them.",
+            kept="Nothing was imported.",
+            todo=f"Open the workspace {shown(str(source.parent))} to see them.",
         )
     if len(held) > MOST_FOLDERS:
         raise Problem(f"{source} holds more than {MOST_FOLDERS:,} run folders.", todo="Take them in by parts.")

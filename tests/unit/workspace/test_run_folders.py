@@ -287,6 +287,18 @@ def test_the_seeds_of_one_config_are_folders_of_one_experiment(tmp_path):
         assert json.loads(result)["runs"] == 2
 
 
+def test_the_runs_of_another_workspace_are_told_apart_from_run_folders(tmp_path, workspace, folder):
+    with Workspace(tmp_path / "other", create=True) as other:
+        runs = [other.folder(other.create_run(RunConfig(name="Other"))) for _ in range(2)]
+    for run in runs:
+        run.mkdir(parents=True, exist_ok=True)
+        (run / travelling.CONFIG).write_text(TINY)
+    with pytest.raises(Problem, match=r"holds the runs of a workspace.*Open the workspace"):
+        travelling.run_folders(runs[0].parent)
+    shutil.copytree(folder, runs[0].parent / "9")  # a run folder that was put there
+    assert runs[0].parent / "9" in travelling.run_folders(runs[0].parent)
+
+
 def test_a_folder_of_very_many_entries_is_refused_and_a_run_folder_with_them_is_not(tmp_path, monkeypatch):
     monkeypatch.setattr(travelling, "MOST_ENTRIES", 20)
     (tmp_path / "many").mkdir()
