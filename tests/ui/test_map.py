@@ -154,6 +154,7 @@ def test_an_error_is_told_and_the_pca_stays(qtbot, page, session, analysis):
     session.noticed.connect(told.append)
     qtbot.waitUntil(lambda: bool(analysis.requests))
     analysis.requests[0][4](Problem("The analysis process ended unexpectedly."))
+    qtbot.waitUntil(lambda: bool(told))  # it is first looked up whether the evaluation is still there
     assert "ended unexpectedly" in str(told[0])
     assert page.model.map.method == "pca"
     assert not page.strip.isVisible()

@@ -229,7 +229,7 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
     dialog.close()
 
 
-@pytest.mark.parametrize("size", [(700, 420), (300, 170)])
+@pytest.mark.parametrize("size", [(700, 420), (300, 300)])
 def test_the_numbers_at_the_ends_of_an_axis_are_whole(plot, size):
     plot.append("probe/ce", [0, 1, 2], [50.0, 90.0, 100.0])
     plot.resize(*size)

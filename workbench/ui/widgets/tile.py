@@ -64,7 +64,8 @@ class Tile(QFrame):
         )
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # a part has another size: the text size may have changed
+        """Place the parts again when one asks for another size: the text size may have changed."""
+        if event.type() == QEvent.Type.LayoutRequest:
             self._place()
         return super().event(event)
 
