@@ -230,11 +230,13 @@ def test_the_table_has_every_value(plot, qtbot, qtmodeltester):
 
 
 @pytest.mark.parametrize("size", [(700, 420), (300, 300)])
-def test_the_numbers_at_the_ends_of_an_axis_are_whole(plot, size):
+def test_the_numbers_at_the_ends_of_an_axis_are_whole(plot, qtbot, size):
     plot.append("probe/ce", [0, 1, 2], [50.0, 90.0, 100.0])
     plot.resize(*size)
     plot.redraw()
     plot.canvas.item.setYRange(0, 100, padding=0)
+    plot.grab()
+    qtbot.deliver()  # an axis becomes as wide as the numbers that it painted
     axis = plot.canvas.item.getAxis("left")
     sheet = QPixmap(plot.size())  # lives as long as its painter
     painter = QPainter(sheet)
