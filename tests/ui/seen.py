@@ -27,14 +27,14 @@ def pictured(card: NeighbourCard) -> bool:
     return sum(pixel != empty for pixel in every) > len(every) / 2
 
 
-class Layouts(QObject):
-    """Counts how often a widget is asked to lay out its children."""
+class Counted(QObject):
+    """Counts the events of one kind that a widget gets: layouts that it is asked for, or paintings."""
 
-    def __init__(self, watched: QWidget) -> None:
+    def __init__(self, watched: QWidget, kind: QEvent.Type) -> None:
         super().__init__(watched)
-        self.count = 0
+        self.count, self._kind = 0, kind
         watched.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        self.count += event.type() == QEvent.Type.LayoutRequest
+        self.count += event.type() == self._kind
         return False

@@ -4,32 +4,20 @@ from functools import partial
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QScrollArea, QVBoxLayout, QWidget
 
+from tests.ui.seen import Counted
 from workbench.ui.widgets.one_by_one import OneByOne
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's offscreen platform, at every show
 COUNT = 4
 
 
-class Turns(QObject):
-    """Counts the events that the window is asked to paint in."""
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self.count = 0
-        window.installEventFilter(self)
-
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        self.count += event.type() == QEvent.Type.UpdateRequest
-        return False
-
-
 class Painted(QGraphicsView):
     """Notes in which of the window's paintings it was painted whole."""
 
-    turns: Turns
+    turns: Counted  # events that the window is asked to paint in
 
     def __init__(self) -> None:
         super().__init__(QGraphicsScene())
@@ -50,7 +38,7 @@ def window(qtbot):
     made = QWidget()
     qtbot.addWidget(made)
     column = QVBoxLayout(made)
-    turns = Turns(made)
+    turns = Counted(made, QEvent.Type.UpdateRequest)
     made.views = [View() for _ in range(COUNT)]
     for view in made.views:
         view.turns = turns

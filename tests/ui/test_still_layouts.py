@@ -1,9 +1,10 @@
 """Labels and tiles whose words and numbers change without a layout of what is around them."""
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from tests.ui.seen import Layouts
+from tests.ui.seen import Counted
 from workbench.ui.widgets.labels import ElidedLabel
 from workbench.ui.widgets.tile import Tile
 
@@ -25,7 +26,7 @@ def laid_out(qtbot, parent, *parts):
     for part in parts:
         parent.layout().addWidget(part, 1)
     qtbot.deliver()
-    return Layouts(parent)
+    return Counted(parent, QEvent.Type.LayoutRequest)
 
 
 def test_a_label_asks_for_a_layout_at_every_text_and_an_elided_one_does_not(row, qtbot):
@@ -87,7 +88,7 @@ def test_a_number_without_room_is_made_small_once_and_large_again_with_room(qtbo
     qtbot.deliver()
     assert tile.number.property("role") == "strong"
     assert not tile.spark.isVisible()
-    layouts = Layouts(tile)
+    layouts = Counted(tile, QEvent.Type.LayoutRequest)
     qtbot.deliver()
     assert layouts.count == 0  # its own change of size does not ask for another without end
     tile.resize(400, 70)

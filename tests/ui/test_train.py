@@ -6,10 +6,10 @@ import os
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from tests.ui.seen import Layouts
+from tests.ui.seen import Counted
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
@@ -539,7 +539,7 @@ def test_progress_changes_no_layout(page, session, work, qtbot):
     session.show_run(work.run_id)
     session.follower.look()
     qtbot.settle(page)
-    layouts = Layouts(page)
+    layouts = Counted(page, QEvent.Type.LayoutRequest)
     work.say(Progress(110, 1000, 51.0))
     session.follower.look()
     qtbot.deliver()
