@@ -5,6 +5,7 @@ from functools import cache
 from math import log, pi
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -234,25 +235,19 @@ def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torc
     Source: Szegedy et al. 2015 as torchvision's RandomResizedCrop does it: an area of `smallest` to 1 of the image's
     and an aspect of 1 / `aspect` to `aspect`, drawn up to ten times until it fits, else the middle of the image.
     """
-    high, wide = sizes.double().unbind(1)
-    share, turn, x, y = torch.rand(4, len(sizes), TRIES, generator=generator, dtype=torch.float64)
+    high, wide = sizes.numpy().T.astype(np.float64)  # NumPy: short operations of torch wait for the interpreter lock
+    drawn = torch.rand(4, len(sizes), TRIES, generator=generator, dtype=torch.float64).numpy()
+    share, turn, x, y = drawn
     area = (smallest + (1 - smallest) * share) * (high * wide)[:, None]
-    ratio = torch.exp(log(aspect) * (2 * turn - 1))
-    widths, heights = (area * ratio).sqrt(), (area / ratio).sqrt()
+    ratio = np.exp(log(aspect) * (2 * turn - 1))
+    widths, heights = np.sqrt(area * ratio), np.sqrt(area / ratio)
     fits = (widths <= wide[:, None]) & (heights <= high[:, None])
-    first = fits.int().argmax(1, keepdim=True)
-    whole_ratio = (wide / high).clamp(1 / aspect, aspect)
-    middle = torch.minimum(wide, high * whole_ratio), torch.minimum(high, wide / whole_ratio)
-    fitted = fits.any(1)
-    w, h = (
-        torch.where(fitted, drawn.gather(1, first)[:, 0], fallback)
-        for drawn, fallback in zip((widths, heights), middle, strict=True)
-    )
-    left, top = (
-        torch.where(fitted, offsets.gather(1, first)[:, 0], torch.full_like(high, 0.5)) * room
-        for offsets, room in ((x, wide - w), (y, high - h))
-    )
-    return torch.stack([left, top, left + w, top + h], 1)
+    first, fitted = (np.arange(len(sizes)), fits.argmax(1)), fits.any(1)
+    whole_ratio = (wide / high).clip(1 / aspect, aspect)
+    w = np.where(fitted, widths[first], np.minimum(wide, high * whole_ratio))
+    h = np.where(fitted, heights[first], np.minimum(high, wide / whole_ratio))
+    left, top = np.where(fitted, x[first], 0.5) * (wide - w), np.where(fitted, y[first], 0.5) * (high - h)
+    return torch.from_numpy(np.stack([left, top, left + w, top + h], 1))
 
 
 def turned(images: Tensor, share: Tensor) -> Tensor:

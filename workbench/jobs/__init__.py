@@ -19,6 +19,7 @@ from workbench.jobs.threads import (
     in_threads,
     let_the_window_go_first,
     meanwhile,
+    read_ahead,
     repeating,
     start_daemon,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "meanwhile",
     "printed_by",
     "python",
+    "read_ahead",
     "repeating",
     "run_tool",
     "serve_bytes",

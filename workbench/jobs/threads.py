@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from queue import SimpleQueue
 from time import monotonic
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from workbench.control import Cancelled, Control
 from workbench.events import Emit, Ended
@@ -174,6 +174,29 @@ def in_threads(
             yield waiting.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def read_ahead(items: Iterator[A], ahead: int = 1) -> Generator[A, None, None]:
+    """The items in their order, read by one thread, a little before they are asked for.
+
+    The thread has ended once the iterator is exhausted or closed; close it if it is not read to its end.
+
+    Args:
+        items: closed at the end if they are a generator; what reading them raises is raised here.
+        ahead: most items that wait while another one is read.
+    """
+    end, pool, waiting = object(), ThreadPoolExecutor(1), deque[Future[object]]()
+    try:
+        while True:
+            while len(waiting) <= ahead:
+                waiting.append(pool.submit(next, items, end))
+            if (item := waiting.popleft().result()) is end:
+                return
+            yield cast(A, item)
+    finally:
+        pool.shutdown(cancel_futures=True)
+        if isinstance(items, Generator):
+            items.close()
 
 
 @contextlib.contextmanager

@@ -16,9 +16,9 @@ from workbench.training.feed_contract import Boxes, Crops, Images, WholeImages
 
 TOGETHER = 32  # images that one thread makes at a time: fewer at a time disturb the training thread more often ...
 FEWEST = 4  # ... but the first batches, for which it waits, are spread over all threads
-AHEAD = 2  # batches that are made ahead ...
-MOST_AHEAD = 4  # ... or so many, in larger parts, if they wait in pinned memory ...
-HELD = 256 << 20  # bytes; ... and take no more of it
+AHEAD = 2  # batches that are made ahead; more for a GPU, where a thread makes a whole batch at a time ...
+DOUBLINGS = 16  # doublings from the first to the largest part, at most
+HELD = 512 << 20  # bytes; ... if those that are begun then take no more pinned memory than this
 Share = Callable[[int], slice]  # of n images, the wanted part: a contiguous slice
 EVERY: Share = lambda n: slice(0, n)  # noqa: E731 - one expression
 
@@ -44,12 +44,15 @@ def wanted_of(epoch: int, batches: Iterable[np.ndarray], skip: int = 0) -> Itera
         yield replace(before, last=True)
 
 
+Finished = tuple[Tensor, ...]  # on the device: the images as float, and for training their labels
+
+
 @dataclass(frozen=True, slots=True)
 class Finish:
     """What is done to a batch after its images have been read."""
 
-    work: Callable[[Wanted, Tensor], Tensor]  # uint8 [n, C, H, W] -> what is yielded
-    apart: bool  # whether the threads that make batches do it, too, if batches stay on the CPU
+    work: Callable[[Wanted, Tensor], Finished]  # uint8 [n, C, H, W] -> what is yielded
+    apart: bool  # whether another thread than the reader's may do it
     read: Share = EVERY  # of a batch; other images are black
 
 
@@ -79,9 +82,10 @@ class _Batch:
     """A batch that is being made."""
 
     wanted: Wanted
-    images: Tensor  # uint8 [n, C, H, W], on the CPU; finished by the thread that fills its last part
+    images: Tensor  # uint8 [n, C, H, W], on the CPU
     lacking: int  # parts that are not filled yet
     lock: Lock = field(default_factory=Lock)
+    finished: Finished = ()  # by the thread that fills its last part, if it may
 
 
 @dataclass(slots=True)
@@ -98,7 +102,7 @@ class _Part:
 def made_ahead(
     source: Source, wanted: Iterator[Wanted], side: int, boxes: Callable[[Wanted, np.ndarray], Boxes | None],
     finish: Finish,
-) -> Generator[tuple[Wanted, Tensor], None, None]:  # fmt: skip
+) -> Generator[tuple[Wanted, Finished], None, None]:  # fmt: skip
     """Finished batches on the device, in their order; close it if it is not read to its end.
 
     Args:
@@ -112,7 +116,8 @@ def made_ahead(
         return
     most = len(range(len(largest.index))[finish.read(len(largest.index))])
     size = _Sizes(source, most, most * source.images.shape[-1] * side**2)
-    pinned, apart = source.copies is not None, finish.apart and source.device.type == "cpu"
+    pinned = source.copies is not None
+    apart = finish.apart and not pinned and source.device.type == "cpu"  # the threads finish what they have made
     blank = torch.empty if finish.read is EVERY else torch.zeros
 
     def parts() -> Iterator[_Part]:
@@ -135,14 +140,44 @@ def made_ahead(
             batch.lacking -= 1
             whole = not batch.lacking
         if whole and apart:
-            batch.images = finish.work(batch.wanted, batch.images)
+            batch.finished = finish.work(batch.wanted, batch.images)
         return part
 
     with contextlib.closing(jobs.in_threads(fill, parts(), source.threads, size.waiting)) as filled:
-        batches = ((part.batch.wanted, part.batch.images) for part in filled if part.last)
-        arrived = batches if source.copies is None else _copied(batches, source.device, source.copies)
-        for batch, images in arrived:
-            yield batch, images if apart else finish.work(batch, images.to(source.device))
+        batches = (part.batch for part in filled if part.last)
+        if source.copies is not None:
+            arrived = ((batch.wanted, batch.images) for batch in batches)
+            yield from _on_a_stream(arrived, finish, source.device, source.copies)
+            return
+        for batch in batches:
+            finished = batch.finished if apart else finish.work(batch.wanted, batch.images.to(source.device))
+            yield batch.wanted, finished
+
+
+def _on_a_stream(
+    batches: Iterator[tuple[Wanted, Tensor]], finish: Finish, device: torch.device, stream: torch.cuda.Stream
+) -> Generator[tuple[Wanted, Finished], None, None]:
+    """Finished batches on a GPU; a thread of their own copies them on that stream, and finishes them if it may.
+
+    What Python does for a batch is done while the network's thread waits for the backward pass, and the copy while the
+    GPU works on the batch before. Close it if it is not read to its end.
+    """
+
+    def arriving() -> Iterator[tuple[Wanted, Finished, torch.cuda.Event]]:
+        for wanted, pinned in batches:
+            with torch.cuda.stream(stream):
+                images = pinned.to(device, non_blocking=True)
+                made = finish.work(wanted, images) if finish.apart else (images,)
+                done = stream.record_event()
+            yield wanted, made, done
+
+    current = torch.cuda.current_stream(device)
+    with contextlib.closing(jobs.read_ahead(arriving())) as ready:
+        for wanted, made, done in ready:
+            current.wait_event(done)
+            for tensor in made:
+                tensor.record_stream(current)
+            yield wanted, made if finish.apart else finish.work(wanted, made[0])
 
 
 class _Sizes:
@@ -155,17 +190,16 @@ class _Sizes:
     """
 
     def __init__(self, source: Source, most: int, size: int) -> None:
-        more = source.copies is not None and size * MOST_AHEAD <= HELD
-        self._ahead = MOST_AHEAD if more else AHEAD
-        self._first = min(TOGETHER, max(FEWEST, -(-most // source.threads)))
-        # Larger parts would take more batches at once.
-        self._later = min(TOGETHER, max(self._first, self._ahead * most // source.threads))
-        self.waiting = max(AHEAD, -(-self._ahead * most // (self._later * source.threads)))
+        threads, gpu = source.threads, source.copies is not None
+        begun = HELD * most // size - AHEAD * most if gpu else AHEAD * most  # images that the threads may have begun
+        self._first = min(TOGETHER, max(FEWEST, -(-most // threads)))
+        self._later = min(most if gpu else TOGETHER, max(self._first, begun // threads))
+        self.waiting = max(1 if gpu else AHEAD, -(-AHEAD * most // (self._later * threads)))
         """Parts that wait for the reader, for each thread."""
 
     def of_part(self, number: int) -> int:
         """Images of a part of the batch with this number, from 0."""
-        return min(self._later, self._first * (1 + number // AHEAD))
+        return min(self._later, self._first << min(number // AHEAD, DOUBLINGS))
 
 
 def _fill(source: Source, part: _Part) -> None:
@@ -181,27 +215,3 @@ def _fill(source: Source, part: _Part) -> None:
             left, top, right, bottom = part.boxes[position].tolist()
             image = cast(WholeImages, source.images).crop(row, (left, top, right, bottom), target.shape[-1])
         target[position] = image.transpose(2, 0, 1)
-
-
-def _copied(
-    batches: Iterable[tuple[Wanted, Tensor]], device: torch.device, stream: torch.cuda.Stream
-) -> Generator[tuple[Wanted, Tensor], None, None]:
-    """Pinned batches on the GPU; each is copied while the network works on the previous one."""
-    ready: tuple[Wanted, Tensor, torch.cuda.Event] | None = None
-    for wanted, batch in batches:
-        with torch.cuda.stream(stream):
-            copied = batch.to(device, non_blocking=True)
-            following = wanted, copied, stream.record_event()
-        if ready is not None:
-            yield _arrived(*ready)
-        ready = following
-    if ready is not None:
-        yield _arrived(*ready)
-
-
-def _arrived(wanted: Wanted, batch: Tensor, copied: torch.cuda.Event) -> tuple[Wanted, Tensor]:
-    """The batch, once the current stream may use it."""
-    current = torch.cuda.current_stream(batch.device)
-    current.wait_event(copied)
-    batch.record_stream(current)
-    return wanted, batch

@@ -5,26 +5,24 @@ from collections.abc import Callable, Generator, Iterator
 import numpy as np
 from torch import Tensor
 
-from workbench.training.ahead import Wanted, wanted_of
+from workbench.training.ahead import Finished, Wanted, wanted_of
 
-Made = Generator[tuple[Wanted, Tensor], None, None]
+Made = Generator[tuple[Wanted, Finished], None, None]
 
 
 class Epochs:
     """`batches(epoch, skip)` for `trainer.train`. Close it after training.
 
     Args:
-        made: makes batches, in their order, until it is closed.
+        made: makes batches (images, labels), in their order, until it is closed.
         places: the places of each batch of an epoch, counted from 1.
-        labels: of the images in some places [n].
         last: the epoch after which nothing is made ahead; 0 makes nothing ahead of the epoch that is read.
     """
 
     def __init__(
-        self, made: Callable[[Iterator[Wanted]], Made], places: Callable[[int], list[np.ndarray]],
-        labels: Callable[[np.ndarray], Tensor], last: int,
-    ) -> None:  # fmt: skip
-        self._made, self._places, self._labels, self._last = made, places, labels, last
+        self, made: Callable[[Iterator[Wanted]], Made], places: Callable[[int], list[np.ndarray]], last: int
+    ) -> None:
+        self._made, self._places, self._last = made, places, last
         self._open: Made | None = None
         self._next = (0, 0)  # the epoch and the place of the batch that `_open` yields next
 
@@ -35,10 +33,10 @@ class Epochs:
             self._open = self._made(self._wanted(epoch, skip))
         whole = False
         try:
-            for wanted, images in self._open:
+            for wanted, (images, labels) in self._open:
                 whole = wanted.last
                 self._next = (epoch + 1, 0)
-                yield images, self._labels(wanted.index)
+                yield images, labels
                 if whole:
                     break
         finally:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from workbench import jobs
 from workbench.losses.pair_lists import keep_on_cpu, to_device
-from workbench.training.ahead import AHEAD, EVERY, Finish, Share, Source, Wanted, made_ahead, wanted_of
+from workbench.training.ahead import AHEAD, EVERY, Finish, Finished, Share, Source, Wanted, made_ahead, wanted_of
 from workbench.training.device import CHANNELS_LAST, free_memory
 from workbench.training.epochs import Epochs, Made
 from workbench.training.feed_contract import Augmentation, Box, Boxes, Cropping, Crops, Images, Sampler, WholeImages
@@ -75,9 +75,9 @@ class Feed:
         """Batches as from `images`, in the order of this half or of some places in it."""
         every = np.arange(len(self)) if index is None else index
         chosen = wanted_of(0, (every[at : at + batch] for at in range(0, len(every), batch)))
-        finish = Finish(lambda wanted, images: self._scaled(images), apart=True)
+        finish = Finish(lambda wanted, images: (self._scaled(images),), apart=True)
         with contextlib.closing(self._evaluated(chosen, finish)) as batches:
-            for _, images in batches:
+            for _, (images,) in batches:
                 yield images
 
     def made_ahead(self, augmentation: Augmentation) -> bool:
@@ -96,13 +96,16 @@ class Feed:
         run, batches of the next epoch are made while one ends; what is returned must be closed then.
         """
         one_for_all = torch.Generator(self._device)
-        apart = self._device.type == "cpu" and getattr(augmentation, "own_draws", False)
+        apart = self._device.type in ("cpu", "cuda") and getattr(augmentation, "own_draws", False)
         read = share if getattr(augmentation, "each_alone", False) else EVERY
 
-        def augmented(wanted: Wanted, images: Tensor) -> Tensor:
-            generator = torch.Generator() if apart else one_for_all  # threads finish several batches at a time
+        def augmented(wanted: Wanted, images: Tensor) -> Finished:
+            several = self._device.type == "cpu"  # threads finish several batches at a time
+            generator = torch.Generator() if several else one_for_all
             generator.manual_seed(_mix(seed, wanted.epoch, wanted.place))
-            return augmentation(self._scaled(images), generator)[share(len(images))]
+            classes = self._classes[wanted.index]
+            labels = keep_on_cpu(to_device(classes, self._device), classes)
+            return augmentation(self._scaled(images), generator)[share(len(images))], labels
 
         def made(wanted: Iterator[Wanted]) -> Made:
             finish = Finish(augmented, apart, read)
@@ -113,10 +116,7 @@ class Feed:
         def places(epoch: int) -> list[np.ndarray]:
             return [np.tile(index, views) for index in sampler.batches(epoch)]
 
-        def labels(index: np.ndarray) -> Tensor:
-            return keep_on_cpu(self.labels[to_device(index, self._device)], self._classes[index])
-
-        return Epochs(made, places, labels, epochs)
+        return Epochs(made, places, epochs)
 
     def _evaluated(self, wanted: Iterator[Wanted], finish: Finish) -> Made:
         """Finished batches of images as in evaluation."""
