@@ -25,6 +25,8 @@ import psutil
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["WORKBENCH_SETTINGS"] = str(Path(tempfile.mkdtemp()) / "settings.ini")
 
+sys.path.insert(0, str(Path(__file__).parents[2]))  # a bare machine has only the repository
+
 from core_waits import Waits
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTableView

@@ -171,12 +171,14 @@ def test_an_augmentation_of(kept, augmentation, device, photographs, tmp_path):
 
 
 def test_a_checkpoint_of_one_device_goes_on_on_the_other(device, tmp_path):
-    first, _ = ended(config_of(device, training={"weight_average": 0.9, "epochs": 2}), tmp_path)
+    first, _ = ended(config_of(device, training={"weight_average": 0.9, "epochs": 2}), tmp_path / "first")
     for other in dict.fromkeys(("cpu", device)):
+        folder = tmp_path / other  # each goes on from the second epoch, and writes its own checkpoints
+        folder.mkdir()
         config = config_of(other, training={"weight_average": 0.9, "epochs": 3})
         data, events = load_data(config, quiet), []
-        engine = Engine(config, data, tmp_path, Control(), events.append)
-        engine.resume(tmp_path / "last.pt")
+        engine = Engine(config, data, folder, Control(), events.append)
+        engine.resume(tmp_path / "first" / "last.pt")
         images = torch.from_numpy(np.array(data.pixels[:32])).permute(0, 3, 1, 2).float() / 255
         one, again = (
             made.parts.model.eval()(images.to(made.parts.device)).detach().float().cpu() for made in (first, engine)

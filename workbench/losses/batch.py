@@ -173,7 +173,7 @@ def keep_nan(value: Tensor, embeddings: Tensor) -> Tensor:
 
     The gradient is that of `value`: embeddings on which `value` does not depend get none.
     """
-    return value + 0 * embeddings.detach().sum()
+    return torch.add(value, embeddings.detach().sum(), alpha=0)
 
 
 def _shape(tensor: Tensor) -> list[int]:

@@ -46,7 +46,7 @@ class Hyperbolic(BatchLoss[HyperbolicParams]):
         positive, negative = pair_masks(labels)
         others = log_sum_exp(-apart, negative)[:, None]
         missed = F.softplus(torch.where(positive, others + apart, -torch.inf))
-        return mean_of(missed, positive) + 0 * apart.sum()
+        return mean_of(missed, positive)
 
 
 def ball_distances(embeddings: Tensor, curvature: float, radius: float) -> Tensor:

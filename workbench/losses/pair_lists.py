@@ -1,5 +1,8 @@
 """Lists of the positive pairs and of the classes of a batch, made on the CPU: a GPU would have to be waited for."""
 
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -48,21 +51,56 @@ def classes_by_size(labels: Tensor) -> list[Tensor]:
     Args:
         labels: [n] int64.
     """
-    array = on_cpu(labels)
-    order = np.argsort(array, kind="stable")  # classes side by side
-    ranked = array[order]
+    return _together(_tables(on_cpu(labels)), labels.device)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRows:
+    """The images of classes of one size, each as an anchor, and their classes; int64, on the device of the labels."""
+
+    anchors: Tensor  # [a]
+    members: Tensor  # [a, size], the anchor among them
+    positives: Tensor  # [a, size - 1], without it
+
+
+def classes_in_rows(labels: Tensor) -> list[ClassRows]:
+    """The images of every class of two or more as anchors, by the size of the class; no image is one twice.
+
+    Args:
+        labels: [n] int64.
+    """
+    arrays = list[np.ndarray]()
+    for table in _tables(on_cpu(labels)):
+        size = table.shape[1]
+        arrays += [table.ravel(), table.repeat(size, axis=0), table[:, _others(size)].reshape(-1, size - 1)]
+    there = _together(arrays, labels.device)
+    return [ClassRows(*there[at : at + 3]) for at in range(0, len(there), 3)]
+
+
+@cache
+def _others(size: int) -> np.ndarray:
+    """For each of so many, all the others, [size, size - 1]."""
+    return np.array([[other for other in range(size) if other != own] for own in range(size)])
+
+
+def _tables(labels: np.ndarray) -> list[np.ndarray]:
+    """Places of the images of every class of two or more, [classes, size] for each size."""
+    order = np.argsort(labels, kind="stable")  # classes side by side
+    ranked = labels[order]
     start = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1])
     size = np.diff(start, append=len(order))
     if (size == size[0]).all():  # as a sampler of classes and images draws them
-        tables = [order.reshape(-1, size[0])] if size[0] > 1 else []
-    else:
-        wanted = sorted(set(size.tolist()) - {1})
-        tables = [order[start[size == count][:, None] + np.arange(count)] for count in wanted]
-    if labels.device.type == "cpu" or len(tables) < 2:
-        return [to_device(table, labels.device) for table in tables]
-    there = to_device(np.concatenate([table.ravel() for table in tables]), labels.device)  # one copy
-    parts = there.split([table.size for table in tables])
-    return [part.view(table.shape) for part, table in zip(parts, tables, strict=True)]
+        return [order.reshape(-1, size[0])] if size[0] > 1 else []
+    wanted = sorted(set(size.tolist()) - {1})
+    return [order[start[size == count][:, None] + np.arange(count)] for count in wanted]
+
+
+def _together(arrays: list[np.ndarray], device: torch.device) -> list[Tensor]:
+    """The arrays on a device, by one copy."""
+    if device.type == "cpu" or len(arrays) < 2:
+        return [to_device(array, device) for array in arrays]
+    parts = to_device(np.concatenate([array.ravel() for array in arrays]), device).split([a.size for a in arrays])
+    return [part.view(array.shape) for part, array in zip(parts, arrays, strict=True)]
 
 
 def _pairs(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

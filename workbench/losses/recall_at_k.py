@@ -50,6 +50,8 @@ class RecallAtK(BatchLoss[RecallAtKParams]):
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
-        every, _, weights = soft_ranks(alike, labels, self.params.temperature)
-        missed = ((every[:, None] - self.at) / self.params.rank_temperature).sigmoid().mean(1)
-        return (missed * weights).sum() + 0 * alike.sum()
+        missed = [
+            part.weight * ((part.every[..., None] - self.at) / self.params.rank_temperature).sigmoid().mean(-1).sum()
+            for part in soft_ranks(alike, labels, self.params.temperature)
+        ]
+        return sum(missed[1:], missed[0]) if missed else 0 * alike.sum()

@@ -44,5 +44,7 @@ class SmoothAP(BatchLoss[SmoothAPParams]):
 
 def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
     """1 minus the mean soft AP of the anchors with a positive, of cosines [n, n] and labels [n]; 0 without any."""
-    every, own, weights = soft_ranks(alike, labels, temperature)
-    return ((every - own) / every * weights).sum() + 0 * alike.sum()
+    missed = [
+        part.weight * ((part.every - part.own) / part.every).sum() for part in soft_ranks(alike, labels, temperature)
+    ]
+    return sum(missed[1:], missed[0]) if missed else 0 * alike.sum()

@@ -1,14 +1,26 @@
 """Differentiable ranks of positives: a sigmoid of the difference of two cosines instead of a step."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from workbench.losses.pair_lists import classes_by_size
+from workbench.losses.pair_lists import classes_in_rows
 from workbench.losses.pair_parts import by_rows
 
 
-def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-    """The rank of the positive of every positive pair in the list of its anchor, from 1.
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Soft ranks from 1 of the positives of some anchors, which have equally many."""
+
+    every: Tensor  # [a, m] among all other images
+    own: Tensor  # [a, m] among the anchor's positives alone
+    weight: float  # of each in the mean over all anchors of the mean over their positives
+
+
+def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> list[Ranks]:
+    """The rank of the positive of every positive pair in the list of its anchor; empty without a positive pair.
 
     No row is chosen twice, so that a GPU adds up the gradient in one order.
 
@@ -16,41 +28,46 @@ def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> tuple[Tenso
         alike: [n, n] cosines.
         labels: [n] int64.
         temperature: of the sigmoid; lower is nearer to the true rank.
-
-    Returns:
-        Ranks among all other images [p], among the anchor's positives alone [p], and the weights [p] of the mean over
-        anchors of the mean over their positives, which sum to 1. All are empty without a positive pair.
     """
-    scaled = alike / temperature
-    beyond = scaled.masked_fill(labels[:, None] == labels, -torch.inf)  # an image of its class is above nothing
-    classes = classes_by_size(labels)
-    anchors = sum(members.numel() for members in classes)
-    every, own, weights = ([alike.new_zeros(0)] for _ in range(3))
-    for members in classes:
-        count = members.shape[1] - 1  # positives of each
-        cosines = scaled.flatten().index_select(0, _positives(members, len(labels)).flatten()).view(-1, count)
-        rows = beyond.index_select(0, members.flatten())
-        for ranks, among in by_rows(_ranks, rows, cosines, numbers=count * len(labels)):
-            every.append(ranks.flatten())
-            own.append(among.flatten())
-            weights.append(alike.new_full((ranks.numel(),), 1 / (anchors * count)))
-    return torch.cat(every), torch.cat(own), torch.cat(weights)
+    ranks, classes = list[Ranks](), classes_in_rows(labels)
+    anchors = sum(len(rows.anchors) for rows in classes)
+    for rows in classes:
+        count = rows.positives.shape[1]
+        cosines = alike.index_select(0, rows.anchors)
+        for every, own in by_rows(
+            lambda *part: _SoftRanks.apply(*part, temperature), cosines, rows.members, rows.positives,
+            numbers=count * len(labels),
+        ):  # fmt: skip
+            ranks.append(Ranks(every, own, 1 / (anchors * count)))
+    return ranks
 
 
-def _positives(members: Tensor, n: int) -> Tensor:
-    """Places in a table [n, n] of each anchor's pairs with the others of its class, [classes, size, size - 1]."""
-    size = members.shape[1]
-    places = (members[:, :, None] * n + members[:, None, :]).flatten(1)
-    # Without the diagonal, which is every (size + 1)th of them.
-    return places[:, 1:].view(-1, size - 1, size + 1)[:, :, :-1].reshape(-1, size, size - 1)
+class _SoftRanks(torch.autograd.Function):
+    """Ranks [a, m] among all others and among the positives, in half of the operations of their formula.
 
-
-def _ranks(rows: Tensor, cosines: Tensor) -> tuple[Tensor, Tensor]:
-    """Ranks [a, m] of positives among all others and among the positives.
-
-    Args:
-        rows: [a, n] cosines of negatives over the temperature, -inf of others.
-        cosines: [a, m] those of positives.
+    Takes cosines [a, n] of anchors, the columns [a, m + 1] of each one's class and those [a, m] of its positives.
     """
-    own = (cosines[:, None, :] - cosines[:, :, None]).sigmoid().sum(2) + 0.5  # each counts one half in its own
-    return own + (rows[:, None, :] - cosines[:, :, None]).sigmoid().sum(2), own
+
+    @staticmethod
+    def forward(
+        ctx: Any, cosines: Tensor, members: Tensor, positives: Tensor, temperature: float
+    ) -> tuple[Tensor, Tensor]:
+        scaled = cosines / temperature
+        wanted = scaled.gather(1, positives)[:, :, None]
+        scaled.scatter_(1, members, -torch.inf)  # an image of its class is above nothing
+        above = (scaled[:, None, :] - wanted).sigmoid_()
+        among = (wanted.transpose(1, 2) - wanted).sigmoid_()
+        own = among.sum(2).add_(0.5)  # each counts one half in its own
+        ctx.save_for_backward(above, among, positives)
+        ctx.temperature = temperature
+        return above.sum(2).add_(own), own
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, of_every: Tensor, of_own: Tensor) -> tuple[Tensor, None, None, None]:
+        above, among, positives = ctx.saved_tensors
+        pushes = torch.ops.aten.sigmoid_backward(of_every[:, :, None].expand_as(above), above)
+        pulls = torch.ops.aten.sigmoid_backward((of_every + of_own)[:, :, None].expand_as(among), among)
+        of_wanted = pulls.sum(1).sub_(pulls.sum(2)).sub_(pushes.sum(2))
+        # The columns of the class have no gradient as negatives.
+        return pushes.sum(1).scatter_(1, positives, of_wanted).div_(ctx.temperature), None, None, None

@@ -63,11 +63,16 @@ def watched(streams, own_draws):
     return augmentation, where
 
 
-def on_stream(feed, copies):
-    """The feed with a stream for its copies, as on a GPU."""
-    known = feed._source
-    feed._source = Source(known.images, known.rows, known.crops, known.threads, known.device, copies)
-    return feed
+@pytest.fixture
+def on_stream(monkeypatch, streams):
+    """Makes a feed that has a stream for its copies, as on a GPU."""
+
+    def made(*args, **named):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "Source", lambda *parts: Source(*parts[:-1], streams[0]))
+            return Feed(*args, **named)
+
+    return made
 
 
 @pytest.fixture
@@ -79,13 +84,13 @@ def unpinned(monkeypatch):
 
 @pytest.mark.usefixtures("unpinned")
 @pytest.mark.parametrize("own_draws", [True, False])
-def test_the_batches_are_the_same_and_each_is_awaited(monkeypatch, streams, own_draws):
+def test_the_batches_are_the_same_and_each_is_awaited(monkeypatch, streams, on_stream, own_draws):
     monkeypatch.setattr(module, "RESIDENT", 0)
     rows = np.arange(100)
     augmentation, where = watched(streams, own_draws)
     plain = CropFlip(CropFlipParams(crops_of="whole", crop=0.75))
     wanted = list(Feed(Ramps(), rows, rows, CPU, threads=2).training(Drawn(), plain, seed=3)(1, 0))
-    feed = on_stream(Feed(Ramps(), rows, rows, CPU, threads=2), streams[0])
+    feed = on_stream(Ramps(), rows, rows, CPU, threads=2)
     assert same(wanted, list(feed.training(Drawn(), augmentation, seed=3)(1, 0)))
     copies, own = streams
     assert own.awaited == copies.recorded, "each batch, in their order"
@@ -98,10 +103,10 @@ def test_the_batches_are_the_same_and_each_is_awaited(monkeypatch, streams, own_
 
 
 @pytest.mark.usefixtures("unpinned")
-def test_an_epoch_that_is_left_ends_its_threads(monkeypatch, streams):
+def test_an_epoch_that_is_left_ends_its_threads(monkeypatch, on_stream):
     monkeypatch.setattr(module, "RESIDENT", 0)
     rows, before = np.arange(100), threading.active_count()
-    feed = on_stream(Feed(Ramps(), rows, rows, CPU, threads=2), streams[0])
+    feed = on_stream(Ramps(), rows, rows, CPU, threads=2)
     epoch = feed.training(Drawn(), CropFlip(CropFlipParams(crops_of="whole", crop=0.75)), seed=3)(1, 0)
     next(epoch)
     assert threading.active_count() > before
