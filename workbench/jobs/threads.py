@@ -183,7 +183,7 @@ def read_ahead(items: Iterator[A], ahead: int = 1) -> Generator[A, None, None]:
 
     Args:
         items: closed at the end if they are a generator; what reading them raises is raised here.
-        ahead: most items that wait while another one is read.
+        ahead: most items that are read before they are asked for.
     """
     end, pool, waiting = object(), ThreadPoolExecutor(1), deque[Future[object]]()
     try:

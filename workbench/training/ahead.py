@@ -107,7 +107,7 @@ def made_ahead(
 
     Args:
         source: of the images.
-        wanted: read a little ahead, by the thread that reads the batches; the first is the largest.
+        wanted: read a little ahead, for a GPU by another thread than the batches; the first is the largest.
         side: of the images, px.
         boxes: what is cut out of the images of those rows; None for their centre squares.
         finish: what is done to a batch on the device.

@@ -49,6 +49,8 @@ class Parts:
         self.precision = precision_on(self.device, self.precision)
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
         self.weights = [*self.model.parameters(), *self.loss.parameters()]
+        self.model.train()
+        self.loss.train()
 
     def targets(self, labels: Tensor) -> Tensor:
         """What the loss takes as labels of a batch [n]: the classes, or the image that each row is a view of."""
@@ -122,8 +124,9 @@ def train_step(
     lap: Callable[[str], None] = lambda part: None,
 ) -> Tensor:  # fmt: skip
     """One optimiser step on a batch; returns the loss before it, a scalar on the device. `lap` times its parts."""
-    parts.model.train()
-    parts.loss.train()
+    for module in (parts.model, parts.loss):
+        if not module.training:  # after an evaluation: going through all layers takes 0.6 ms for ViT-S
+            module.train()
     passes = None
     if 0 < parts.chunk < len(images):
         passes = TwoPasses(cast(Halves, parts.model), images, parts.chunk, parts.device, parts.precision, parts.ranks)

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import positive_pairs
 from workbench.losses.distance_weighted import drawn_without_reading
-from workbench.losses.pair_lists import classes_by_size, keep_on_cpu, on_cpu, positive_pair_list
+from workbench.losses.pair_lists import classes_by_size, classes_in_rows, keep_on_cpu, on_cpu, positive_pair_list
 from workbench.losses.prototypes import follow_class_means
 
 LABELS = ([0, 1, 0, 2, 1, 0], [3, 3, 3], [4, 2, 7], [5], [9, 0, 9, 9, 0, 1, 1, 9])
@@ -29,6 +29,23 @@ def test_classes_by_size_list_every_image_of_a_class_of_two_or_more_once(labels)
     listed = sorted(place for members in classes for place in members)
     assert listed == positive_pairs(y).any(1).nonzero()[:, 0].tolist()
     assert len(classes) == sum(labels.count(label) > 1 for label in set(labels))
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_classes_in_rows_list_every_anchor_with_its_class_and_its_positives(labels):
+    y = torch.tensor(labels)
+    listed = {
+        anchor: (members, positives)
+        for rows in classes_in_rows(y)
+        for anchor, members, positives in zip(
+            rows.anchors.tolist(), rows.members.tolist(), rows.positives.tolist(), strict=True
+        )
+    }
+    positive = positive_pairs(y)
+    assert sorted(listed) == positive.any(1).nonzero()[:, 0].tolist()
+    for anchor, (members, positives) in listed.items():
+        assert sorted(members) == (y == y[anchor]).nonzero()[:, 0].tolist()
+        assert sorted(positives) == positive[anchor].nonzero()[:, 0].tolist()
 
 
 def test_labels_that_are_kept_are_not_copied():

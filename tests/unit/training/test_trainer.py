@@ -70,6 +70,28 @@ def run(parts, feed, control=None, emit=None, **hooks):
     )  # fmt: skip
 
 
+def test_every_layer_trains_in_every_step(feed):
+    parts, evaluated, modes = make_parts(), [], set()
+    layers = [*parts.model.modules(), *parts.loss.modules()]
+    parts.model.register_forward_hook(lambda *_: modes.add(tuple(layer.training for layer in layers)))
+
+    def evaluate(step):
+        parts.model.eval()
+        parts.loss.eval()
+        evaluated.append(step)
+
+    run(parts, feed, after_step=evaluate)
+    assert len(evaluated) == EPOCHS * STEPS
+    assert modes == {(True,) * len(layers)}
+
+
+def test_a_layer_that_its_builder_left_in_evaluation_mode_trains():
+    made = make_parts()
+    made.model[2].eval()
+    again = Parts(made.model, made.loss, made.optimiser, made.schedule, made.device)
+    assert all(layer.training for layer in again.model.modules())
+
+
 def test_every_step_is_told_once_and_the_loss_falls(feed):
     events = []
     run(make_parts(), feed, emit=events.append)
