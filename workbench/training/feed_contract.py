@@ -11,7 +11,7 @@ Boxes = np.ndarray  # float64 [n, 4] of them
 
 
 class Sampler(Protocol):
-    """Chooses the images of each batch; a pure function of the epoch."""
+    """Chooses the images of each batch; a pure function of the epoch, which any thread may call."""
 
     steps_per_epoch: int
     places: np.ndarray
