@@ -31,6 +31,7 @@ class Wanted:
     place: int  # in its epoch
     index: np.ndarray  # [n] int64, places in the half
     last: bool = False  # of its epoch
+    there: Tensor | None = None  # the index on the device, if the images are chosen there
 
 
 def wanted_of(epoch: int, batches: Iterable[np.ndarray], skip: int = 0) -> Iterator[Wanted]:

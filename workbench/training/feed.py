@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -104,8 +105,8 @@ class Feed:
             generator = torch.Generator() if several else one_for_all
             generator.manual_seed(_mix(seed, wanted.epoch, wanted.place))
             classes = self._classes[wanted.index]
-            labels = keep_on_cpu(to_device(classes, self._device), classes)
-            return augmentation(self._scaled(images), generator)[share(len(images))], labels
+            labels = to_device(classes, self._device) if wanted.there is None else self.labels[wanted.there]
+            return augmentation(self._scaled(images), generator)[share(len(images))], keep_on_cpu(labels, classes)
 
         def made(wanted: Iterator[Wanted]) -> Made:
             finish = Finish(augmented, apart, read)
@@ -122,7 +123,8 @@ class Feed:
         """Finished batches of images as in evaluation."""
         if self._resident is not None:
             for batch in wanted:
-                yield batch, finish.work(batch, self._resident[to_device(batch.index, self._device)])
+                there = to_device(batch.index, self._device)
+                yield batch, finish.work(replace(batch, there=there), self._resident[there])
         elif self._squeezed:
             yield from made_ahead(self._source, wanted, self._squeezed, lambda batch, rows: self._whole(rows), finish)
         else:
