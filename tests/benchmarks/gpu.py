@@ -161,8 +161,6 @@ class Drawn:
 
 
 class Unchanged:
-    own_draws = True
-
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
         return images
 

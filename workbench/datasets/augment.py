@@ -236,8 +236,7 @@ def resized_boxes(sizes: Tensor, smallest: float, aspect: float, generator: torc
     and an aspect of 1 / `aspect` to `aspect`, drawn up to ten times until it fits, else the middle of the image.
     """
     high, wide = sizes.numpy().T.astype(np.float64)  # NumPy: short operations of torch wait for the interpreter lock
-    drawn = torch.rand(4, len(sizes), TRIES, generator=generator, dtype=torch.float64).numpy()
-    share, turn, x, y = drawn
+    share, turn, x, y = torch.rand(4, len(sizes), TRIES, generator=generator, dtype=torch.float64).numpy()
     area = (smallest + (1 - smallest) * share) * (high * wide)[:, None]
     ratio = np.exp(log(aspect) * (2 * turn - 1))
     widths, heights = np.sqrt(area * ratio), np.sqrt(area / ratio)

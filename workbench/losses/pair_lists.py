@@ -1,7 +1,6 @@
 """Lists of the positive pairs and of the classes of a batch, made on the CPU: a GPU would have to be waited for."""
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import torch
@@ -77,10 +76,10 @@ def classes_in_rows(labels: Tensor) -> list[ClassRows]:
     return [ClassRows(*there[at : at + 3]) for at in range(0, len(there), 3)]
 
 
-@cache
 def _others(size: int) -> np.ndarray:
     """For each of so many, all the others, [size, size - 1]."""
-    return np.array([[other for other in range(size) if other != own] for own in range(size)])
+    place = np.arange(size - 1)
+    return place + (place >= np.arange(size)[:, None])
 
 
 def _tables(labels: np.ndarray) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
-from workbench.losses.soft_ranks import soft_ranks
+from workbench.losses.soft_ranks import mean_missed
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -50,8 +50,7 @@ class RecallAtK(BatchLoss[RecallAtKParams]):
 
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike = gram(on_sphere(embeddings))
-        missed = [
-            part.weight * ((part.every[..., None] - self.at) / self.params.rank_temperature).sigmoid().mean(-1).sum()
-            for part in soft_ranks(alike, labels, self.params.temperature)
-        ]
-        return sum(missed[1:], missed[0]) if missed else 0 * alike.sum()
+        return mean_missed(
+            lambda ranks: ((ranks.every[..., None] - self.at) / self.params.rank_temperature).sigmoid().mean(-1),
+            alike, labels, self.params.temperature,
+        )  # fmt: skip

@@ -10,7 +10,7 @@ from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import NETWORK_RATE, between
-from workbench.losses.soft_ranks import soft_ranks
+from workbench.losses.soft_ranks import mean_missed
 from workbench.params import Params, param
 from workbench.registry import register
 
@@ -33,7 +33,7 @@ class SmoothAPParams(Params):
     },
 )  # fmt: skip
 class SmoothAP(BatchLoss[SmoothAPParams]):
-    """1 minus the mean AP of the anchors, whose positives are ranked by `soft_ranks` among the other images.
+    """1 minus the mean AP of the anchors, whose positives have soft ranks among the other images.
 
     Anchors without a positive are left out; with none left the value is 0.
     """
@@ -44,7 +44,4 @@ class SmoothAP(BatchLoss[SmoothAPParams]):
 
 def smooth_ap(alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
     """1 minus the mean soft AP of the anchors with a positive, of cosines [n, n] and labels [n]; 0 without any."""
-    missed = [
-        part.weight * ((part.every - part.own) / part.every).sum() for part in soft_ranks(alike, labels, temperature)
-    ]
-    return sum(missed[1:], missed[0]) if missed else 0 * alike.sum()
+    return mean_missed(lambda ranks: (ranks.every - ranks.own) / ranks.every, alike, labels, temperature)

@@ -1,5 +1,6 @@
 """Differentiable ranks of positives: a sigmoid of the difference of two cosines instead of a step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,15 @@ def soft_ranks(alike: Tensor, labels: Tensor, temperature: float) -> list[Ranks]
         ):  # fmt: skip
             ranks.append(Ranks(every, own, 1 / (anchors * count)))
     return ranks
+
+
+def mean_missed(missed: Callable[[Ranks], Tensor], alike: Tensor, labels: Tensor, temperature: float) -> Tensor:
+    """The mean over anchors of the mean over their positives of what `missed` makes of their ranks, [a, m] each.
+
+    It is 0, with a gradient, without a positive pair. The other arguments are those of `soft_ranks`.
+    """
+    parts = [ranks.weight * missed(ranks).sum() for ranks in soft_ranks(alike, labels, temperature)]
+    return sum(parts[1:], parts[0]) if parts else 0 * alike.sum()
 
 
 class _SoftRanks(torch.autograd.Function):

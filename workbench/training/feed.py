@@ -97,7 +97,7 @@ class Feed:
         run, batches of the next epoch are made while one ends; what is returned must be closed then.
         """
         one_for_all = torch.Generator(self._device)
-        apart = self._device.type in ("cpu", "cuda") and getattr(augmentation, "own_draws", False)
+        apart = getattr(augmentation, "own_draws", False)
         read = share if getattr(augmentation, "each_alone", False) else EVERY
 
         def augmented(wanted: Wanted, images: Tensor) -> Finished:
