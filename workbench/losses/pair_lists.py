@@ -1,6 +1,7 @@
 """Lists of the positive pairs and of the classes of a batch, made on the CPU: a GPU would have to be waited for."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -76,6 +77,7 @@ def classes_in_rows(labels: Tensor) -> list[ClassRows]:
     return [ClassRows(*there[at : at + 3]) for at in range(0, len(there), 3)]
 
 
+@lru_cache(16)  # a sampler of classes and images has one size
 def _others(size: int) -> np.ndarray:
     """For each of so many, all the others, [size, size - 1]."""
     place = np.arange(size - 1)
