@@ -29,6 +29,7 @@ def param(
     path: str = "",
     optional: bool = False,
     suggestions: Sequence[str] = (),
+    offered: str = "",
     **limits: Any,
 ) -> Any:
     """Declare one field.
@@ -42,6 +43,7 @@ def param(
         path: "folder", "file" or "place" (either) where the text is a place on disk, so that the form offers Browse.
         optional: for a place: it may be left empty.
         suggestions: texts that the form offers while one types; others are valid, too.
+        offered: in place of suggestions, the table of models in resources/offered that the form searches by words.
         limits: gt, ge, lt, le, as in pydantic.
     """
     described: dict[str, Any] = {"unit": unit, "symbol": symbol, "label": label, "path": path}
@@ -49,4 +51,6 @@ def param(
         described["optional"] = True
     if suggestions:
         described["suggestions"] = list(suggestions)
+    if offered:
+        described["offered"] = offered
     return Field(default, description=help, json_schema_extra=described, **limits)

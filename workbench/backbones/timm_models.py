@@ -16,7 +16,7 @@ from workbench.params import Params, param
 from workbench.problem import Problem
 from workbench.registry import register
 
-SHORT_LIST = (  # what the form offers first; every other name of `timm.list_models()` can be typed
+SHORT_LIST = (  # what the form lists first of all models
     "vit_small_patch16_224", "vit_base_patch16_224", "vit_small_patch16_224.dino", "vit_small_patch14_dinov2.lvd142m",
     "vit_small_patch16_dinov3.lvd1689m", "convnext_tiny", "eva02_small_patch14_224", "swin_tiny_patch4_window7_224",
     "mobilenetv4_conv_small", "resnet50",
@@ -32,7 +32,7 @@ class TimmParams(Params):
     model: str = param(
         "vit_small_patch16_224", label="Model",
         help="Name of a timm model, with the tag of its weights if there are several.",
-        suggestions=SHORT_LIST,
+        offered="timm_models",
     )  # fmt: skip
     weights: Literal["none", "file", "cache"] = param(
         "none", help="Pretrained weights: none, from a file, or from this machine's cache of the Hugging Face hub."

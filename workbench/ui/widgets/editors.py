@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
 from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.offered_names import OfferedNames
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
 from workbench.ui.widgets.typed_word import TypedWord
@@ -62,18 +63,33 @@ class LineEditor(QLineEdit):
 
     edited = Signal()
 
-    def __init__(self, kind: str, suggestions: Sequence[str] = (), parent: QWidget | None = None) -> None:
+    def __init__(
+        self, kind: str, suggestions: Sequence[str] = (), offered: str = "", parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._kind = kind
+        self.names = OfferedNames(offered, self) if offered else None
         self.setMinimumWidth(NARROW)
         if suggestions:
             completer = QCompleter(list(suggestions), self)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-            completer.activated.connect(self._on_edit)
-            self.setCompleter(completer)
+            self._complete_by(completer)
             self.setPlaceholderText(f"{suggestions[0]}, …")
+        if self.names is not None:
+            self._complete_by(self.names)
         self.textEdited.connect(self._on_edit)
+
+    def _complete_by(self, completer: QCompleter) -> None:
+        completer.activated.connect(self._on_edit)
+        self.setCompleter(completer)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Down opens the list of names where there is one."""
+        if event.key() == Qt.Key.Key_Down and self.names is not None:
+            self.names.show_all()
+            return
+        super().keyPressEvent(event)
 
     def value(self) -> Any:
         """The number; the text itself where it cannot be read as one."""
@@ -324,7 +340,7 @@ def editor_of(field: Field, recents: Sequence[str] = ()) -> QWidget:
         return TickEditor()
     if field.get("path"):
         return PathEditor(field["path"], recents)
-    return LineEditor(field["type"], field.get("suggestions", ()))
+    return LineEditor(field["type"], field.get("suggestions", ()), field.get("offered", ""))
 
 
 def _ignored(event: QWheelEvent) -> None:
