@@ -1,16 +1,9 @@
 """The folder in which the examples of docs/ are followed."""
 
-import faulthandler
-import sys
 from pathlib import Path
 
 import pytest
-from following import LONGEST
-
-
-def wait_patiently() -> None:
-    """The test that runs is held to hang after LONGEST alone, in place of pytest's own limit."""
-    faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
+from following import wait_patiently
 
 
 @pytest.fixture

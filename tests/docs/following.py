@@ -5,6 +5,7 @@ replaces words, as the Slurm of `tests/clusters/setup` has one partition and no 
 more of its words (test_needs.py).
 """
 
+import faulthandler
 import os
 import subprocess
 import sys
@@ -35,6 +36,11 @@ SHORTER: Mapping[str, Sequence[str]] = {  # how a command begins -> words put be
 OTHERWISE = {"partition=gpu": "partition=debug", "gres=gpu:1": "gres="}
 MODULES = {"workbench": "workbench", "pytest": "pytest", "torchrun": "torch.distributed.run"}
 LONGEST = 7200  # seconds of one command, as a guard against hangs: drills took half an hour at a load of 20
+
+
+def wait_patiently() -> None:
+    """The test that runs is held to hang after LONGEST alone, in place of pytest's own limit."""
+    faulthandler.dump_traceback_later(LONGEST, exit=True, file=sys.__stderr__)
 
 
 def follow(

@@ -16,8 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from conftest import wait_patiently
-from following import DOCS, EXAMPLES
+from following import DOCS, EXAMPLES, wait_patiently
 from page_blocks import Example
 from shell import Reader, skip_without
 
