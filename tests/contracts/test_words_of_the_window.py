@@ -47,8 +47,7 @@ HEADS_WITHOUT_UNIT = {
     "a range, of the unit of the column before it": ("95% interval",),
     "a count": ("n", "Seeds", "d", "Images", "Times", "Times among the ten", "In other classes", "Pairs n"),
     "a rank or number of a row": ("Hit", "Rank", "Row", "Hit, baseline", "Hit, other"),
-    "a distance or similarity, of no unit": ("Covering radius", "Margin", "Intra", "Inter", "Similarity",
-                                             "Own threshold"),
+    "a distance or similarity, of no unit": ("Covering radius", "Margin", "Intra", "Inter", "Similarity", "Threshold"),
     "a score from 0 to 1": ("Suspicion",),
 }  # fmt: skip
 

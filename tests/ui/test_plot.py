@@ -170,10 +170,24 @@ def test_a_curve_without_news_is_not_given_to_pyqtgraph_again(plot, monkeypatch)
     plot.redraw()
     plot.replace("probe/ce", [10, 20, 30], [3.0, 2.0, 1.0])
     plot.redraw()
+    assert drawn(plot, "probe/ce")[1].tolist() == [3.0, 2.0, 1.0]
+    plot.append("probe/ce", list(range(40, 110, 10)), [0.0] * 7)
+    plot.redraw()
     plot.set_smoothing(0.6)
     plot.redraw()
-    assert given == [2, 3, 3, 3], "other points, other values, another width"
-    assert drawn(plot, "probe/ce")[1].tolist() == [3.0, 2.0, 1.0]
+    assert given == [2, 3, 3, 10, 10], "other points, other values, another width"
+
+
+def test_a_curve_of_few_points_is_drawn_as_it_is(plot):
+    plot.set_smoothing(0.6)
+    plot.append("probe/ce", list(range(9)), [100.0] + 8 * [1.0])
+    plot.redraw()
+    line = plot.canvas.lines["probe/ce"]
+    assert not line.smooth.isVisible()
+    assert line.raw.opts["pen"].width() == 2
+    plot.append("probe/ce", [9], [1.0])
+    plot.redraw()
+    assert line.smooth.isVisible()
 
 
 def test_the_crosshair_reads_the_nearest_values(plot):
@@ -189,15 +203,15 @@ def test_the_crosshair_reads_the_nearest_values(plot):
 
 
 def test_log_scale_and_smoothing_from_the_menu(plot):
-    plot.append("probe/ce", [1, 2, 3], [1.0, 10.0, 100.0])
+    plot.append("probe/ce", list(range(10)), [1.0, 10.0, *[100.0] * 8])
     plot.log_action.trigger()
     plot.redraw()
-    assert plot.canvas.lines["probe/ce"].raw.getData()[1].tolist() == [0, 1, 2]
+    assert plot.canvas.lines["probe/ce"].raw.getData()[1].tolist() == [0, 1, *[2] * 8]
     plot.smoother.slider.setValue(50)
     plot.redraw()
     assert plot.smoothing == 0.5
     smooth = plot.canvas.lines["probe/ce"].smooth.getOriginalDataset()[1]
-    assert smooth.tolist() == pytest.approx([1.0, 10.5 / 1.5, 105.25 / 1.75])
+    assert smooth[:3].tolist() == pytest.approx([1.0, 10.5 / 1.5, 105.25 / 1.75])
     assert plot.canvas.lines["probe/ce"].smooth.opts["pen"].width() == 2
     assert plot.canvas.lines["probe/ce"].raw.opts["pen"].width() == 1
 

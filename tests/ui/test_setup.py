@@ -407,7 +407,7 @@ def test_preflight_looks_once_the_config_settles_and_the_newest_wins(page, looke
     assert page.card.facts["Images"].text().startswith("1,797")
     assert page.card.facts["Images"].text().endswith("; kept as centre squares of pixels (0.12\u202fMB)")
     assert page.card.facts["Steps"].text() == f"45 per epoch, under 1{THIN}s; limited by the network"
-    assert page.card.time.accessibleName() == f"Time: 4{THIN}s, plus evaluations"
+    assert page.card.time.accessibleName() == f"Time: 4{THIN}s, + evaluations"
     assert page.card.speed.accessibleName() == f"Speed: 3,200 img/s, 10{THIN}ms per step"
     assert [config.training.epochs for config in looked.configs] == [4]
     assert page.card.facts["Split"].text() == "1,437 train, 360 test"

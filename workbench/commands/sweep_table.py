@@ -11,7 +11,7 @@ def table(workspace: Workspace, number: int) -> list[str]:
     Raises:
         Problem: there is no such sweep.
     """
-    from workbench.sweeps.objective import OPTIMISTIC
+    from workbench.sweeps.objective import OPTIMISTIC, written
     from workbench.sweeps.progress import standings
     from workbench.sweeps.space import short, short_field
 
@@ -25,8 +25,8 @@ def table(workspace: Workspace, number: int) -> list[str]:
     lines.append("|---" * (len(fields) + 4) + "|")
     for standing in settings:
         values = [short(standing.setting[field]) if field in standing.setting else "" for field in fields]
-        spread = f" ± {standing.spread:.4f}" if standing.spread is not None else ""
-        mean = f"{standing.mean:.4f}{spread}" if standing.mean is not None else ""
+        spread = f" ± {written(sweep.metric, standing.spread)}" if standing.spread is not None else ""
+        mean = f"{written(sweep.metric, standing.mean)}{spread}" if standing.mean is not None else ""
         cells = (str(standing.point), *values, mean, " ".join(map(str, standing.runs)), states(standing.trials))
         lines.append(f"| {' | '.join(cells)} |")
     problems = [f"Setting {trial.point}, seed {trial.seed}: {trial.problem}" for trial in trials if trial.problem]

@@ -7,6 +7,7 @@ import numpy as np
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
 from workbench.names import metric_name
+from workbench.numerals import percentage
 from workbench.workspace import Workspace
 
 HELD_OUT = "validation/MAP@R"
@@ -47,6 +48,11 @@ def chosen(metric: str, config: RunConfig, known: Catalog) -> str:
 def reported(metric: str) -> bool:
     """Whether the metric is measured on the reported half."""
     return bool(REPORTED_NAMES.fullmatch(metric))
+
+
+def written(metric: str, value: float) -> str:
+    """The value as a person reads it: losses of the probe in nats, all other objectives in percent."""
+    return f"{value:.4f}" if least_is_best(metric) else percentage(value, 2)
 
 
 def least_is_best(metric: str) -> bool:

@@ -221,7 +221,8 @@ class Worker:
                 value = objective.measured(self._workspace, run_id, sweep.metric)
                 why = objective.reason_without(self._workspace, run_id, sweep.metric) if value is None else ""
                 sweep_worker.end(self._workspace, trial, "failed" if why else "done", value, why)
-                self._say(f"{titled(trial)}: {why or f'{sweep.metric} {value:.4f}'}")
+                said = why if value is None else f"{sweep.metric} {objective.written(sweep.metric, value)}"
+                self._say(f"{titled(trial)}: {said}")
             case "stopped":
                 sweep_worker.end(self._workspace, trial, "paused")
             case status:

@@ -53,7 +53,7 @@ def test_a_grid_is_worked_through_in_order_and_told_by_objective(workspace, conf
     trials = sweeps.trials(workspace, number)
     assert [trial.state for trial in trials] == ["done"] * 6
     assert [trial.objective for trial in trials] == pytest.approx([0.88, 0.881, 0.9, 0.901, 0.88, 0.881])
-    assert "Setting 2 (lr=0.03), seed 1: MAP@R 0.9010" in lines
+    assert "Setting 2 (lr=0.03), seed 1: MAP@R 90.10%" in lines
     best = standings(sweep, trials)[0]
     assert (best.point, best.runs) == (2, [3, 4])
     assert (best.mean, best.spread) == pytest.approx((0.9005, 0.001 / 2**0.5))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from workbench.names import metric_name
 from workbench.progress import Progress
 from workbench.sweeps import starting
-from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE
+from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
 from workbench.sweeps.space import short, short_field
@@ -93,7 +93,10 @@ class SweepsModel:
             "Epoch",
             metric_name(self.shown.sweep.metric),
         )
-        return head, [(trial.id, _cells(line, trial, fields, folds)) for line, trial in enumerate(self._trials, 1)]
+        return head, [
+            (trial.id, _cells(line, trial, self.shown.sweep.metric, fields, folds))
+            for line, trial in enumerate(self._trials, 1)
+        ]
 
     def words(self) -> str:
         """What the shown sweep varies, the source of its values, its objective and its trouble."""
@@ -192,16 +195,16 @@ def _summary(shown: Look) -> tuple[str, ...]:
     leader = NO_VALUE
     if best and best[0].mean is not None:
         setting = ", ".join(f"{short_field(field)} {short(value)}" for field, value in best[0].setting.items())
-        leader = f"{best[0].mean:.4f} at {setting}"
+        leader = f"{written(sweep.metric, best[0].mean)} at {setting}"
     return (
         str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
     )  # fmt: skip
 
 
-def _cells(line: int, trial: Trial, fields: Sequence[str], folds: bool) -> tuple[str, ...]:
+def _cells(line: int, trial: Trial, metric: str, fields: Sequence[str], folds: bool) -> tuple[str, ...]:
     values = [short(trial.setting[field]) if field in trial.setting else NO_VALUE for field in fields]
     fold = (str(trial.fold),) if folds else ()
     epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
-    result = f"{trial.objective:.4f}" if trial.objective is not None else trial.problem or NO_VALUE
+    result = written(metric, trial.objective) if trial.objective is not None else trial.problem or NO_VALUE
     run = str(trial.run_id) if trial.run_id is not None else NO_VALUE
     return (str(line), *values, str(trial.seed), *fold, trial.state.capitalize(), run, epoch, result)

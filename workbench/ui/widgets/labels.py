@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import takewhile
+from math import ceil
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from workbench.names import visible
@@ -170,7 +171,7 @@ class ElidedLabel(QLabel):
             return super().heightForWidth(width)
         margins = self.contentsMargins()
         lines = len(self._broken(width - margins.left() - margins.right()))
-        return super().sizeHint().height() + (lines - 1) * self.fontMetrics().lineSpacing()
+        return super().sizeHint().height() + (lines - 1) * self._line_height()
 
     def resizeEvent(self, event: object) -> None:
         self._tell_whole()
@@ -190,7 +191,10 @@ class ElidedLabel(QLabel):
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
         more = 0 if self._as_needed else self._lines - 1
-        return QSize(hint.width(), hint.height() + more * self.fontMetrics().lineSpacing())
+        return QSize(hint.width(), hint.height() + more * self._line_height())
+
+    def _line_height(self) -> int:
+        return ceil(QFontMetricsF(self.font()).lineSpacing())  # Qt gives each line of a text whole pixels
 
     def written(self) -> list[str]:
         """The lines as they are seen; the last one is shortened where the text is longer."""

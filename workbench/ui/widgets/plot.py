@@ -33,6 +33,7 @@ __all__ = ["CurvePlot", "Series"]
 
 REDRAW_MS, TURN_MS = 100, 23
 LEAST_WIDTH = 220  # px, minimum
+SMOOTHED = 10  # points from which on a curve is smoothed: of fewer, the first would stand for all
 PLOTS = count()
 
 
@@ -44,7 +45,8 @@ class CurvePlot(QFrame):
         series: the curves, in the order of the legend.
         x_title: quantity on the bottom axis: "step", "epoch".
         right_title: title of the right axis, if a series uses it.
-        smoothing: initial weight of the exponential mean, 0 to 0.99; 0 is no smoothing.
+        smoothing: initial weight of the exponential mean, 0 to 0.99; 0 is no smoothing. Curves of fewer than SMOOTHED
+            points are drawn as they are.
     """
 
     failed = Signal(object)  # Problem: the plot could not be saved
@@ -249,7 +251,7 @@ class CurvePlot(QFrame):
             curve = self.curves[series.name]
             places = self._places(curve)
             seen = slice(*np.searchsorted(places, self.canvas.span()))
-            smoothed = self.smoothing > 0 and not series.dots and not series.exact
+            smoothed = self.smoothing > 0 and len(curve) >= SMOOTHED and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
             log = self.log and series.axis == "left"
             self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, log)

@@ -24,7 +24,7 @@ RATE_PERCENT = 0.1  # false accepts, at first
 CLASS_ROWS = 6  # in sight, with the head
 PAIRS_PX, RATE_PX = 104, 112  # least height of the histograms, width of the box of the share
 FACTS = ("Threshold", "False accepts", "True accepts", "Equal error")
-CLASS_TITLES = ("Class", "False %", "True %", "Own threshold")
+CLASS_TITLES = ("Class", "False %", "True %", "Threshold")
 
 
 class ThresholdSide(QWidget):

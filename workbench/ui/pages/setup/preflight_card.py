@@ -164,9 +164,9 @@ class PreflightCard(Card):
 
     def _show_times(self, result: "Preflight") -> None:
         """The time of all runs, and the images a second while no probe is measured."""
-        single = f"{duration(result.seconds / result.runs)} each, plus evaluations"
+        single = f"{duration(result.seconds / result.runs)} each, + evaluations"
         self.time.caption.setText("Time" if result.runs == 1 else f"Time, {result.runs:,} runs")
-        self.time.show_number(duration(result.seconds), below="plus evaluations" if result.runs == 1 else single)
+        self.time.show_number(duration(result.seconds), below="+ evaluations" if result.runs == 1 else single)
         speed = result.images_per_step / result.seconds_per_step if result.seconds_per_step else 0.0
         self.speed.show_number(pace(speed), "img/s", f"{short_time(result.seconds_per_step)} per step")
 
