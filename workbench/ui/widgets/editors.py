@@ -9,10 +9,8 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QFocusEvent,
-    QHelpEvent,
     QKeyEvent,
     QKeySequence,
-    QPaintEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -24,16 +22,12 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
-    QStyle,
-    QStyleOptionComboBox,
-    QStylePainter,
-    QToolTip,
     QWidget,
 )
 
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.choice_row import ASIDE_ROLE, FORMULA_ROLE
-from workbench.ui.widgets.labels import plain_tip
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.offered_names import OfferedNames
 from workbench.ui.widgets.path_line import PathLine
 from workbench.ui.widgets.search_popup import GROUP_ROLE, SearchPopup
@@ -42,7 +36,6 @@ from workbench.ui.words import ARCHIVES
 
 Field = dict[str, Any]  # one property of a JSON Schema, as in the catalog
 NARROW = 96  # px: the least that a number or a short word needs
-AROUND = 4  # px that the style leaves free beside the title of a choice
 COMMANDS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
@@ -114,7 +107,7 @@ class LineEditor(QLineEdit):
         self.edited.emit()
 
 
-class ChoiceEditor(QComboBox):
+class ChoiceEditor(ElidedBox):
     """One of some words, shown by their titles. The wheel scrolls the page, never the choice.
 
     Args:
@@ -144,7 +137,6 @@ class ChoiceEditor(QComboBox):
             for row, text in enumerate(words):
                 self.setItemData(row, text, role)
         self.setMinimumContentsLength(8)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(self._on_pick)
 
@@ -159,29 +151,6 @@ class ChoiceEditor(QComboBox):
             self.addItem(str(value), value)
             index = self.count() - 1
         self.setCurrentIndex(index)
-
-    def written(self) -> str:
-        """The title as it is seen: shortened where there is no room for it."""
-        option = QStyleOptionComboBox()
-        super().initStyleOption(option)
-        part = QStyle.SubControl.SC_ComboBoxEditField
-        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width() - AROUND
-        return self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        option, painter = QStyleOptionComboBox(), QStylePainter(self)
-        self.initStyleOption(option)
-        option.currentText = self.written()
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-        painter.end()
-
-    def event(self, event: QEvent) -> bool:
-        """Where the title is shortened, the tooltip has all of it; the help beside the field says the rest."""
-        if isinstance(event, QHelpEvent) and self.written() != self.currentText():
-            QToolTip.showText(event.globalPos(), plain_tip(self.currentText()), self)
-            return True
-        return super().event(event)
 
     def showPopup(self) -> None:
         """Open the list; one in groups with a line to search by."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QSplitter, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from workbench.comparing.baseline import BaselineRow
 from workbench.comparing.comparison_text import NO_VALUE, limits, number, over_seeds
@@ -21,6 +21,7 @@ from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.widgets.scrolled import Scrolled
 
@@ -46,9 +47,8 @@ class DifferencePanel(QWidget):
     def _build(self) -> None:
         self.forest = ForestPanel()
         self.baseline = ElidedLabel("", "strong", Qt.TextElideMode.ElideMiddle)
-        self.other = QComboBox()
+        self.other = ElidedBox()
         self.other.setAccessibleName("Group that is compared with the baseline")
-        self.other.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.swap = icon_button("arrows-left-right", "Swap the two groups")
         self.verdict = label("", "strong", wrap=True)
         self.notes = label("", "muted", wrap=True)

@@ -15,6 +15,7 @@ from workbench.ui.pages.compare.more_seeds import ON_BUTTON
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import WHICH_EVALUATION
@@ -52,17 +53,15 @@ class Head(QWidget):
         self.columns.triggered.connect(self._choose_columns)
 
     def _choices(self) -> FlowLayout:
-        self.baseline_box, self.metric_box, self.at_box = QComboBox(), QComboBox(), QComboBox()
+        self.baseline_box, self.metric_box, self.at_box = ElidedBox(), ElidedBox(), QComboBox()
         self.columns = QMenu(self)
         self.columns_button = button("Metrics", "caret-down")
         self.columns_button.setToolTip("Metrics that have a column in the table")
         boxes = {"Baseline": self.baseline_box, "Metric": self.metric_box, "Epoch": self.at_box}
         for words, box in boxes.items():
             box.setAccessibleName(WHICH_EVALUATION if box is self.at_box else words)
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.metric_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.at_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.metric_box.setMinimumContentsLength(METRIC)
-        self.baseline_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         choices = FlowLayout(spacing=8)  # large text needs two lines
         for words, box in boxes.items():
             captioned = QWidget()

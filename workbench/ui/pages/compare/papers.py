@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite
 
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
@@ -15,6 +15,7 @@ from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.capped_text import CappedText
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 from workbench.workspace.run_names import short_names
 
@@ -33,9 +34,8 @@ class PapersPanel(QWidget):
         self.tables: tuple[GroupsBeside, ...] = ()
         self._icons: dict[str, QIcon] = {}  # by the group's title
         self._where = ""
-        self.box = QComboBox()
+        self.box = ElidedBox()
         self.box.setAccessibleName("Table of a paper")
-        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.currentIndexChanged.connect(self._show)
         self.model = WordTable()
         self.view = table_view(self.model, "A paper's rows, and the groups measured here")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from workbench.projection.axes import COMPONENT, MEANS, PROXIES, SAMPLES, Direction
 from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 KINDS = {
@@ -27,7 +28,8 @@ class AxisEditor(QWidget):
         self._classes: Named = ()
         self._images: Named = ()
         self._listed: Named = ()  # what the boxes of the ends hold
-        self.kind, self.component, self.first, self.second = (QComboBox() for _ in range(4))
+        self.kind, self.component = QComboBox(), QComboBox()
+        self.first, self.second = ElidedBox(), ElidedBox()
         for key, words in KINDS.items():
             self.kind.addItem(words, key)
         for number in range(COMPONENTS):
@@ -44,7 +46,6 @@ class AxisEditor(QWidget):
         for box in (self.component, self.first, self.second):
             box.activated.connect(self.changed)
         for box in (self.first, self.second):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
         ends = QWidget()
         in_row(self.component, (self.first, 1), self.minus, (self.second, 1), on=ends, spacing=6)

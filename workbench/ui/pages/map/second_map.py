@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from workbench.problem import Problem
 from workbench.progress import Progress
@@ -22,6 +22,7 @@ from workbench.ui.pages.map.turning import View
 from workbench.ui.sample_rows import SampleRows
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import shared_loader
 from workbench.workspace.rows import Evaluation
@@ -53,10 +54,9 @@ class SecondMap(QWidget):
         self.hide()
 
     def _build(self) -> None:
-        self.runs, self.epochs = QComboBox(), QComboBox()
+        self.runs, self.epochs = ElidedBox(), ElidedBox()
         for box, name in ((self.runs, "Run of the second map"), (self.epochs, "Evaluation of the second map")):
             box.setAccessibleName(name)
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
         self.canvas = MapCanvas()
         self.canvas.setAccessibleName("Second map of the test embeddings")

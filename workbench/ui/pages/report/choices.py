@@ -25,6 +25,7 @@ from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 from workbench.ui.words import WHICH_EVALUATION
 
@@ -179,14 +180,13 @@ class NumberChoices(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.metric_box, self.at_box = QComboBox(), QComboBox()
+        self.metric_box, self.at_box = ElidedBox(), ElidedBox()
         column = in_column(label("Numbers", "section"), on=self, spacing=4)
         for words, box, name in (
             ("Metric", self.metric_box, "Metric of the comparison"),
             ("Epoch", self.at_box, WHICH_EVALUATION),
         ):
             box.setAccessibleName(name)
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             column.addWidget(caption(words, box))
             column.addWidget(box)
         self.offer(["MAP@R"], [])

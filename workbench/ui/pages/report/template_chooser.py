@@ -5,7 +5,6 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QInputDialog,
     QMenu,
@@ -21,6 +20,7 @@ from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.workspace.report_templates import store_arrangement
 
 FIRST = "one-run"
@@ -42,9 +42,8 @@ class TemplateChooser(QWidget):
         self._session, self._arranged = session, arranged
         self._writes = InOrder(session, "Report template")
         self._templates = templates()
-        self.box = QComboBox()
+        self.box = ElidedBox()
         self.box.setAccessibleName("Template of the report")
-        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.more = icon_button("dots-three", "Save, rename or delete a template")
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.more)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.ui.pages.retrieval.browsing import Browsing
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label, plain_tip
 
 COMPARE = "Compare with…"
@@ -122,9 +123,8 @@ class FailureFilter(QWidget):
 
 
 def _chooser(name: str, tip: str) -> QComboBox:
-    box = QComboBox()
+    box = ElidedBox()
     box.setAccessibleName(name)
     box.setToolTip(tip)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(8)
     return box

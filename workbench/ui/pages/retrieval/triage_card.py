@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from workbench.ui.pages.retrieval.triage_model import SHOWN, TriageModel
 from workbench.ui.pages.retrieval.triage_words import claim, evidence
@@ -11,6 +11,7 @@ from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.captions import caption
 from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.pictures import PictureLoader
@@ -42,9 +43,8 @@ class SuspectCard(Card):
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.title = ElidedLabel("", "section", Qt.TextElideMode.ElideMiddle)
         self.claim, self.words = label("", "strong", wrap=True), label("", "muted", wrap=True)
-        self.new_class = QComboBox()
+        self.new_class = ElidedBox()
         self.new_class.setAccessibleName("Class that the image is relabelled to")
-        self.new_class.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.new_class.setMinimumContentsLength(4)
         self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
         self.answers = {

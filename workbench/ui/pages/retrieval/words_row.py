@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from workbench.running.text_search import TextAnswer
 from workbench.ui.pages.retrieval.words_model import WordSearch
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.elided_box import ElidedBox
 from workbench.ui.widgets.labels import label
 
 LINES = 3  # of text that are seen at once
@@ -28,9 +29,8 @@ class WordsRow(QWidget):
         self.text.setAccessibleName("Words to search by: one search a line, Ctrl+Enter searches")
         self.text.installEventFilter(self)
         self.go = button("Search", "magnifying-glass", "primary")
-        self.answers = QComboBox()
+        self.answers = ElidedBox()
         self.answers.setAccessibleName("Line whose images are shown")
-        self.answers.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.hint = label("", "muted", wrap=True)
         side = in_column(self.go, 1, spacing=8)
         in_column(self.hint, in_row((self.text, 1), side, spacing=8), self.answers, on=self, spacing=8)
