@@ -4,7 +4,6 @@ import pytest
 
 from workbench.ui.widgets.elided_box import ElidedBox
 
-
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 

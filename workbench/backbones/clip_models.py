@@ -64,6 +64,7 @@ class ClipBackbone(nn.Module):
         self.std = std if channels == 3 else (sum(std) / 3,)
         size = model.visual.image_size
         self._side = int(size[0] if isinstance(size, tuple | list) else size)
+        self.pretrained_input = (self._side, 1.0) if params.weights != "none" else None  # px, share of the image's side
 
     def forward(self, images: Tensor) -> Tensor:
         if images.shape[-1] != self._side:

@@ -90,6 +90,8 @@ class TimmBackbone(nn.Module):
         settings: dict[str, Any] = model.pretrained_cfg
         self.grey, self.model, self.weights_path = GreyToColour(), model, weights_path
         self.name, self.pooling = params.model, params.pooling
+        side, crop = int(settings["input_size"][-1]), float(settings["crop_pct"])
+        self.pretrained_input = (side, crop) if params.weights != "none" else None  # px, share of the image's side
         self.licence = (settings.get("license") or "") if params.weights == "cache" else ""
         self.pool = POOLS[params.pooling]() if params.pooling in POOLS else None
         self.tokens = int(getattr(model, "num_prefix_tokens", 0))

@@ -62,7 +62,8 @@ class AugmentationFacts(Facts):
 class BackboneFacts(Facts):
     """Facts of a backbone, whose `build(params, channels)` gives a module [n, C, H, W] -> [n, feature_dim] with
     `.feature_dim`, `.mean` and `.std` (tuples of length `channels`), `.weights_path` where it loaded a file, and
-    `.licence` (text) where that of its weights is known.
+    `.licence` (text) where that of its weights is known, and `.pretrained_input` (side in px, share of the image's
+    side) where the centre crop is known on which its weights were evaluated.
     """
 
     pretrained: bool = False

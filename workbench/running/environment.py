@@ -30,6 +30,7 @@ NAMED_VERSIONS = (
 def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str, Any]:
     """The facts as plain values: what the column `environment` of a run holds. `progress` may raise Cancelled."""
     from workbench.datasets.keeping import words_of
+    from workbench.running.pretrained_input import input_notes
     from workbench.running.timing import device_notes, weight_notes
     from workbench.training import device
 
@@ -52,7 +53,7 @@ def environment(engine: "Engine", data: "Data", progress: Progress) -> dict[str,
             "left_out": data.images.problems[:1000],
             "left_out_count": data.images.left_out,
             "unlike_published": data.images.unlike_published,
-            "notes": [*data.notes, *recall, *device_notes(engine), *weight_notes(engine)],
+            "notes": [*data.notes, *recall, *device_notes(engine), *weight_notes(engine), *input_notes(engine)],
             "kept": words_of(data.pixels),
         },
         "weights": _weights(engine),

@@ -90,6 +90,7 @@ def preflight(
     from workbench.running.augmented import augmented_pictures
     from workbench.running.building import load_data, training_classes
     from workbench.running.engine import Engine
+    from workbench.running.pretrained_input import input_notes
     from workbench.running.timing import device_notes, modes_differ, time_probe, time_steps, weight_notes
     from workbench.training import checkpoint, device
 
@@ -173,7 +174,14 @@ def preflight(
             left_out=images.left_out,
             unit=images.unit,
             unlike_published=list(images.unlike_published),
-            notes=[*data.notes, *recall, *device_notes(engine), *weight_notes(engine), *mismatch],
+            notes=[
+                *data.notes,
+                *recall,
+                *device_notes(engine),
+                *weight_notes(engine),
+                *input_notes(engine),
+                *mismatch,
+            ],
         )
 
 
