@@ -296,6 +296,14 @@ def feed(bench: Bench) -> None:
             f"cores: {cores}",
             f"{len(images.paths) / seconds:,.0f} img/s",
         )
+    wanted = argparse.Namespace(folder=folder, side=side, images=bench.photographs, times=1)
+    with decode_speed.bare_processes(wanted, every) as bare:
+        bare.decoding(len(every))  # they start
+        for cores in dict.fromkeys((1, len(every))):
+            bench.row(
+                f"The same decoded and not kept by bare processes, cores: {cores}",
+                f"{bench.photographs / bare.decoding(cores):,.0f} img/s",
+            )
     encoded = bench.encoded(side)
     crops = CropFlip(CropFlipParams(crops_of="whole", crop=CROP))
     rows, steps = np.arange(len(encoded)), 2 if bench.tiny else 48
