@@ -175,7 +175,9 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         size = os.fstat(file.fileno()).st_size
         known = min(arrival.read, size)
         kept = min(known, here.stat().st_size) if here.exists() else known
-        if _before(file, kept) != _before_in(here, kept) or (known and not kept):
+        if known and not kept:
+            raise _emptied(folder, here, taken.run_id)
+        if _before(file, kept) != _before_in(here, kept):
             raise _another_journal(folder, taken.run_id)
         for start in range(kept, known, AT_ONCE):  # a power cut took what was not on the disk yet
             file.seek(start)
@@ -202,6 +204,15 @@ def _another_journal(folder: Path, run_id: int) -> Problem:
         f"The journal in {folder} is not the one that run {run_id} came from.",
         kept="Nothing more was imported.",
         todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
+    )
+
+
+def _emptied(folder: Path, here: Path, run_id: int) -> Problem:
+    return Problem(
+        f"{here} is empty: the lines that were imported of run {run_id} were there. Without them nothing tells whether "
+        f"{folder} is still the folder that it came from.",
+        kept=f"What was imported before is kept in the workspace, and {folder} was not changed.",
+        todo=f"If it is that folder, copy its {journal.NAME} to {here.parent} and import it again.",
     )
 
 

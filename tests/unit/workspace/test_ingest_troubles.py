@@ -157,8 +157,12 @@ def test_what_a_power_cut_took_of_the_runs_own_journal_is_written_again(made, wh
         assert rows(workspace) == whole
         os.truncate(home, 0)  # nothing says that it was the same journal
         (run / journal.NAME).write_bytes(content + lines[-1])
-        with pytest.raises(Problem, match="is not the one that run 1 came from"):
+        with pytest.raises(Problem, match=r"journal\.jsonl is empty: .* copy its journal\.jsonl to"):
             ingest(workspace, run)
+        assert rows(workspace) == whole
+        shutil.copy(run / journal.NAME, home)  # as the sentence says
+        assert ingest(workspace, run).status == "done"
+        assert home.read_bytes() == content + lines[-1]
 
 
 def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole, tmp_path, monkeypatch):
