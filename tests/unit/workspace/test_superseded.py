@@ -148,11 +148,14 @@ def test_rows_of_an_older_copy_of_the_database_go_in_a_repair(workspace):
     [
         ([0, 1, 2, {"keep": [0, 2]}], [0, 2]),
         ([0, 1, {"keep": [0, 1]}, 2, {"keep": [0, 2]}], [0, 2]),
-        ([0, 1, {"keep": [0]}, 1], [0, 1]),  # recorded again by a run that went on
-        ([0, 1, {"keep": []}, 2], [2]),
+        ([0, 1, 2, 3, {"keep": [0, 3]}, {"keep": [1, 3]}, 4], [3, 4]),
+        ([0, 2, 4, {"keep": [0, 4]}, {"forget": 10}, 2, {"keep": [0, 2]}], [0, 2]),
+        ([0, 1, {"keep": [0]}], [0, 1]),  # of a later epoch
+        ([0, 1, 2, {"keep": [0, 2]}, {"forget": 0}, 1], [0, 1]),  # recorded again by a run that went on
+        ([0, 1, {"keep": []}, 2], [0, 1, 2]),  # chooses none, lets go of none
         ([0, 1, 2, {"keep": [0, 2]}, {"forget": 10}, 2], [0, 2]),
         ([0, 1, {"keep": list(range(101))}], [0, 1]),  # no run writes so many
-        ([0, 1, {"keep": ["0"]}], [0]),
+        ([0, 1, 2, {"keep": ["0", "2"]}], [0, 2]),
         ([0, 1, {"keep": "all"}], [0, 1]),
     ],
 )
