@@ -76,6 +76,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
     while _lines(workspace, folder, home, arrival, taken):
         moved = True
     superseded.remove_files(home, taken.kept, taken.gone)
+    superseded.sweep_maps(workspace, taken.run_id)
     dataset = _dataset(workspace, folder, home, taken)
     if dataset is not None and arrival.waiting:
         arrival.waiting = not take_evaluations(workspace, folder, home, dataset, taken)

@@ -44,6 +44,37 @@ def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None
     remove_files(workspace.folder(run_id), (), {evaluation_id})
 
 
+def sweep_maps(workspace: "Workspace", run_id: int) -> None:
+    """Delete the maps of evaluations that are gone: a kill between a commit and `remove_files` left them.
+
+    Raises Problem for a workspace that cannot be written, and for a folder that is a link.
+    """
+    folder, names = workspace.folder(run_id), list[str]()
+    with contextlib.suppress(OSError):
+        names = [path.name for path in folder.iterdir()]
+    named = {int(of_map[1]) for of_map in map(OF_MAPS.fullmatch, names) if of_map is not None}
+    if not named:
+        return
+    with workspace.reading() as db:
+        gone = named - _with_maps(db, run_id)
+    if not gone:
+        return
+    with workspace.writing() as db:
+        gone -= _with_maps(db, run_id)
+        _forget_files(db, run_id, (), gone)
+    remove_files(folder, (), gone)
+
+
+def _with_maps(db: Connection, run_id: int) -> set[int]:
+    """The numbers of a run's evaluations, and those in names of files that a map still has."""
+    known = {number for (number,) in db.execute("select id from evaluations where run_id = ?", (run_id,))}
+    sql = (
+        "select a.path from artefacts a join projections p on a.id in (p.coordinates_id, p.kept_id) where a.run_id = ?"
+    )
+    paths = (OF_MAPS.fullmatch(path) for (path,) in db.execute(sql, (run_id,)))
+    return known | {int(of_map[1]) for of_map in paths if of_map is not None}
+
+
 def has_others(folder: Path, epochs: Collection[int]) -> bool:
     """Whether a run's folder has files that `remove_files` would delete."""
     return any(_is_unused(path.name, epochs, ()) for path in folder.iterdir())

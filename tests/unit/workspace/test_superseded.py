@@ -1,6 +1,7 @@
 """Evaluations that a run does not keep are deleted with their rows, maps and files, and no repair misses them."""
 
 import json
+import os
 import shutil
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -118,6 +119,35 @@ def test_files_that_were_open_go_the_next_time(workspace):
     recorder(Keep((0, 2, 3)))
     recorder.close()
     assert not [path for path in left if path.exists()]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="making links needs rights there")
+@pytest.mark.parametrize("resumed", [False, True])
+def test_maps_of_deleted_evaluations_that_a_kill_left_go_when_the_run_is_found_dead_or_resumed(
+    workspace, tmp_path, resumed
+):
+    folder, outside = workspace.folder(RUN), tmp_path / "outside.npz"
+    (left,) = folder.glob("map-*")
+    kept = workspace.evaluations(RUN)[2].id
+    number = store_map(workspace, kept, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9))
+    with workspace.writing() as db:
+        superseded.keep_only(db, RUN, (3,))  # the kill comes after this
+        db.execute("update runs set status = 'running', pid = 4194305 where id = ?", (RUN,))
+    outside.write_bytes(b"of somebody")
+    others = [folder / "map-77-pca.npz", folder / "map of mine.npz", tmp_path / "space" / left.name]
+    others[0].symlink_to(outside)
+    for path in others[1:]:
+        path.touch()
+    assert left.exists()
+    if resumed:
+        workspace.take_over(RUN)
+        Recorder(workspace, RUN).close()
+    else:
+        assert workspace.sweep_dead_runs() == [RUN]
+    assert not left.exists()
+    assert all(path.exists() for path in others)
+    assert outside.read_bytes() == b"of somebody"
+    assert workspace.coordinates(number)[0].shape == (12, 2)
 
 
 def test_a_repair_brings_none_of_them_back_and_misses_none(workspace):
