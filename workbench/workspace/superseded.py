@@ -30,11 +30,26 @@ def keep_only(db: Connection, run_id: int, epochs: Collection[int]) -> set[int]:
     """
     rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
     gone = {number for number, epoch in rows if is_other(epoch, epochs)}
-    for number in gone:
-        db.execute("delete from projections where evaluation_id = ?", (number,))
-        db.execute("delete from evaluations where id = ?", (number,))
+    _delete(db, gone)
     _forget_files(db, run_id, epochs, gone)
     return gone
+
+
+def delete_at(db: Connection, run_id: int, epochs: Collection[int]) -> None:
+    """Delete the rows of a run's evaluations at these epochs, of their maps, and of the files of both."""
+    rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
+    gone = {number for number, epoch in rows if epoch in epochs}
+    _delete(db, gone)
+    _forget_files(db, run_id, (), gone)
+    paths = db.execute("select id, path from artefacts where run_id = ?", (run_id,)).fetchall()
+    unused = [(number,) for number, path in paths if epoch_of(path) in epochs]
+    db.executemany("delete from artefacts where id = ?", unused)
+
+
+def _delete(db: Connection, numbers: Collection[int]) -> None:
+    for number in numbers:
+        db.execute("delete from projections where evaluation_id = ?", (number,))
+        db.execute("delete from evaluations where id = ?", (number,))
 
 
 def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None:

@@ -18,7 +18,7 @@ from workbench.workspace.evaluations import NoEvaluation
 from workbench.workspace.ranking import read_ranking, read_scores
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import missing, repair
-from workbench.workspace.stored_maps import Measured, store_map
+from workbench.workspace.stored_maps import Measured, maps_of, store_map
 
 RUN = 1
 
@@ -171,6 +171,39 @@ def test_rows_of_an_older_copy_of_the_database_go_in_a_repair(workspace):
     repair(workspace.path)
     with Workspace(workspace.path) as again:
         assert epochs_of(again) == [0, 2, 3]
+
+
+@pytest.mark.parametrize("unread", [None, '"forget"', '"evaluation"'])
+def test_a_repair_takes_no_map_of_what_a_run_recorded_again_after_it_had_let_go_of_it(tmp_path, unread):
+    """It keeps 0 and 3, is resumed after epoch 0, and records 1 and 2 again; a line of its journal may be damaged."""
+    with Workspace(tmp_path / "space", create=True) as made:
+        images, recorder = Images(), Recorder(made, made.create_run(RunConfig()))
+        recorder(Status("Loading"))
+        recorder.dataset(made.register_dataset(images, None))
+        for epoch in (0, 1, 2, 3, 1, 2):
+            recorder(Scalar("test/MAP@R", 10 * epoch, 0.5))
+            recorder(evaluated(images, epoch, 10 * epoch))
+            if epoch == 3:
+                recorder(Keep((0, 3)))
+                recorder.forget_after(0)
+        recorder(Ended("done"))
+        assert epochs_of(made) == [0, 1, 2]
+        for evaluation in made.evaluations(RUN):
+            store_map(made, evaluation.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9))
+        before = maps_of(made, RUN)
+        with made.writing() as db:
+            db.execute("delete from scalar_points where step = 20")  # so that there is something to repair
+        path = made.folder(RUN) / journal.NAME
+    lines = path.read_text("utf-8").splitlines()
+    damaged = max((number for number, line in enumerate(lines) if unread and unread in line), default=len(lines))
+    path.write_text(
+        "".join(f"{line[:9] if number == damaged else line}\n" for number, line in enumerate(lines)), "utf-8"
+    )
+    repair(tmp_path / "space")
+    with Workspace(tmp_path / "space") as again:
+        assert [projection.id for projection in maps_of(again, RUN)] == [projection.id for projection in before]
+        assert epochs_of(again)[:3] == [0, 1, 2]
+        assert again.scalars(RUN, "test/MAP@R")[0].tolist()[:3] == [0, 10, 20]
 
 
 @pytest.mark.parametrize(
