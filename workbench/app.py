@@ -133,7 +133,7 @@ def run_window(folder: Path | None, config: Path | None, reports: "list[CrashRep
     app.lastWindowClosed.connect(app.exit)  # Qt takes its own quit back if a late answer shows another window
     window.show()
     status = app.exec()
-    session.close()
+    session.close(ending=True)
     defects.remove()
     window.deleteLater()
     app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # widgets must not outlive the application

@@ -102,7 +102,7 @@ KINDS = {
     ),
     "charts": (_rows(("update charts set charts = ?", (CHARTS,)),), "could not be read"),
     "places": (
-        _rows(("insert into placements values (1, ?, ?, ?, ?, ?, ?, ?, ?, 1)", (NAME,) * 8)), "",
+        _rows(("insert into placements values (1, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)", (NAME,) * 9)), "",
     ),
     "decisions": (
         _rows(("insert into label_decisions values (1, 5, 'relabel', ?, ?, null)", (2**62, NAME))), "",

@@ -66,31 +66,61 @@ def test_an_engine_that_a_change_of_workspace_dropped_is_loaded_again(
     garbage.end()
 
 
-def test_a_closed_window_loads_no_further_module(qapp, qtbot, workspace, monkeypatch, tmp_path):
-    session = Session(workspace)
-    (tmp_path / "slow_engine.py").write_text("import slow_engine_first, slow_engine_second")
+@pytest.fixture
+def closed_while_loading(qapp, qtbot, monkeypatch, tmp_path):
+    """Closes a session on a workspace while the engine, as torch a library that loads once in a process, is loaded."""
+    (tmp_path / "slow_engine.py").write_text(
+        "import sys\nif 'slow_engine_first' in sys.modules: raise ImportError('only once per process')\n"
+        "import slow_engine_first, slow_engine_second\n"
+    )
     for name in ("first", "second"):
         (tmp_path / f"slow_engine_{name}.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
     importlib.invalidate_caches()
-    begun = threading.Event()
+
+    def close(workspace, *, ending):
+        session, begun, garbage = Session(workspace), threading.Event(), Garbage(qapp)
+
+        def load(progress):
+            begun.set()
+            tasks = session.findChildren(Task)
+            while not (session.closed and any(task.cancelled for task in tasks)):
+                sleep(0.001)
+            importlib.import_module("slow_engine")
+            return find(progress)
+
+        window = MainWindow(session)
+        qtbot.addWidget(window)
+        WarmUp(session, window, load, garbage).begin()
+        assert begun.wait(HANG)
+        session.close(ending=ending)
+        garbage.end()
+
+    yield close
+    for name in [name for name in sys.modules if name.startswith("slow_engine")]:
+        del sys.modules[name]
+
+
+def test_a_window_that_is_closed_with_its_process_loads_no_further_module(closed_while_loading, workspace):
+    closed_while_loading(workspace, ending=True)
+    assert "slow_engine_second" not in sys.modules
+
+
+def test_a_session_that_is_opened_after_another_was_closed_finds_its_engine_whole(
+    closed_while_loading, workspace, qapp, qtbot, monkeypatch, tmp_path
+):
+    closed_while_loading(workspace, ending=False)
+    monkeypatch.setattr(Garbage, "settle", lambda garbage: None)
+    monkeypatch.setattr(Session, "keep_spare", lambda session: None)
+    session, garbage = Session(Workspace(tmp_path / "other", create=True)), Garbage(qapp)
+    window = MainWindow(session)
+    qtbot.addWidget(window)
 
     def load(progress):
-        importlib.import_module("slow_engine_first")
-        begun.set()
-        tasks = session.findChildren(Task)
-        while not (session.closed and any(task.cancelled for task in tasks)):
-            sleep(0.001)
         importlib.import_module("slow_engine")
         return find(progress)
 
-    garbage = Garbage(qapp)
-    window = MainWindow(session)
-    qtbot.addWidget(window)
-    warm_up = WarmUp(session, window, load, garbage)
-    warm_up.begin()
-    assert begun.wait(HANG)
+    WarmUp(session, window, load, garbage).begin()
+    qtbot.waitUntil(lambda: window.status.device.text() == "Device: CPU")
     session.close()
     garbage.end()
-    assert "slow_engine_first" in sys.modules
-    assert "slow_engine_second" not in sys.modules

@@ -15,7 +15,7 @@ from workbench.progress import duration
 from workbench.running import folds_and_seeds
 from workbench.workspace import Workspace, experiments, journal, ownership, travelling
 from workbench.workspace.arriving_files import Taken
-from workbench.workspace.ingest import ingest
+from workbench.workspace.ingest import BeingImported, ingest
 from workbench.workspace.replaying import shown
 from workbench.workspace.settled import state_of
 
@@ -55,6 +55,9 @@ def take_in_all(workspace: Workspace, source: Path, *, follow: bool) -> int:
             except travelling.Unfinished as problem:
                 lacks = _named(folder, problem)
                 _say_once(lacks, said)
+            except BeingImported as problem:
+                refused = comes = True
+                _say_once(_named(folder, problem), said)
             except Problem as problem:
                 refused = True
                 _say_once(_named(folder, problem), said)

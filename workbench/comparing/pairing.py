@@ -1,6 +1,6 @@
 """Compares two groups: the difference of each seed over the same queries, and over all seeds."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from math import nan
 
@@ -24,6 +24,7 @@ from workbench.names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace
+from workbench.workspace.evaluations import NoEvaluation, unless_deleted
 from workbench.workspace.rows import Run
 
 
@@ -147,7 +148,8 @@ def compare(
         notes.append("Some queries are in one run only: the test halves are not the same. They were left out.")
     if unkept := sorted(run.id for key in places for run in (ours[key], theirs[key]) if values.is_unkept(run)):
         what = "did not keep the evaluation that is compared: its metrics are known, but no values of single queries."
-        notes.append(f"{runs_named(unkept).capitalize()} {what}")
+        todo = "They were deleted with its embeddings; compare at last, or at another epoch that is kept, to have them."
+        notes.append(f"{runs_named(unkept).capitalize()} {what} {todo}")
     if not has_query_values(metric):
         without = "has no values of single queries: no interval within a seed, and no list of queries."
         notes.append(f"{metric_name(metric)} {without}")
@@ -162,6 +164,7 @@ class _Values:
 
     def __init__(self, workspace: Workspace, measured: dict[int, Measured], metric: str, at: At) -> None:
         self.workspace, self.measured, self.metric, self.at = workspace, measured, metric, at
+        self._deleted: set[int] = set()  # runs that deleted their evaluation since they were measured
 
     def value(self, run: Run) -> float:
         value = self.measured[run.id].value(self.metric, self.at)
@@ -170,14 +173,20 @@ class _Values:
     def is_unkept(self, run: Run) -> bool:
         """Whether its queries would have values if it had kept its evaluation."""
         evaluation = self.measured[run.id].at(self.at)
-        return evaluation is not None and not evaluation.kept and has_query_values(self.metric)
+        gone = evaluation is not None and (not evaluation.kept or run.id in self._deleted)
+        return gone and has_query_values(self.metric)
 
     def of(self, run: Run) -> QueryValues | None:
         evaluation = self.measured[run.id].at(self.at)
         if evaluation is None or not evaluation.kept or not has_query_values(self.metric):
             return None
-        with closing(self.workspace.reader()) as db:
-            return read_query_values(db, run, evaluation, self.metric)
+        with suppress(NoEvaluation), unless_deleted(self.workspace, evaluation.id):
+            with closing(self.workspace.reader()) as db:
+                values = read_query_values(db, run, evaluation, self.metric)
+            if len(values.sample_ids) or self.workspace.has_evaluation(evaluation.id):
+                return values
+        self._deleted.add(run.id)
+        return None
 
 
 def _of_seed(

@@ -245,7 +245,7 @@ class Following:
                 continue
             if standing.unsure and monotonic() - self._wrote.get(placement.run_id, -STILL_WRITES) < STILL_WRITES:
                 continue
-            status, sentence = _end(standing, self._place.name, words.get(placement.run_id, ""))
+            status, sentence = _end(standing, self._place, placement.machine, words.get(placement.run_id, ""))
             if standing.state is JobState.FINISHED:  # the run may have been taken for another since its journal ended
                 journaled = journal.last_state(self._workspace.folder(placement.run_id))
                 status, sentence = (status, sentence) if journaled.live else (journaled.value, "")
@@ -343,14 +343,20 @@ class Following:
             os.close(opened)
 
 
-def _end(standing: Standing, place: str, said: str) -> tuple[str, str]:
-    """The status and sentence of a run whose journal has no end."""
+def _end(standing: Standing, at: Place, machine: str, said: str) -> tuple[str, str]:
+    """The status and sentence of a run whose journal has no end; `machine` is what the place was when it was sent."""
+    place = at.name
     words = f" ({standing.words})" if standing.words else ""
     match standing.state:
         case JobState.FAILED:
             return "failed", f"Its process at {place} failed{words}." + (f" It said last: {said}." if said else "")
         case JobState.CANCELLED:
             return "cancelled", f"It was removed from the queue at {place}."
+        case JobState.LOST if machine not in ("", at.machine):
+            return "interrupted", (
+                f"It was sent to {place} when that was {machine}. Now {place} is {at.machine}, which does not know it: "
+                f"it may still train there. What came is kept. Give {place} its former host, then resume the run."
+            )
         case JobState.LOST:
             return "interrupted", f"{place} does not know how it ended{words}. What came is kept."
     return "interrupted", f"It was ended at {place}{words}. Resume continues it from its last checkpoint there."

@@ -109,6 +109,11 @@ class Place(BaseModel):
                 raise ValueError(f"{there!r} is no whole path there, from / on.")
         return data
 
+    @property
+    def machine(self) -> str:
+        """What it points to, as a run that is sent there remembers it."""
+        return str(getattr(self, "url", "") or getattr(self, "host", "")) or "this machine"
+
     def check_job(self, run_id: int, job: str) -> None:
         """Raises OtherKind for the number of a job of another kind of place; it is empty of a run that was not sent."""
         if job and self.job.fullmatch(job) is None:

@@ -83,7 +83,7 @@ def submit(workspace: Workspace, numbers: Sequence[int], place: Place, launcher:
         raise
     with workspace.writing() as db:
         for placement, job in zip(placed, jobs, strict=True):
-            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now())
+            stored = Placement(placement.run_id, placement.uid, place.name, job, reached=now(), machine=place.machine)
             placements.store(db, stored)
             placements.wait(db, placement.run_id)
 

@@ -121,6 +121,8 @@ def draw_all(
 ) -> tuple[list[int], int]:
     """Map every evaluation of the run of this one, with the same distance, in order of epoch.
 
+    One that its run deletes meanwhile is left out.
+
     Returns:
         the numbers of the maps by epoch, and how many of them were made now.
 
@@ -138,17 +140,21 @@ def draw_all(
 
         tell("Looking for a stored map", 0, 0)
         start = chain[-1] if chain else None
-        stored = _stored(workspace, evaluation.id, wanted, start)
-        if stored is None:
-            made_now, _ = draw(workspace, evaluation.id, wanted, start, tell)
-            count += 1
-            stored = next(
-                projection for projection in workspace.projections(evaluation.id) if projection.id == made_now
-            )
+        try:
+            stored = _stored(workspace, evaluation.id, wanted, start)
+            if stored is None:
+                made_now, _ = draw(workspace, evaluation.id, wanted, start, tell)
+                stored = next(made for made in workspace.projections(evaluation.id) if made.id == made_now)
+                count += 1
+        except (Problem, StopIteration):
+            if workspace.has_evaluation(evaluation.id):
+                raise
+            continue
         chain.append(stored)
-    if not chain:
+    left = [projection.id for projection in chain if workspace.has_evaluation(projection.evaluation_id)]
+    if not left:
         raise Problem("This run has no evaluation to map.")
-    return [projection.id for projection in chain], count
+    return left, count
 
 
 def _stored(workspace: Workspace, evaluation_id: int, wanted: Wanted, start: Projection | None) -> Projection | None:

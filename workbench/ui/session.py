@@ -366,10 +366,14 @@ class Session(Shown):
         """Whether a run of this window trains or waits in the queue."""
         return self.queue.busy
 
-    def close(self) -> None:
-        """End all work off the window's thread and close the workspace. Runs must have ended or are cancelled."""
+    def close(self, *, ending: bool = False) -> None:
+        """End all work off the window's thread and close the workspace. Runs must have ended or are cancelled.
+
+        Args:
+            ending: the process ends with it: a library that is being loaded is given up, not waited for.
+        """
         self.leaving.emit()
-        self._closed = True
+        self._closed, self._ending = True, ending
         self.placed.close()
         self._look_for_dead_runs.stop()
         self.queue.withdraw_waiting()

@@ -33,7 +33,7 @@ class Work(QObject):
         self._tasks: set[Task] = set()
         self._awaited: set[QObject] = set()  # quiet tasks whose answers are still to come
         self._last_change: Task | None = None
-        self._closed = False
+        self._closed = self._ending = False  # the second: with the process
 
     def run_in_thread(
         self,
@@ -107,13 +107,14 @@ class Work(QObject):
         return self._last_change
 
     def loading(self, progress: Progress) -> AbstractContextManager[None]:
-        """For work on a thread: a library that it imports inside the block is given up once `close` was called.
+        """For work on a thread: a library that it imports inside the block is given up once the process ends.
 
-        Work that is cancelled earlier, as by another workspace, loads on: half a library cannot be loaded again.
+        Otherwise the work loads on when it is cancelled, as by another workspace or by `close` in a process that opens
+        another session later: half a library cannot be loaded again.
         """
 
         def ask() -> None:
-            if self._closed:
+            if self._ending:
                 progress("Loading", 0, 0)
 
         return given_up_by(ask)

@@ -69,12 +69,13 @@ def _lacks(db: Connection, folder: Path, run_id: int, status: str) -> Lacking:
             said = entry.run.status
     evaluations -= set(db.execute("select epoch, distance from evaluations where run_id = ?", (run_id,)))
     epochs = {epoch for epoch, _ in evaluations}
-    elsewhere = tuple(sorted(epoch for epoch in epochs if not _has_arrays(folder, epoch)))
+    elsewhere = tuple(sorted(epoch for epoch in epochs if not has_arrays(folder, epoch)))
     here = len(elsewhere) < len(epochs) or (status in NOT_ENDED and said not in NOT_ENDED)
     return Lacking(here or _lacks_points(db, folder, run_id, counted), elsewhere)
 
 
-def _has_arrays(folder: Path, epoch: int) -> bool:
+def has_arrays(folder: Path, epoch: int) -> bool:
+    """Whether a run's folder has the two files that each evaluation has."""
     return all(is_file(folder / name) for name in (f"embeddings-{epoch}.npy", f"ranking-{epoch}.npz"))
 
 

@@ -5,14 +5,18 @@ once, an evaluation when its arrays are complete, checkpoints when the run has e
 no file name in it is used, links are not followed, and every size is checked before a file is copied.
 """
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import BinaryIO
 
 from workbench import files
 from workbench.config import RunConfig
 from workbench.events import RunState
+from workbench.files import locks
 from workbench.problem import Problem
 from workbench.workspace import (
     arrivals,
@@ -38,6 +42,12 @@ from workbench.workspace.workspace import Workspace
 
 AT_ONCE = 1 << 20  # bytes of a journal in one transaction, so that a run that trains here does not wait long
 COMPARED = 1 << 12  # bytes before the position where reading continues, to recognise the journal
+PATIENCE = 20.0  # seconds to wait for another program that imports the same run
+AGAIN = 0.05  # seconds between two tries
+
+
+class BeingImported(Problem):
+    """Another program imports the same run, and has not ended after a while."""
 
 
 def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
@@ -50,6 +60,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
 
     Raises:
         travelling.Unfinished: its first files are not complete yet.
+        BeingImported: another program imports the run at this moment; a short import is waited for.
         Problem: it is no run folder, it is a different run than before, or the workspace cannot be written.
     """
     card, config, text = travelling.read(folder)
@@ -67,6 +78,11 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
             arrival = Arrival(card.run, taken.run_id, 0, True, {})
     home = workspace.folder(taken.run_id)
     files.make_folder(home)
+    with _alone(home, taken.run_id):
+        return _take_in(workspace, folder, home, arrival, taken)
+
+
+def _take_in(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, taken: Taken) -> Taken:
     for name in ("config.toml", travelling.CARD):
         if not (home / name).exists():
             copy_whole(folder / name, home / name)
@@ -76,6 +92,7 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
     while _lines(workspace, folder, home, arrival, taken):
         moved = True
     superseded.remove_files(home, taken.kept, taken.gone)
+    superseded.sweep_maps(workspace, taken.run_id)
     dataset = _dataset(workspace, folder, home, taken)
     if dataset is not None and arrival.waiting:
         arrival.waiting = not take_evaluations(workspace, folder, home, dataset, taken)
@@ -95,6 +112,28 @@ def ingest(workspace: Workspace, folder: Path, place: str = "") -> Taken:
                 sealing.seal_curves(db, taken.run_id)
         _settle(workspace, folder, home, arrival, taken, begun)
     return taken
+
+
+@contextlib.contextmanager
+def _alone(home: Path, run_id: int) -> Iterator[None]:
+    """No other program imports the run during the block, where folders have locks. Raises BeingImported."""
+    if os.name != "posix":
+        yield
+        return
+    opened_folder, since = os.open(home, os.O_RDONLY), monotonic()
+    try:
+        with contextlib.suppress(OSError):  # a disk without locks
+            while not locks.lock(opened_folder):
+                if monotonic() - since > PATIENCE:
+                    raise BeingImported(
+                        f"Run {run_id} is being imported by another program.",
+                        kept="That one goes on.",
+                        todo="Import the folder again once it has ended.",
+                    )
+                sleep(AGAIN)
+        yield
+    finally:
+        os.close(opened_folder)
 
 
 def _settled(workspace: Workspace, folder: Path, uid: str) -> Taken | None:
@@ -175,7 +214,9 @@ def _lines(workspace: Workspace, folder: Path, home: Path, arrival: Arrival, tak
         size = os.fstat(file.fileno()).st_size
         known = min(arrival.read, size)
         kept = min(known, here.stat().st_size) if here.exists() else known
-        if _before(file, kept) != _before_in(here, kept) or (known and not kept):
+        if known and not kept:
+            raise _emptied(folder, here, taken.run_id)
+        if _before(file, kept) != _before_in(here, kept):
             raise _another_journal(folder, taken.run_id)
         for start in range(kept, known, AT_ONCE):  # a power cut took what was not on the disk yet
             file.seek(start)
@@ -202,6 +243,15 @@ def _another_journal(folder: Path, run_id: int) -> Problem:
         f"The journal in {folder} is not the one that run {run_id} came from.",
         kept="Nothing more was imported.",
         todo="Two copies of a folder that were both resumed are two runs: only one can be imported.",
+    )
+
+
+def _emptied(folder: Path, here: Path, run_id: int) -> Problem:
+    return Problem(
+        f"{here} is empty: the lines that were imported of run {run_id} were there. Without them nothing tells whether "
+        f"{folder} is still the folder that it came from.",
+        kept=f"What was imported before is kept in the workspace, and {folder} was not changed.",
+        todo=f"If it is that folder, copy its {journal.NAME} to {here.parent} and import it again.",
     )
 
 

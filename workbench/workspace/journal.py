@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from workbench.events import Evaluated, RunState
 from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.paths import LARGEST, opened, regular, writable
+from workbench.workspace.superseded import is_other
 
 NAME = "journal.jsonl"
 LONGEST_LINE = 16 << 20  # bytes; Workbench writes no longer entry
@@ -221,10 +222,21 @@ class _Limit:
 
     number: int  # of the line
     last: float  # step
-    epochs: frozenset[int] | None  # of evaluations; None: all
+    epochs: frozenset[int]  # of the evaluations that stay
+    before: int  # epoch: of it, and of those after it, all stay
 
     def keeps(self, facts: EvaluationFacts) -> bool:
-        return facts.step <= self.last and (self.epochs is None or facts.epoch in self.epochs)
+        return facts.step <= self.last and self.keeps_epoch(facts.epoch)
+
+    def keeps_epoch(self, epoch: int) -> bool:
+        return epoch in self.epochs or epoch >= self.before
+
+    def and_before(self, number: int, entry: Entry) -> "_Limit":
+        """What stays by an earlier line, too."""
+        last = self.last if entry.forget is None else min(self.last, entry.forget)
+        kept = entry.keep or ()
+        both = {epoch for epoch in {*self.epochs, *kept} if self.keeps_epoch(epoch) and not is_other(epoch, kept)}
+        return _Limit(number, last, frozenset(both), max(self.before, *kept, 0))
 
 
 def _limits(folder: Path, whole: bool) -> list[_Limit]:
@@ -233,12 +245,10 @@ def _limits(folder: Path, whole: bool) -> list[_Limit]:
     revoking = ((number, line) for number, line in numbered if line and (b'"forget"' in line or KEEP in line))
     lines = [(n, entry) for n, entry in _parsed(revoking) if entry and (entry.forget, entry.keep) != (None, None)]
     limits = list[_Limit]()
-    last, epochs = inf, None
+    limit = _Limit(0, inf, frozenset(), 0)
     for number, entry in reversed(lines):
-        last = last if entry.forget is None else min(last, entry.forget)
-        if entry.keep is not None:
-            epochs = frozenset(entry.keep) if epochs is None else epochs & frozenset(entry.keep)
-        limits.append(_Limit(number, last, epochs))
+        limit = limit.and_before(number, entry)
+        limits.append(limit)
     return limits
 
 

@@ -265,6 +265,12 @@ def m016_saved_views(db: Database) -> None:
     checksums.make_sealed(db.conn, "saved_views")
 
 
+@migration()
+def m017_machine_of_a_placement(db: Database) -> None:
+    """What a place pointed to when a run was sent there."""
+    db.execute(placements.MACHINE)
+
+
 def migrate(connection: Connection, path: Path | None = None, progress: Progress = quiet) -> None:
     """Bring the database to the newest schema, with a copy of it first. Raises Problem if it is too new.
 

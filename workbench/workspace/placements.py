@@ -1,6 +1,6 @@
 """Runs at places: what was asked of the place, and what it reported since."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 
 from workbench.events import LIVE
 from workbench.problem import Problem
@@ -14,7 +14,8 @@ TABLE = (
     "words text not null default '', reached text, silent text not null default '', wanted text not null default '', "
     "open integer not null default 1) strict"
 )
-COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open"
+COLUMNS = "run_id, uid, place, job, state, words, reached, silent, wanted, open, machine"
+MACHINE = "alter table placements add column machine text not null default ''"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Placement:
         silent: a sentence that says why the place does not answer; empty while it does.
         wanted: files that the user asked for beside those that come by themselves: "checkpoints" or nothing.
         open: whether more data may come.
+        machine: what the place pointed to when the run was sent; empty if that is not known.
     """
 
     run_id: int
@@ -44,13 +46,13 @@ class Placement:
     silent: str = ""
     wanted: str = ""
     open: bool = True
+    machine: str = ""
 
 
 def store(db: Connection, placement: Placement) -> None:
     """Store a run's placement, in place of the one before."""
-    values = tuple(getattr(placement, name) for name in COLUMNS.split(", "))
-    marks = ", ".join("?" * len(values))
-    db.execute(f"insert or replace into placements ({COLUMNS}) values ({marks})", (*values[:-1], int(placement.open)))
+    marks = ", ".join("?" * len(COLUMNS.split(", ")))
+    db.execute(f"insert or replace into placements ({COLUMNS}) values ({marks})", astuple(placement))
 
 
 def of_run(db: Connection, run_id: int) -> Placement | None:
@@ -119,9 +121,11 @@ def required(db: Connection, run_id: int) -> Placement:
 
 
 def _read(db: Connection, where: str, values: tuple[object, ...]) -> list[Placement]:
-    rows = db.execute(f"select {COLUMNS} from placements where {where} order by run_id", values)
-    names = COLUMNS.split(", ")[:-1]
-    return [Placement(**dict(zip(names, row[:-1], strict=True)), open=bool(row[-1])) for row in rows]
+    known = {column[1] for column in db.execute("pragma table_info(placements)")}  # an older one has no machine
+    names = [name for name in COLUMNS.split(", ") if name in known]
+    rows = db.execute(f"select {', '.join(names)} from placements where {where} order by run_id", values)
+    placed = (Placement(**dict(zip(names, row, strict=True))) for row in rows)
+    return [replace(placement, open=bool(placement.open)) for placement in placed]
 
 
 def _is_kept(db: Connection) -> bool:

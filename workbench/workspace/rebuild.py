@@ -13,7 +13,7 @@ from workbench.progress import Progress, quiet
 from workbench.workspace import arrivals, journal, sealing, superseded, travelling
 from workbench.workspace.arriving_files import names_of
 from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.behind import behind_journal
+from workbench.workspace.behind import behind_journal, has_arrays
 from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import restore_dataset, restore_experiment
 from workbench.workspace.paths import is_file, regular
@@ -174,8 +174,12 @@ def _check_arrays(folder: Path, facts: journal.EvaluationFacts) -> None:
 
 
 def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> dict[int, journal.EvaluationFacts]:
-    """The journal's lines, one by one, into the database; returns its evaluations by epoch."""
-    bad, seen, evaluations = 0, set(), {}
+    """The journal's lines, one by one, into the database; returns its evaluations by epoch.
+
+    Evaluations that the run let go of, and did not record again, are deleted; where lines cannot be read one with its
+    arrays is not: it may be one of them.
+    """
+    bad, seen, evaluations = 0, set[int](), dict[int, journal.EvaluationFacts]()
     imported = is_file(folder / travelling.CARD)  # then the rest of a cut last line comes with the next import
     for entry in journal.entries(folder, whole=imported):
         if entry is None:
@@ -184,8 +188,6 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         replay_entry(db, run_id, entry)
         if entry.note is not None:
             add_note(db, run_id, entry.note, once=True)
-        if entry.keep is not None:
-            superseded.keep_only(db, run_id, entry.keep)
         if entry.owner is not None and not arrivals.gone_on_here(db, run_id):
             arrivals.set_owner(db, run_id, entry.owner)
         if entry.taken_back is not None:
@@ -193,6 +195,8 @@ def _replay(db: Connection, folder: Path, run_id: int, missing: list[str]) -> di
         if entry.evaluation is not None:
             seen.add(entry.evaluation.epoch)
             evaluations[entry.evaluation.epoch] = entry.evaluation
+    gone = {epoch for epoch in seen - evaluations.keys() if not (bad and has_arrays(folder, epoch))}
+    superseded.delete_at(db, run_id, gone)  # not as each line says it: a later one may have recorded it again
     if bad:
         missing.append("1 line of its journal" if bad == 1 else f"{bad} lines of its journal")
     stored = (path.stem.partition("-")[2] for path in sorted(folder.glob("ranking-*.npz")))

@@ -59,6 +59,7 @@ class Recorder(Recording):
         run, folder = workspace.run(run_id), workspace.folder(run_id)
         complete_folder(workspace, run_id, run.config, run.experiment_id)
         parts.remove_dead(folder)  # of a program that was killed before the run had an owner
+        superseded.sweep_maps(workspace, run_id)
         super().__init__(run_id, folder, run.seconds, run.memory_bytes, control)
         self.config = run.config  # TOML
         self._in_place = InPlace(workspace.database)

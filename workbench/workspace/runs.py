@@ -8,7 +8,7 @@ from workbench.events import RunState
 from workbench.files import parts
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
-from workbench.workspace import ownership, placements, sealing
+from workbench.workspace import ownership, placements, sealing, superseded
 from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
 from workbench.workspace.connection import Connection
 from workbench.workspace.dataset_copy import keep_experiment
@@ -186,7 +186,10 @@ def trash(db: Connection, run_id: int) -> None:
 
 
 def sweep_dead_runs(workspace: "Workspace") -> list[int]:
-    """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers."""
+    """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers.
+
+    What they left half done in their folders is removed, too.
+    """
     with workspace.reading() as db:
         if workspace.read_only or not ownership.dead_runs(db):
             return []
@@ -194,4 +197,5 @@ def sweep_dead_runs(workspace: "Workspace") -> list[int]:
         dead = ownership.mark_dead_runs(db)
     for run_id in dead:
         parts.remove_dead(workspace.folder(run_id))
+        superseded.sweep_maps(workspace, run_id)
     return dead

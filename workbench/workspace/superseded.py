@@ -30,11 +30,26 @@ def keep_only(db: Connection, run_id: int, epochs: Collection[int]) -> set[int]:
     """
     rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
     gone = {number for number, epoch in rows if is_other(epoch, epochs)}
-    for number in gone:
-        db.execute("delete from projections where evaluation_id = ?", (number,))
-        db.execute("delete from evaluations where id = ?", (number,))
+    _delete(db, gone)
     _forget_files(db, run_id, epochs, gone)
     return gone
+
+
+def delete_at(db: Connection, run_id: int, epochs: Collection[int]) -> None:
+    """Delete the rows of a run's evaluations at these epochs, of their maps, and of the files of both."""
+    rows = db.execute("select id, epoch from evaluations where run_id = ?", (run_id,)).fetchall()
+    gone = {number for number, epoch in rows if epoch in epochs}
+    _delete(db, gone)
+    _forget_files(db, run_id, (), gone)
+    paths = db.execute("select id, path from artefacts where run_id = ?", (run_id,)).fetchall()
+    unused = [(number,) for number, path in paths if epoch_of(path) in epochs]
+    db.executemany("delete from artefacts where id = ?", unused)
+
+
+def _delete(db: Connection, numbers: Collection[int]) -> None:
+    for number in numbers:
+        db.execute("delete from projections where evaluation_id = ?", (number,))
+        db.execute("delete from evaluations where id = ?", (number,))
 
 
 def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None:
@@ -42,6 +57,37 @@ def remove_maps(workspace: "Workspace", run_id: int, evaluation_id: int) -> None
     with workspace.writing() as db:
         _forget_files(db, run_id, (), {evaluation_id})
     remove_files(workspace.folder(run_id), (), {evaluation_id})
+
+
+def sweep_maps(workspace: "Workspace", run_id: int) -> None:
+    """Delete the maps of evaluations that are gone: a kill between a commit and `remove_files` left them.
+
+    Raises Problem for a workspace that cannot be written, and for a folder that is a link.
+    """
+    folder, names = workspace.folder(run_id), list[str]()
+    with contextlib.suppress(OSError):
+        names = [path.name for path in folder.iterdir()]
+    named = {int(of_map[1]) for of_map in map(OF_MAPS.fullmatch, names) if of_map is not None}
+    if not named:
+        return
+    with workspace.reading() as db:
+        gone = named - _with_maps(db, run_id)
+    if not gone:
+        return
+    with workspace.writing() as db:
+        gone -= _with_maps(db, run_id)
+        _forget_files(db, run_id, (), gone)
+    remove_files(folder, (), gone)
+
+
+def _with_maps(db: Connection, run_id: int) -> set[int]:
+    """The numbers of a run's evaluations, and those in names of files that a map still has."""
+    known = {number for (number,) in db.execute("select id from evaluations where run_id = ?", (run_id,))}
+    sql = (
+        "select a.path from artefacts a join projections p on a.id in (p.coordinates_id, p.kept_id) where a.run_id = ?"
+    )
+    paths = (OF_MAPS.fullmatch(path) for (path,) in db.execute(sql, (run_id,)))
+    return known | {int(of_map[1]) for of_map in paths if of_map is not None}
 
 
 def has_others(folder: Path, epochs: Collection[int]) -> bool:

@@ -12,7 +12,7 @@ from workbench.comparing.comparison_text import comparison_table
 from workbench.comparing.overview import overview
 from workbench.config import TrainingParams
 from workbench.problem import Problem
-from workbench.workspace import Workspace
+from workbench.workspace import Workspace, superseded
 
 OTHER = TrainingParams(lr=0.5)
 COUNT = 60
@@ -67,6 +67,19 @@ def test_an_evaluation_that_was_not_kept_has_its_metric_but_no_queries_and_says_
     whole, told = (pairing.compare(workspace, *shown.groups, of, "MAP@R", 1) for of in (shown.measured, measured))
     assert not [note for note in whole.notes if "keep" in note]
     assert [note for note in told.notes if note.startswith("Run 4 did not keep the evaluation that is compared")]
+    assert told.over_seeds.mean == pytest.approx(whole.over_seeds.mean)
+
+
+def test_an_evaluation_that_its_run_deletes_meanwhile_is_said_to_be_deleted_and_what_to_do(workspace):
+    pairs(workspace, [0.1, 0.12])
+    shown = overview(workspace, workspace.runs(), {}, "MAP@R", 1)
+    whole = pairing.compare(workspace, *shown.groups, shown.measured, "MAP@R", 1)
+    with workspace.writing() as db:
+        superseded.keep_only(db, 4, (2,))
+    told = pairing.compare(workspace, *shown.groups, shown.measured, "MAP@R", 1)
+    (note,) = [note for note in told.notes if "keep" in note]
+    assert note.startswith("Run 4 did not keep the evaluation that is compared")
+    assert "deleted with its embeddings; compare at last" in note
     assert told.over_seeds.mean == pytest.approx(whole.over_seeds.mean)
 
 

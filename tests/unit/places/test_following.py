@@ -177,6 +177,17 @@ def test_a_place_that_is_gone_is_said_and_what_came_stays(made, workspace, playe
     assert workspace.run(run_id).placement.silent == ""
 
 
+def test_a_place_that_points_to_another_host_now_is_said_of_a_run_that_is_not_there(made, workspace, played):
+    run_id = sent(workspace, played)
+    works(workspace, played, run_id, made[0])
+    played.standing = Standing(JobState.LOST, "its folder there is gone")
+    until_ended(Following(workspace, SshPlace(name="box", host="tower"), played))
+    run = workspace.run(run_id)
+    assert run.status == "interrupted"
+    assert "when that was box. Now box is tower, which does not know it" in run.problem
+    assert "does not know how it ended" not in run.problem
+
+
 @pytest.mark.parametrize(
     ("standing", "status", "word"),
     [

@@ -64,6 +64,21 @@ def test_a_map_whose_start_was_deleted_meanwhile_starts_from_pca(workspace):
     assert [(projection.id, projection.start_id) for projection in workspace.projections(2)] == [(made, None)]
 
 
+@pytest.mark.parametrize("at", ["Looking for a stored map", "Storing the map"])
+def test_the_course_of_a_run_that_works_goes_on_after_an_evaluation_that_it_deletes_meanwhile(workspace, at):
+    def delete(text, done, total):
+        if text == f"map 2 of 3: {at}":
+            with workspace.writing() as db:
+                gone = superseded.keep_only(db, 1, (1, 3))
+            superseded.remove_files(workspace.folder(1), (1, 3), gone)
+
+    maps, made = draw_all(workspace, 1, Wanted("pca", {}, 0), delete)
+    assert made == 2
+    assert [(projection.id, projection.evaluation_id) for projection in maps_of(workspace, 1)] == [
+        (maps[0], 1), (maps[1], 3),
+    ]  # fmt: skip
+
+
 def test_the_whole_course_is_one_chain_and_is_made_once(workspace):
     told = []
     maps, made = draw_all(workspace, 2, UMAP, lambda *what: told.append(what))

@@ -1,15 +1,20 @@
 """Imports into a full disk, by two workspaces at once, and with clocks that jump: nothing is lost, nothing is twice."""
 
+import contextlib
 import json
 import os
 import shutil
+import threading
 from datetime import datetime, timedelta
 
 import pytest
 
 from tests.travelling_runs import first_part, in_folder, rows, second_part
+from tests.waits import HANG
 from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
+from workbench.files import locks
+from workbench.jobs import meanwhile
 from workbench.problem import Problem
 from workbench.workspace import Workspace, arriving_files, journal, ownership, samples, times, travelling
 from workbench.workspace import ingest as importing
@@ -74,6 +79,43 @@ def test_two_workspaces_import_one_live_run(whole, tmp_path):
         with pytest.raises(Problem, match="went on in this workspace"):
             ingest(first, run)
         assert ingest(second, run).status == "done"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no locks on folders")
+def test_a_second_importer_of_one_folder_waits_and_takes_nothing_twice(made, whole, tmp_path, monkeypatch):
+    take, second, waits = importing.take_evaluations, [], threading.Event()
+    monkeypatch.setattr(importing, "sleep", lambda seconds: waits.set())
+    with Workspace(tmp_path / "space", create=True) as workspace, Workspace(tmp_path / "space") as other:
+        with contextlib.ExitStack() as stack:
+
+            def in_between(*asked):
+                if not second:
+                    second.append(stack.enter_context(meanwhile(lambda: ingest(other, made))))
+                    assert waits.wait(HANG)
+                return take(*asked)
+
+            monkeypatch.setattr(importing, "take_evaluations", in_between)
+            first = ingest(workspace, made)
+            later = second[0]()
+        assert (first.new, first.points > 0, first.evaluations) == (True, True, 3)
+        assert (later.new, later.points, later.evaluations, later.status) == (False, 0, 0, "done")
+        assert rows(workspace) == whole
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no locks on folders")
+def test_an_importer_that_waits_for_long_says_so_and_the_next_one_takes_all(made, whole, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(importing, "PATIENCE", 0.0)
+    with Workspace(tmp_path / "space", create=True) as workspace:
+        first = shutil.copytree(made, tmp_path / "run")
+        (first / journal.NAME).unlink()
+        ingest(workspace, first)
+        other = os.open(workspace.folder(1), os.O_RDONLY)
+        assert locks.lock(other)  # as another program has it
+        assert take_in_all(workspace, made, follow=False) == 1
+        assert f"{made}: Run 1 is being imported by another program." in capsys.readouterr().err
+        os.close(other)
+        assert take_in_all(workspace, made, follow=False) == 0
+        assert rows(workspace)["queries"] == whole["queries"]
 
 
 class Clock(datetime):
@@ -157,8 +199,12 @@ def test_what_a_power_cut_took_of_the_runs_own_journal_is_written_again(made, wh
         assert rows(workspace) == whole
         os.truncate(home, 0)  # nothing says that it was the same journal
         (run / journal.NAME).write_bytes(content + lines[-1])
-        with pytest.raises(Problem, match="is not the one that run 1 came from"):
+        with pytest.raises(Problem, match=r"journal\.jsonl is empty: .* copy its journal\.jsonl to"):
             ingest(workspace, run)
+        assert rows(workspace) == whole
+        shutil.copy(run / journal.NAME, home)  # as the sentence says
+        assert ingest(workspace, run).status == "done"
+        assert home.read_bytes() == content + lines[-1]
 
 
 def test_evaluations_after_one_for_which_there_is_no_room_come_later(made, whole, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """Evaluations that a run does not keep are deleted with their rows, maps and files, and no repair misses them."""
 
 import json
+import os
 import shutil
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -17,7 +18,7 @@ from workbench.workspace.evaluations import NoEvaluation
 from workbench.workspace.ranking import read_ranking, read_scores
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.repair import missing, repair
-from workbench.workspace.stored_maps import Measured, store_map
+from workbench.workspace.stored_maps import Measured, maps_of, store_map
 
 RUN = 1
 
@@ -120,6 +121,35 @@ def test_files_that_were_open_go_the_next_time(workspace):
     assert not [path for path in left if path.exists()]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="making links needs rights there")
+@pytest.mark.parametrize("resumed", [False, True])
+def test_maps_of_deleted_evaluations_that_a_kill_left_go_when_the_run_is_found_dead_or_resumed(
+    workspace, tmp_path, resumed
+):
+    folder, outside = workspace.folder(RUN), tmp_path / "outside.npz"
+    (left,) = folder.glob("map-*")
+    kept = workspace.evaluations(RUN)[2].id
+    number = store_map(workspace, kept, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9))
+    with workspace.writing() as db:
+        superseded.keep_only(db, RUN, (3,))  # the kill comes after this
+        db.execute("update runs set status = 'running', pid = 4194305 where id = ?", (RUN,))
+    outside.write_bytes(b"of somebody")
+    others = [folder / "map-77-pca.npz", folder / "map of mine.npz", tmp_path / "space" / left.name]
+    others[0].symlink_to(outside)
+    for path in others[1:]:
+        path.touch()
+    assert left.exists()
+    if resumed:
+        workspace.take_over(RUN)
+        Recorder(workspace, RUN).close()
+    else:
+        assert workspace.sweep_dead_runs() == [RUN]
+    assert not left.exists()
+    assert all(path.exists() for path in others)
+    assert outside.read_bytes() == b"of somebody"
+    assert workspace.coordinates(number)[0].shape == (12, 2)
+
+
 def test_a_repair_brings_none_of_them_back_and_misses_none(workspace):
     workspace.close()
     for path in workspace.path.glob("workspace.db*"):
@@ -143,16 +173,52 @@ def test_rows_of_an_older_copy_of_the_database_go_in_a_repair(workspace):
         assert epochs_of(again) == [0, 2, 3]
 
 
+@pytest.mark.parametrize("unread", [None, '"forget"', '"evaluation"'])
+def test_a_repair_takes_no_map_of_what_a_run_recorded_again_after_it_had_let_go_of_it(tmp_path, unread):
+    """It keeps 0 and 3, is resumed after epoch 0, and records 1 and 2 again; a line of its journal may be damaged."""
+    with Workspace(tmp_path / "space", create=True) as made:
+        images, recorder = Images(), Recorder(made, made.create_run(RunConfig()))
+        recorder(Status("Loading"))
+        recorder.dataset(made.register_dataset(images, None))
+        for epoch in (0, 1, 2, 3, 1, 2):
+            recorder(Scalar("test/MAP@R", 10 * epoch, 0.5))
+            recorder(evaluated(images, epoch, 10 * epoch))
+            if epoch == 3:
+                recorder(Keep((0, 3)))
+                recorder.forget_after(0)
+        recorder(Ended("done"))
+        assert epochs_of(made) == [0, 1, 2]
+        for evaluation in made.evaluations(RUN):
+            store_map(made, evaluation.id, "pca", {}, 0, np.zeros((12, 2), np.float32), None, {}, Measured(0.9))
+        before = maps_of(made, RUN)
+        with made.writing() as db:
+            db.execute("delete from scalar_points where step = 20")  # so that there is something to repair
+        path = made.folder(RUN) / journal.NAME
+    lines = path.read_text("utf-8").splitlines()
+    damaged = max((number for number, line in enumerate(lines) if unread and unread in line), default=len(lines))
+    path.write_text(
+        "".join(f"{line[:9] if number == damaged else line}\n" for number, line in enumerate(lines)), "utf-8"
+    )
+    repair(tmp_path / "space")
+    with Workspace(tmp_path / "space") as again:
+        assert [projection.id for projection in maps_of(again, RUN)] == [projection.id for projection in before]
+        assert epochs_of(again)[:3] == [0, 1, 2]
+        assert again.scalars(RUN, "test/MAP@R")[0].tolist()[:3] == [0, 10, 20]
+
+
 @pytest.mark.parametrize(
     ("lines", "left"),
     [
         ([0, 1, 2, {"keep": [0, 2]}], [0, 2]),
         ([0, 1, {"keep": [0, 1]}, 2, {"keep": [0, 2]}], [0, 2]),
-        ([0, 1, {"keep": [0]}, 1], [0, 1]),  # recorded again by a run that went on
-        ([0, 1, {"keep": []}, 2], [2]),
+        ([0, 1, 2, 3, {"keep": [0, 3]}, {"keep": [1, 3]}, 4], [3, 4]),
+        ([0, 2, 4, {"keep": [0, 4]}, {"forget": 10}, 2, {"keep": [0, 2]}], [0, 2]),
+        ([0, 1, {"keep": [0]}], [0, 1]),  # of a later epoch
+        ([0, 1, 2, {"keep": [0, 2]}, {"forget": 0}, 1], [0, 1]),  # recorded again by a run that went on
+        ([0, 1, {"keep": []}, 2], [0, 1, 2]),  # chooses none, lets go of none
         ([0, 1, 2, {"keep": [0, 2]}, {"forget": 10}, 2], [0, 2]),
         ([0, 1, {"keep": list(range(101))}], [0, 1]),  # no run writes so many
-        ([0, 1, {"keep": ["0"]}], [0]),
+        ([0, 1, 2, {"keep": ["0", "2"]}], [0, 2]),
         ([0, 1, {"keep": "all"}], [0, 1]),
     ],
 )
