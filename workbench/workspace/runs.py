@@ -188,7 +188,7 @@ def trash(db: Connection, run_id: int) -> None:
 def sweep_dead_runs(workspace: "Workspace") -> list[int]:
     """Mark runs whose owner is gone (see ownership.py) as interrupted; returns their numbers.
 
-    What they left half done in their folders is removed, too.
+    What they left half done in their folders is removed, too, where that can be.
     """
     with workspace.reading() as db:
         if workspace.read_only or not ownership.dead_runs(db):
@@ -196,6 +196,7 @@ def sweep_dead_runs(workspace: "Workspace") -> list[int]:
     with workspace.writing() as db:
         dead = ownership.mark_dead_runs(db)
     for run_id in dead:
-        parts.remove_dead(workspace.folder(run_id))
-        superseded.sweep_maps(workspace, run_id)
+        with suppress(Problem):  # a folder that is a link: the workspace opens, and nothing there is touched
+            parts.remove_dead(workspace.folder(run_id))
+            superseded.sweep_maps(workspace, run_id)
     return dead

@@ -1,6 +1,7 @@
 """Who works on a run: one process, known by its start; exactly one can take it over, and who lost it writes no more."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -90,6 +91,22 @@ def test_a_row_that_says_nothing_is_a_dead_run(row, workspace):
     run_id = owned_by(workspace, *row)
     assert workspace.sweep_dead_runs() == [run_id]
     workspace.trash(run_id)
+
+
+def test_a_dead_run_whose_folder_is_a_link_is_marked_and_nothing_there_is_touched(workspace, tmp_path):
+    linked, plain = (owned_by(workspace, 1, ELSEWHERE, 0.0, ago(1e6)) for _ in range(2))
+    (outside := tmp_path / "outside").mkdir()
+    (map_there := outside / "map-77-1.npy").write_bytes(b"of somebody else")
+    folder = workspace.folder(linked)
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.symlink_to(outside)
+    (left := workspace.folder(plain)).mkdir(parents=True, exist_ok=True)
+    (left_map := left / "map-77-1.npy").write_bytes(b"of an evaluation that is gone")
+    assert sorted(workspace.sweep_dead_runs()) == [linked, plain]
+    assert map_there.exists()
+    assert not left_map.exists()
 
 
 def test_a_dead_run_goes_to_the_trash_and_a_living_one_does_not(workspace, process):
