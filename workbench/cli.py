@@ -28,6 +28,7 @@ from workbench.commands.run import percent, run_here, run_in_folder
 from workbench.commands.terminal import one_line, printable
 from workbench.config import BadConfig
 from workbench.entries import catalog as catalogs
+from workbench.entries.offered_models import OfferedModel, offered_models
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.running.launched_ranks import LAUNCHED
@@ -176,40 +177,62 @@ def benchmark_methods(
 
 
 @cli.command("list")
-@click.argument("what", type=click.Choice([*KINDS, "fields", "presets", "runs"]))
+@click.argument("what", type=click.Choice([*KINDS, "models", "fields", "presets", "runs"]))
+@click.argument("words", nargs=-1)
 @workspace_option
-def list_entries(what: str, folder: Path | None) -> None:
-    """Show what a config file can name, with each parameter, its default and range; the fields of every config;
-    presets; or the runs."""
+def list_entries(what: str, words: tuple[str, ...], folder: Path | None) -> None:
+    """Show what a config file can name, with each parameter, its default and range; the models of timm; the fields of
+    every config; presets; or the runs. WORDS leave those that contain each of them."""
+
+    def wanted(*texts: str) -> bool:
+        return all(word.casefold() in " ".join(texts).casefold() for word in words)
+
     if what == "runs":
         with Workspace(folder or default_workspace()) as workspace:
             workspace.sweep_dead_runs()
             with workspace.reading() as db:
                 places = {placement.run_id: placement.place for placement in placements.every(db)}
-            for stored_run in workspace.runs():
-                click.echo(_run_line(stored_run, places.get(stored_run.id, "")))
+            lines = [_run_line(stored_run, places.get(stored_run.id, "")) for stored_run in workspace.runs()]
+            for line in filter(wanted, lines):
+                click.echo(line)
+        return
+    if what == "models":
+        for model in offered_models("timm_models"):
+            if wanted(model.name, model.licence):
+                click.echo(_model_line(model))
         return
     if what == "fields":
         for name, facts in common_fields().items():
-            _tell_field("", name, facts)
+            if wanted(name, facts["description"]):
+                _tell_field("", name, facts)
         return
     if what == "presets":
         for preset in presets():
-            click.echo(f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}")
+            if wanted(preset.key, preset.title, preset.summary):
+                click.echo(f"{preset.key:24} {preset.title}\n{'':24} {preset.summary}")
         return
     for key, described in catalogs.current().items():
         kind, _, name = key.partition("/")
-        if kind == KINDS[what]:
-            click.echo(f"{name:28} {described['help']}  [{described['source']}]")
-            if described["origin"]:
-                click.echo(f"    plug-in: {described['origin']}")
-            for field, facts in described["params"].items():
-                _tell_field("    ", field, facts)
-            if batch := described["facts"].get("batch"):
-                click.echo(f"    batches: {batch}")
-            if kind == "loss":
-                for sentence in catalogs.defaults_told(catalogs.current(), name):
-                    click.echo(f"    {sentence}")
+        if kind == KINDS[what] and wanted(name, described["title"], described["help"], described["source"]):
+            _tell_entry(kind, name, described)
+
+
+def _tell_entry(kind: str, name: str, described: dict[str, Any]) -> None:
+    click.echo(f"{name:28} {described['help']}  [{described['source']}]")
+    if described["origin"]:
+        click.echo(f"    plug-in: {described['origin']}")
+    for field, facts in described["params"].items():
+        _tell_field("    ", field, facts)
+    if batch := described["facts"].get("batch"):
+        click.echo(f"    batches: {batch}")
+    if kind == "loss":
+        for sentence in catalogs.defaults_told(catalogs.current(), name):
+            click.echo(f"    {sentence}")
+
+
+def _model_line(model: OfferedModel) -> str:
+    size = f"{model.parameters / 1e6:8,.1f} M  {model.image + ' px':>11}  {model.features:>6,} features"
+    return f"{model.name:60} {size}  {model.licence}".rstrip()
 
 
 @cli.command()

@@ -1,0 +1,37 @@
+"""`workbench list`: everything, or what contains each of some words."""
+
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import cli
+
+
+def listed(*words):
+    done = CliRunner().invoke(cli, ["list", *words])
+    assert done.exit_code == 0, done.output
+    return [line for line in done.output.splitlines() if not line.startswith(" ")]
+
+
+def test_models_say_size_features_and_licence():
+    (line,) = listed("models", "vit_small_patch16_224.dino")
+    assert line.split() == ["vit_small_patch16_224.dino", "21.7", "M", "224", "px", "384", "features", "apache-2.0"]
+
+
+def test_every_word_narrows_the_models():
+    many, few = listed("models", "DINOv2"), listed("models", "DINOv2", "small")
+    assert 0 < len(few) < len(many)
+    assert all("dinov2" in line and "small" in line for line in few)
+
+
+@pytest.mark.parametrize(
+    ("what", "words", "first"),
+    [("losses", ("proxy", "anchor"), "proxy_anchor"), ("presets", ("figure", "mnist"), ""), ("fields", ("bf16",), "")],
+)
+def test_words_leave_the_entries_that_contain_them(what, words, first):
+    assert len(listed(what, *words)) < len(listed(what))
+    if first:
+        assert listed(what, *words)[0].startswith(first)
+
+
+def test_a_word_that_nothing_contains_leaves_nothing():
+    assert listed("losses", "no such word") == []
