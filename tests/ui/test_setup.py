@@ -639,6 +639,27 @@ def test_what_the_runs_leave_on_the_disk_is_told_and_whether_it_fits(page, qtbot
         assert "'best and last' needs about 2.7 GB" in notes.text()
 
 
+@pytest.mark.parametrize(
+    ("device", "used", "whole", "words", "filled", "state"),
+    [
+        ("CPU", 2**30, 2**33, "1.1 GB of 8.6 GB used after the trial steps", 125, ""),
+        ("NVIDIA H100 (cuda:0)", 78e9, 80e9, "78.0 GB of 80.0 GB at most in the trial steps", 975, "full"),
+        ("CPU", 2**30, 0, "1.1 GB used after the trial steps", None, ""),
+    ],
+)
+def test_memory_is_told_with_a_bar_of_its_share(page, qtbot, device, used, whole, words, filled, state):
+    qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")
+    found = FOUND | {"device": device.lower() if device == "CPU" else device, "memory_bytes": int(used)}
+    page.card.show_result(Preflight(**found | {"memory_whole": int(whole)}), {})
+    bar = page.card.shares["Memory"]
+    assert page.card.facts["Memory"].text().replace(THIN, " ") == words
+    assert bar.isHidden() is (filled is None)
+    if filled is not None:
+        assert (bar.value(), bar.property("state")) == (filled, state)
+    page.card.show_idle("")
+    assert bar.isHidden()
+
+
 @pytest.mark.parametrize(("free", "said"), [(2.9e9, "about 3.1 GB are needed"), (3.2e9, "")])
 def test_what_a_run_deletes_at_its_end_must_fit_on_the_disk_before(page, qtbot, free, said):
     qtbot.waitUntil(lambda: page.card.facts["Images"].text() != "–")

@@ -44,7 +44,7 @@ class Preflight:
     seconds_per_step: float
     seconds_per_epoch: float
     seconds: float  # of all runs, without evaluations
-    memory_bytes: int
+    memory_bytes: int  # the most in use in the trial steps on a CUDA device, else in use after them
     probe_images: int
     probe_every: int  # steps
     probe_share: float  # of the training time, 0 to 1: CE and SPCE on the probe, at the start and the end, too
@@ -58,6 +58,7 @@ class Preflight:
     seconds_for_loss: float = 0.0  # of one batch, forward and backward
     spare_bytes: int = 0  # of a process that waits for the next run with torch loaded
     disk: DiskUse = field(default_factory=DiskUse)  # of each run
+    memory_whole: int = 0  # bytes of the device in all; 0 if that is not known
     free_bytes: int = 0  # on the disk of the workspace; 0 if that is not known
     gpus: list[str] = field(default_factory=list)  # one line for each GPU of this machine
     note: str = ""
@@ -118,6 +119,7 @@ def preflight(
             engine = Engine(config, data, Path(), Control(), lambda event: None)
         after.callback(engine.release)  # a window goes on, and the run has another process
         since = perf_counter()
+        device.forget_peak(engine.parts.device)
         try:
             mismatch = modes_differ(engine)
             times = time_steps(engine, DRY_STEPS, cancelled)
@@ -152,7 +154,8 @@ def preflight(
             seconds_per_step=times.whole,
             seconds_per_epoch=(training + looking) / config.training.epochs,
             seconds=(training + looking) * len(runs),
-            memory_bytes=device.memory_in_use(engine.parts.device),
+            memory_bytes=device.peak_memory(engine.parts.device),
+            memory_whole=device.whole_memory(engine.parts.device),
             probe_images=len(engine.probe.index),
             probe_every=every,
             probe_share=looking / (training + looking),

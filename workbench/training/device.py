@@ -100,6 +100,13 @@ def peak_memory(device: torch.device) -> int:
     return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else memory_in_use(device)
 
 
+def whole_memory(device: torch.device) -> int:
+    """Bytes that the device has in all: a CUDA device, or the memory of this machine."""
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    return int(psutil.virtual_memory().total)
+
+
 def forget_peak(device: torch.device) -> None:
     """Begin a new peak at what is in use now."""
     if device.type == "cuda":

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage, QPixmap
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QProgressBar, QWidget
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
 from workbench.ui.icons import icon
-from workbench.ui.widgets.boxes import in_row
+from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.card import Card
 from workbench.ui.widgets.flow import FlowLayout
@@ -26,6 +26,7 @@ LOOK, LOOKING = "Look at the data…", "Looking at the data"
 SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
+PARTS, NEARLY_FULL = 1000, 0.9  # steps of a bar; share from which on it warns
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
 FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Disk", "Steps", "Probe")
 
@@ -52,6 +53,7 @@ class PreflightCard(Card):
         self.time, self.speed = Tile("Time"), Tile("Speed")
         self.time.setToolTip("Of training; evaluations are not included")
         self.facts = {name: label(NO_VALUE, wrap=True) for name in FACTS}
+        self.shares = {name: share_bar(f"{name}, share of all") for name in ("Memory", "Disk")}
         self.note = label("", "muted", wrap=True)
         self.unfold = button("", "caret-right", kind="quiet")
         self.unfold.setCheckable(True)
@@ -82,8 +84,9 @@ class PreflightCard(Card):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         for row, (name, value) in enumerate(self.facts.items()):
+            bar = (self.shares[name],) if name in self.shares else ()
             grid.addWidget(label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(value, row, 1)
+            grid.addLayout(in_column(value, *bar, spacing=2), row, 1)
             value.setAccessibleName(name)
         for widget in (self.state, self.problem, self.check):
             self.body.addWidget(widget)
@@ -109,6 +112,8 @@ class PreflightCard(Card):
         self._say(sentence, "", offer_check)
         for value in self.facts.values():
             value.setText(NO_VALUE)
+        for bar in self.shares.values():
+            bar.hide()
         for tile in (self.time, self.speed):
             tile.show_number("")
         self._show_pictures(self.samples, [])
@@ -152,6 +157,8 @@ class PreflightCard(Card):
         }
         for name, text in texts.items():
             self.facts[name].setText(text)
+        self._show_share("Memory", result.memory_bytes, result.memory_whole)
+        self._show_share("Disk", result.disk.total * result.runs, result.free_bytes)
         self._show_pictures(self.samples, result.sample_pictures)
         self._show_pictures(self.augmented, result.augmented)
         self.augmented_words.setVisible(bool(result.augmented))
@@ -169,6 +176,15 @@ class PreflightCard(Card):
         self.time.show_number(duration(result.seconds), below="+ evaluations" if result.runs == 1 else single)
         speed = result.images_per_step / result.seconds_per_step if result.seconds_per_step else 0.0
         self.speed.show_number(pace(speed), "img/s", f"{short_time(result.seconds_per_step)} per step")
+
+    def _show_share(self, name: str, part: int, whole: int) -> None:
+        """A bar that is filled by the part; in the colour of an error where it is nearly full."""
+        bar, share = self.shares[name], min(1.0, part / whole) if whole else 0.0
+        bar.setVisible(bool(part and whole))
+        bar.setValue(round(PARTS * share))
+        bar.setProperty("state", "full" if share >= NEARLY_FULL else "")
+        bar.style().polish(bar)  # for the new state
+        bar.setAccessibleDescription(percentage(share, 0))
 
     def _show_pictures(self, labels: list[QLabel], pictures: list[np.ndarray]) -> None:
         for index, picture in enumerate(labels):
@@ -204,8 +220,18 @@ class PreflightCard(Card):
         shown.setVisible(bool(sentences))
 
 
+def share_bar(name: str) -> QProgressBar:
+    """A thin bar for the part of a whole, hidden until there is one."""
+    bar = QProgressBar(maximum=PARTS, textVisible=False)
+    bar.setAccessibleName(name)
+    bar.hide()
+    return bar
+
+
 def _memory(result: "Preflight") -> str:
-    parts = [f"{memory(result.memory_bytes)} used after the trial steps"] if result.memory_bytes else []
+    when = "used after the trial steps" if result.device in ("cpu", "mps") else "at most in the trial steps"
+    whole = f" of {memory(result.memory_whole)}" if result.memory_whole else ""
+    parts = [f"{memory(result.memory_bytes)}{whole} {when}"] if result.memory_bytes else []
     if result.spare_bytes:
         parts.append(f"{memory(result.spare_bytes)} used by a process that waits for the run")
     return "; ".join(parts) or NO_VALUE
