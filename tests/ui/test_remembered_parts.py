@@ -97,6 +97,39 @@ def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
     assert tabs.currentIndex() == 1, "the tab from before the selection"
 
 
+@pytest.mark.parametrize(("page", "part"), TABS)
+def test_reset_shows_the_first_tab(qtbot, start, page, part):
+    shown(qtbot, start(), page, QTabWidget, part).setCurrentIndex(1)
+    window = start()
+    tabs = shown(qtbot, window, page, QTabWidget, part)
+    window.reset_layout()
+    assert tabs.currentIndex() == 0
+    assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 0
+
+
+def test_reset_forgets_the_tab_of_a_dialog_that_is_closed_or_was_not_opened(qtbot, start):
+    window = start()
+    dialog = data_dialog(window)
+    dialog.tabs.setCurrentIndex(2)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.close()
+    window.reset_layout()
+    data_dialog(window).tabs.setCurrentIndex(3)
+    start().reset_layout()
+    assert data_dialog(start()).tabs.currentIndex() == 0
+
+
+def test_reset_while_images_are_selected(qtbot, start):
+    window = start()
+    tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
+    tabs.setCurrentIndex(1)
+    side = window.pages.page("map").side
+    side.show_count(3)
+    window.reset_layout()
+    side.show_count(0)
+    assert tabs.currentIndex() == 0
+
+
 def test_a_tab_that_is_not_there_any_more_is_not_chosen(qtbot, start):
     tabs = shown(qtbot, start(), "compare", QTabWidget, "compare-results")
     last = tabs.count() - 1
