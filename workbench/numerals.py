@@ -61,7 +61,12 @@ def _padded(number: str, decimals: int) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits: "6,420", "−0.012", "1.2e-06"; from ten million on "1.2e+07"."""
+    """A number with so many significant digits: "6,420", "−0.012", "1.2e-06"; from ten million on "1.2e+07".
+
+    A dash stands for NaN, the infinity sign for infinity.
+    """
+    if not isfinite(value):
+        return words_of(value)
     text = f"{value:.{digits}g}"
     rounded = float(text)
     if 1000 <= abs(rounded) < 1e7:

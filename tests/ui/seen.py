@@ -1,13 +1,13 @@
 """What a person sees, for tests."""
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QWidget
 
 from workbench.ui import theme
 from workbench.ui.pages.map.drawing.canvas import MapCanvas
-from workbench.ui.pages.retrieval.neighbour_card import FRAME, SIDE, NeighbourCard
+from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 
 EVERYWHERE = (-1e9, -1e9, 1e9, 1e9)  # a box of a map
 
@@ -21,7 +21,7 @@ def drawn(canvas: MapCanvas) -> np.ndarray:
 
 def pictured(card: NeighbourCard) -> bool:
     """Whether a card shows a picture: words alone would leave most of its square empty."""
-    square = card.grab(QRect(FRAME, FRAME, SIDE, SIDE)).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    square = card.grab(card.square).toImage().convertToFormat(QImage.Format.Format_RGB32)
     empty = QColor(theme.current().surface).rgb()
     every = [square.pixel(x, y) for x in range(0, square.width(), 4) for y in range(0, square.height(), 4)]
     return sum(pixel != empty for pixel in every) > len(every) / 2

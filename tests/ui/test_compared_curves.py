@@ -11,6 +11,7 @@ from tests.unit.comparing.compared_runs import store
 from tests.unit.comparing.test_training_curves import log
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.curves_panel import METRIC
+from workbench.ui.widgets.scrolled import Scrolled
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 STEPS = np.arange(1, 1201)
@@ -86,6 +87,24 @@ def test_the_range_has_the_whole_band(qtbot, session, workspace, drawn):
     bottom, top = seeds.plot.canvas.item.vb.viewRange()[1]
     assert bottom <= band.boundingRect().top() < 0
     assert top >= band.boundingRect().bottom()
+
+
+def test_nothing_scrolls_where_a_longer_legend_or_a_lower_page_takes_room_of_the_plot(qtbot, session, workspace):
+    runs = [
+        store(workspace, {0: np.full(6, 0.5)}, training={"epochs": count}, name=f"{count} epochs of training")
+        for count in range(1, 13)
+    ]
+    page = shown(qtbot, session)
+    page.resize(1180, 760)
+    curves = page.tabs.curves
+    area = curves.findChild(Scrolled)
+    for height, ticked in ((760, runs[:1]), (760, runs), (700, runs)):
+        page.resize(1180, height)
+        tick(qtbot, page, *ticked)
+        qtbot.waitUntil(lambda: not curves.drawing)
+        qtbot.settle(page)
+        assert area.verticalScrollBar().maximum() == 0
+        assert curves.seeds.height() == area.viewport().height(), "the plot has all the room below its legend"
 
 
 def test_the_choice_stays_while_the_ticked_runs_have_it(qtbot, session, workspace):

@@ -28,6 +28,17 @@ def folder(tmp_path):
     return tmp_path / "data"
 
 
+def titles(dialog):
+    """Of the tabs that are there."""
+    tabs = dialog.tabs
+    return [tabs.tabText(place) for place in range(tabs.count()) if tabs.isTabVisible(place)]
+
+
+def choose(dialog, title):
+    tabs = dialog.tabs
+    tabs.setCurrentIndex(next(place for place in range(tabs.count()) if tabs.tabText(place) == title))
+
+
 def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     registry.discover_all()
     session.set_catalog(registry.catalog())
@@ -39,11 +50,13 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
             split=Choice(name="classes"),
         )
     )
+    made = []
+    session.part_made.connect(made.append)
     page.look_at_data()
     qtbot.waitUntil(lambda: page.data_look.dialog is not None)
     dialog = page.data_look.dialog
-    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
-    assert titles == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
+    assert made == [dialog], "its tab is then remembered"
+    assert titles(dialog) == ["Images", "Classes (4)", "Files", "Left out (1)", "Copies (1)"]
     assert dialog.windowTitle() == "Data set: data"
     assert not dialog.copy_table.isEnabled()
     dialog.tabs.setCurrentIndex(1)
@@ -56,7 +69,7 @@ def test_it_shows_what_is_in_the_data(qtbot, session, folder, monkeypatch):
     assert QGuiApplication.clipboard().text().splitlines() == [
         "\tSmallest\tMedian\tLargest", "Width, px\t16\t16\t16", "Height, px\t12\t12\t12",
     ]  # fmt: skip
-    dialog.tabs.setCurrentIndex(4)
+    choose(dialog, "Copies (1)")
     (said,) = dialog.tabs.currentWidget().findChildren(QLabel)
     assert said.text() == "2 images are in 1 group with the same pixels; 1 test image has a copy in the training half."
     dialog.copy()
@@ -106,8 +119,7 @@ def test_what_is_not_left_out_has_a_tab_of_its_own(qtbot, given, tab, heading, s
     )
     dialog = DataDialog("mine", found)
     qtbot.addWidget(dialog)
-    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
-    assert titles[3:] == ["Left out (0)", tab, "Copies (0)"]
-    dialog.tabs.setCurrentIndex(4)
+    assert titles(dialog)[3:] == ["Left out (0)", tab, "Copies (0)"]
+    choose(dialog, tab)
     dialog.copy()
     assert QGuiApplication.clipboard().text().splitlines() == [f"What\t{heading}", "\t".join(said)]

@@ -1,6 +1,7 @@
 """Text at 150%: buttons and boxes have the room that their words need in a window of 1280 x 720."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QWidget
 
 from tests.ui.browsed import at_rest, open_page
@@ -11,7 +12,9 @@ from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.retrieval.triage_columns import TriageColumns
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
+from workbench.ui.pages.train.evaluations import EvaluationTable
 from workbench.ui.widgets.plot_canvas import LEAST_PX
+from workbench.ui.widgets.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 PAGE = (890, 560)  # px that a page has beside the run list
@@ -91,3 +94,20 @@ def test_plots_scroll_where_they_have_no_room(large, qtbot, kind):
     assert panel.verticalScrollBar().maximum() > 0
     panel.resize(700, 800)
     qtbot.waitUntil(lambda: panel.verticalScrollBar().maximum() == 0)
+
+
+@pytest.mark.parametrize(("width", "scrolls"), [(560, True), (1060, False)])
+def test_the_heads_of_the_table_of_evaluations_are_whole(large, qtbot, workspace, tmp_path, width, scrolls):
+    run_id = trained_run(workspace, tmp_path / "cache")
+    part = EvaluationTable(large.preferences, {}.get)
+    qtbot.addWidget(part)
+    part.resize(width, 300)
+    part.show_evaluations(workspace.evaluations(run_id), 3)
+    part.unfold.click()
+    with qtbot.waitExposed(part):
+        part.show()
+    header = part.table.horizontalHeader()
+    assert header.textElideMode() is Qt.TextElideMode.ElideNone
+    assert all(header.sectionSize(column) >= head_width(header, column) for column in range(header.count()))
+    assert (part.table.horizontalScrollBar().maximum() > 0) is scrolls
+    assert header.length() >= part.table.viewport().width(), "the columns fill the table"

@@ -192,12 +192,14 @@ def test_a_curve_of_few_points_is_drawn_as_it_is(plot):
 
 def test_the_crosshair_reads_the_nearest_values(plot):
     plot.append("probe/ce", [10, 20, 30], [3.0, 2.0, 1.23456])
-    plot.append("probe/spce", [10, 20, 30], [2.5, NAN, 1.0])
+    plot.append("probe/spce", [10, 20, 30], [INF, NAN, 1.0])
     plot.redraw()
     plot.canvas.pointed.emit(27.0)
     assert plot.read_out.text() == "step 30  CE 1.235  SPCE 1"
     plot.canvas.pointed.emit(21.0)
-    assert plot.read_out.text() == "step 20  CE 2  SPCE nan"
+    assert plot.read_out.text() == "step 20  CE 2  SPCE –", "as in the table of the numbers"
+    plot.canvas.pointed.emit(9.0)
+    assert plot.read_out.text() == "step 10  CE 3  SPCE ∞"
     plot.canvas.pointed.emit(None)
     assert plot.read_out.isHidden()
 

@@ -1,13 +1,16 @@
 """Page, run, splitters, tabs and tables are at the next start as the user left them."""
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit, QSplitter, QTableView, QTabWidget, QWidget
 
 from workbench.config import RunConfig
+from workbench.datasets.inspection import Inspection
 from workbench.ui.main_window import MainWindow
 from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.setup.data_dialog import DataDialog
 from workbench.ui.preferences import MOST_RUNS, Preferences
 from workbench.ui.remembered_tables import WIDTHS
 from workbench.ui.session import Session
@@ -50,6 +53,37 @@ def test_a_chosen_tab(qtbot, start, page, part):
     assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 1
 
 
+def data_dialog(window, **remarks):
+    """The dialog of some images, which a session without a catalog shows."""
+    no_sizes, pictures = np.empty((0, 2)), [("0/0", "0", np.zeros((4, 4, 3), np.uint8))]
+    remarks = {"problems": [], "unlike_published": [], "notes": [], "copies": [], **remarks}
+    found = Inspection(50, 4, ("train", "test"), np.full((1, 2), 25), ["0"], pictures, no_sizes, **remarks)
+    dialog = DataDialog("mine", found, window)
+    window.session.part_made.emit(dialog)
+    return dialog
+
+
+def test_a_chosen_tab_of_the_data_dialog(start):
+    tabs = data_dialog(start()).tabs
+    last = tabs.count() - 1
+    tabs.setCurrentIndex(last)
+    again = data_dialog(start(), notes=[("12 classes", "have one image")]).tabs
+    assert again.tabText(again.currentIndex()) == tabs.tabText(last) == "Copies (0)", "also where another tab is before"
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+def test_a_chosen_tab_of_confusions_and_hubs(qtbot, start):
+    def tabs():
+        window = start()
+        shown(qtbot, window, "retrieval", QTabWidget, "retrieval-views")
+        page = window.pages.page("retrieval")
+        page.explaining.open_dialog()
+        return page.explaining.dialog.tabs
+
+    tabs().setCurrentIndex(2)
+    assert tabs().currentIndex() == 2
+
+
 def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
     window = start()
     tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
@@ -61,6 +95,39 @@ def test_the_tab_of_the_selection_is_not_where_a_start_begins(qtbot, start):
     assert again.currentIndex() == 1
     side.show_count(0)
     assert tabs.currentIndex() == 1, "the tab from before the selection"
+
+
+@pytest.mark.parametrize(("page", "part"), TABS)
+def test_reset_shows_the_first_tab(qtbot, start, page, part):
+    shown(qtbot, start(), page, QTabWidget, part).setCurrentIndex(1)
+    window = start()
+    tabs = shown(qtbot, window, page, QTabWidget, part)
+    window.reset_layout()
+    assert tabs.currentIndex() == 0
+    assert shown(qtbot, start(), page, QTabWidget, part).currentIndex() == 0
+
+
+def test_reset_forgets_the_tab_of_a_dialog_that_is_closed_or_was_not_opened(qtbot, start):
+    window = start()
+    dialog = data_dialog(window)
+    dialog.tabs.setCurrentIndex(2)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.close()
+    window.reset_layout()
+    data_dialog(window).tabs.setCurrentIndex(3)
+    start().reset_layout()
+    assert data_dialog(start()).tabs.currentIndex() == 0
+
+
+def test_reset_while_images_are_selected(qtbot, start):
+    window = start()
+    tabs = shown(qtbot, window, "map", QTabWidget, "map-side")
+    tabs.setCurrentIndex(1)
+    side = window.pages.page("map").side
+    side.show_count(3)
+    window.reset_layout()
+    side.show_count(0)
+    assert tabs.currentIndex() == 0
 
 
 def test_a_tab_that_is_not_there_any_more_is_not_chosen(qtbot, start):

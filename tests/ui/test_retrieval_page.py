@@ -64,6 +64,23 @@ def test_pictures_arrive_and_a_lost_one_is_said(page, session, qtbot):
     assert len(said) == 1
 
 
+@pytest.mark.parametrize("width", [900, 960, 1010, 1100])
+@pytest.mark.parametrize("text", [100, 150])
+def test_cards_fill_the_width(page, session, qtbot, width, text):
+    try:
+        session.theme.set_text_size(text)
+        page.resize(width, 640)
+        grid, cards = page.result.grid, page.result.cards
+        qtbot.waitUntil(lambda: grid.height() == cards[-1].geometry().bottom() + 1)
+        first = [card for card in cards if card.y() == cards[0].y()]
+        spare = grid.width() - max(card.geometry().right() + 1 for card in first)
+        assert 0 <= spare <= len(first), "what the widths of the cards leave of whole px"
+        assert all(card.size() == cards[0].size() for card in cards)
+        assert cards[0].width() >= cards[0].minimumSizeHint().width()
+    finally:
+        session.theme.set_text_size(100)
+
+
 def test_another_evaluation_keeps_the_query(page, session, qtbot):
     kept = page.result.cards[3].neighbour.sample_id
     session.show_query(kept)

@@ -57,7 +57,7 @@ def test_a_column_of_megabytes_has_whole_numbers():
     [
         (6423.7, 3, "6,420"), (-5264.0, 3, "−5,260"), (1234.5, 5, "1,234.5"), (34.52, 3, "34.5"),
         (0.0012345, 3, "0.00123"), (1.2e-6, 3, "1.2e-06"), (0.0, 3, "0"), (3.2e9, 3, "3.2e+09"),
-        (float("nan"), 3, "nan"), (999.9, 3, "1,000"),
+        (float("nan"), 3, "–"), (float("inf"), 3, "∞"), (float("-inf"), 4, "−∞"), (999.9, 3, "1,000"),
     ],
 )  # fmt: skip
 def test_a_number_of_some_digits_has_no_power_of_ten_below_ten_million(value, digits, said):

@@ -65,7 +65,7 @@ class Preferences(QObject):
         self._settings.setValue(key, value)
 
     def forget(self, key: str) -> None:
-        """Remove a stored value; nothing happens when there is none."""
+        """Remove a stored value, or all values of a group ("layout"); nothing happens when there is none."""
         self._settings.remove(key)
 
     def recent(self, kind: str) -> list[Path]:

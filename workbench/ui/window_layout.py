@@ -4,6 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QSplitter, QSplitterHandle, QTableView, QTabWidget, QWidget
+from shiboken6 import isValid
 
 from workbench.ui.docks.activity import ActivityDock
 from workbench.ui.docks.inspector import WIDTH as INSPECTOR_WIDTH
@@ -16,7 +17,7 @@ from workbench.ui.remembered_tables import RememberedTables
 FIRST_SIZE = (1440, 900)  # px
 FRAME = (16, 48)  # px that a desktop's title bar and borders may take
 FIRST = "-first"  # after the key of a splitter that was moved: where it was before
-PAGE = "layout/page"
+GROUP, PAGE = "layout", "layout/page"
 PASSING = "passing"  # property of a page of tabs that the program shows for a while: no start begins with it
 VERSION = 1  # raised when docks change, so that an old layout is not put on new docks
 
@@ -32,6 +33,7 @@ class WindowLayout(QObject):
         self._runs, self._inspector, self._activity = runs, inspector, log
         self._first_state = QByteArray()
         self._splitters: list[QSplitter] = []
+        self._tabs: dict[str, QTabWidget] = {}  # by key; that of a dialog may be deleted
         self._tables = RememberedTables(preferences, self)
         window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, runs)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, inspector)
@@ -69,6 +71,7 @@ class WindowLayout(QObject):
                 chosen = self._preferences.number(key, 0)
                 if 0 < chosen < tabs.count() and tabs.isTabVisible(chosen):
                     tabs.setCurrentIndex(chosen)
+                self._tabs[key] = tabs
                 tabs.currentChanged.connect(partial(self._remember_tab, key, tabs))
         for table in part.findChildren(QTableView):
             if key := _key(table):
@@ -92,18 +95,18 @@ class WindowLayout(QObject):
         return False
 
     def reset(self) -> None:
-        """Put every dock back to its first place and size, every splitter and every table.
+        """Put every dock back to its first place and size, every splitter and every table; show every first tab.
 
         The page that is shown stays; the next start begins with the first one unless another is chosen.
         """
         self._window.restoreState(self._first_state, VERSION)
         for splitter in self._splitters:
-            key = _key(splitter)
-            splitter.restoreState(self._preferences.state(key + FIRST))
-            self._preferences.forget(key)
-            self._preferences.forget(key + FIRST)
+            splitter.restoreState(self._preferences.state(_key(splitter) + FIRST))
         self._tables.reset()
-        self._preferences.forget(PAGE)
+        for tabs in self._tabs.values():
+            if isValid(tabs):
+                tabs.setCurrentIndex(0)
+        self._preferences.forget(GROUP)  # also of dialogs that were not opened yet
         for dock in (self._runs, self._activity):
             dock.show()
         self._activity.set_unfolded(False)
@@ -142,4 +145,4 @@ class WindowLayout(QObject):
 
 def _key(part: QWidget) -> str:
     """Where a part's arrangement is stored; empty if it is not remembered."""
-    return f"layout/{part.objectName()}" if part.objectName() else ""
+    return f"{GROUP}/{part.objectName()}" if part.objectName() else ""

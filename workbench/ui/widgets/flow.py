@@ -93,7 +93,7 @@ class FlowLayout(QLayout):
         margins = self.contentsMargins()
         inner = rect.adjusted(margins.left(), margins.top(), -margins.right(), -margins.bottom())
         x, y, line = inner.x(), inner.y(), 0
-        for widget, size in self._shown():
+        for widget, size in self._in_width(inner.width()):
             if x > inner.x() and x + size.width() > inner.right() + 1:
                 x, y, line = inner.x(), y + line + self.spacing(), 0
             if move:
@@ -102,11 +102,35 @@ class FlowLayout(QLayout):
             line = max(line, size.height())
         return y + line - rect.y() + margins.bottom()
 
+    def _in_width(self, width: int) -> list[tuple[QWidget, QSize]]:
+        """What is shown, with its sizes in lines of this width."""
+        return self._shown()
+
     def _shown(self) -> list[tuple[QWidget, QSize]]:
         if self._sizes is None:
             shown = [widget for widget in self._widgets if not widget.isHidden()]
             self._sizes = [(widget, _size(widget, widget.sizeHint())) for widget in shown]
         return self._sizes
+
+
+class FilledFlow(FlowLayout):
+    """Lines of widgets of one kind, which become narrower than their hint so that full lines fill the width.
+
+    Where that would make them narrower than their minimum, they become wider instead. A widget says by
+    `heightForWidth` how high it is then.
+    """
+
+    def _in_width(self, width: int) -> list[tuple[QWidget, QSize]]:
+        shown, gap = self._shown(), self.spacing()
+        if not shown:
+            return shown
+        first, hint = shown[0]
+        columns = max(1, -(-(width + gap) // (hint.width() + gap)))
+        if columns > 1 and (width + gap) // columns - gap < self.minimumSize().width():
+            columns -= 1
+        side = (width + gap) // columns - gap
+        size = QSize(side, first.heightForWidth(side))
+        return [(widget, size) for widget, _ in shown]
 
 
 def _size(widget: QWidget, hint: QSize) -> QSize:

@@ -39,6 +39,7 @@ class SeedCurves(QWidget):
         super().__init__(parent)
         self.plot = CurvePlot("Curves", [], x_title="epoch")
         self.plot.failed.connect(self.failed)
+        self.plot.follow_room()  # a legend that grows takes room of the plot, before anything scrolls
         self.note = label("", "muted", wrap=True)
         in_column((self.plot, 1), self.note, on=self, margins=8)
         self.behind: dict[str, list[pg.GraphicsObject]] = {}  # runs and band of each curve, by its series

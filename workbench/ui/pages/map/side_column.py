@@ -73,6 +73,6 @@ class SideColumn(QFrame):
         if selected and not self._selected:
             self._before = self.tabs.currentIndex()
             self.tabs.setCurrentIndex(SELECTION)
-        elif self._selected and not selected:
+        elif self._selected and not selected and self.tabs.currentIndex() == SELECTION:
             self.tabs.setCurrentIndex(self._before)
         self._selected = selected

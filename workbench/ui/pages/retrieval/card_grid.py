@@ -1,13 +1,34 @@
 """A grid of neighbours as cards, which are used again for every query; a click makes one the query."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from workbench.ui.pages.retrieval.neighbour_card import SIDE, NeighbourCard
-from workbench.ui.widgets.flow import FlowLayout
+from workbench.ui.widgets.flow import FilledFlow
 from workbench.ui.widgets.one_stop import OneStop, in_line
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour
+
+
+class CardArea(QScrollArea):
+    """Scrolls cards up and down. They leave room for the scroll bar also while there is none.
+
+    Otherwise they would be larger without it, and might need it then.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if (cards := self.widget()) is not None:
+            cards.setMaximumWidth(max(1, self.width() - self.verticalScrollBar().sizeHint().width()))
+        super().resizeEvent(event)
 
 
 class CardGrid(QWidget):
@@ -26,7 +47,7 @@ class CardGrid(QWidget):
         self._loader, self._asker = loader, asker
         self._pool: list[NeighbourCard] = []
         self._used = 0
-        self._flow = FlowLayout(self, spacing=8)
+        self._flow = FilledFlow(self, spacing=8)
         self.stop = OneStop(self)
         self._make_cards(ahead)
         loader.ready.connect(self._pictures_came)

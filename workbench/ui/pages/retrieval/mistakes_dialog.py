@@ -65,6 +65,7 @@ class MistakesDialog(QDialog):
         self.hub_table.verticalHeader().setDefaultSectionSize(THUMBNAIL + 6)
         self.matrix = ConfusionMatrix()
         self.tabs = QTabWidget()
+        self.tabs.setObjectName("retrieval-mistakes")
         self._stacks: list[QStackedWidget] = []
         for title, hint, table, none in (
             ("Confusions", PAIR_HINT, self.pair_table, NONE_FAILED),

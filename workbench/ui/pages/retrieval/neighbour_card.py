@@ -9,7 +9,8 @@ from workbench.ui import theme
 from workbench.ui.widgets.labels import plain_tip
 from workbench.workspace.rows import Neighbour
 
-SIDE, FRAME = 112, 3  # px
+SIDE, FRAME = 112, 3  # px; of a picture where its card has the width of its hint
+LEAST = 76  # px, minimum width
 NO_PICTURE = "No image"  # the tooltip says why
 VERDICTS = {True: ("✓", "right", "right"), False: ("✗", "wrong", "wrong"), None: ("", "unknown", "border")}
 
@@ -45,10 +46,26 @@ class NeighbourCard(QAbstractButton):
             self.setToolTip(plain_tip(f"{words}\n{self.absent}".strip()))
 
     def sizeHint(self) -> QSize:
-        return QSize(SIDE + 2 * FRAME, SIDE + 2 * FRAME + 2 * self.fontMetrics().height() + 6)
+        return self._of_width(SIDE + 2 * FRAME)
 
     def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+        words = self.fontMetrics().horizontalAdvance(f"{self.said}  {self.neighbour.rank}" if self.neighbour else "")
+        return self._of_width(min(SIDE + 2 * FRAME, max(LEAST, words)))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._of_width(width).height()
+
+    def _of_width(self, width: int) -> QSize:
+        return QSize(width, width + 2 * self.fontMetrics().height() + 6)
+
+    @property
+    def square(self) -> QRect:
+        """Where the picture stands."""
+        side = self.width() - 2 * FRAME
+        return QRect(FRAME, FRAME, side, side)
 
     def set_picture(self, pixmap: QPixmap | None, absent: str) -> None:
         """Show the picture, or why there is none."""
@@ -78,8 +95,8 @@ class NeighbourCard(QAbstractButton):
         tokens, painter = theme.current(), QPainter(self)
         sign, _, role = self._verdict()
         ink = QColor(getattr(tokens, role))
-        frame = QRect(0, 0, SIDE + 2 * FRAME, SIDE + 2 * FRAME)
-        self._paint_picture(painter, frame.adjusted(FRAME, FRAME, -FRAME, -FRAME), tokens)
+        frame = self.square.adjusted(-FRAME, -FRAME, FRAME, FRAME)
+        self._paint_picture(painter, self.square, tokens)
         pen = QPen(QColor(tokens.accent) if self.hasFocus() else ink, FRAME)
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         painter.setPen(pen)
@@ -92,9 +109,11 @@ class NeighbourCard(QAbstractButton):
     def _paint_picture(self, painter: QPainter, inside: QRect, tokens: theme.Tokens) -> None:
         painter.fillRect(inside, QColor(tokens.surface))
         if self._pixmap is not None:
-            target = QRect(inside.topLeft(), self._pixmap.deviceIndependentSize().toSize())
+            size = self._pixmap.size().scaled(inside.size(), Qt.AspectRatioMode.KeepAspectRatio)
+            target = QRect(inside.topLeft(), size)
             target.moveCenter(inside.center())
-            painter.drawPixmap(target.topLeft(), self._pixmap)
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.drawPixmap(target, self._pixmap)
         else:
             painter.setPen(QColor(tokens.muted))
             wrap = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)

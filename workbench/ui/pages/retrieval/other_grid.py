@@ -1,9 +1,9 @@
 """The same query in another evaluation, of this run or of another: its neighbours beside those of the shown one."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
 from workbench.numerals import percentage
+from workbench.ui.pages.retrieval.card_grid import CardArea
 from workbench.ui.pages.retrieval.card_row import CardRow
 from workbench.ui.widgets.pictures import PictureLoader
 from workbench.workspace.rows import Neighbour, Query
@@ -12,20 +12,15 @@ PLACE = "neighbours elsewhere"
 SHOWN = 24  # neighbours; the first comparison makes all their cards
 
 
-class OtherGrid(QScrollArea):
+class OtherGrid(CardArea):
     """The neighbours in the other evaluation; hidden until an evaluation is compared."""
 
     def __init__(self, loader: PictureLoader, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Nearest neighbours in the evaluation compared with, best first", parent)
         self.row = CardRow(loader, PLACE, 1)  # with its own position in the order of Tab
         self.row.stop.reached.connect(self.ensureWidgetVisible)
         self.row.column.addStretch(1)
         self.row.title.setProperty("role", "")
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Nearest neighbours in the evaluation compared with, best first")
         self.setWidget(self.row)
         self.row.show()  # only now that it has a parent: without one it would be a window
         self.hide()

@@ -3,12 +3,12 @@
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from workbench.numerals import percentage
 from workbench.results.explanations import Standing
 from workbench.ui import theme
-from workbench.ui.pages.retrieval.card_grid import CardGrid
+from workbench.ui.pages.retrieval.card_grid import CardArea, CardGrid
 from workbench.ui.pages.retrieval.missed_row import MissedRow
 from workbench.ui.pages.retrieval.neighbour_card import NeighbourCard
 from workbench.ui.pages.retrieval.other_grid import OtherGrid, first_hit
@@ -79,12 +79,7 @@ class Result(QWidget):
         self.grid = CardGrid(self._loader, PLACE, AHEAD)
         self.missed = MissedRow(self._loader)
         in_column(self.grid, self.missed, 1, on=inside, spacing=16)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setAccessibleName("Nearest neighbours, best first")
+        self.area = CardArea("Nearest neighbours, best first")
         self.area.setWidget(inside)
         self.other = OtherGrid(self._loader)
         grids = in_row((self.area, 1), (self.other, 1), spacing=16)

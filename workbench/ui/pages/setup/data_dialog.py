@@ -43,19 +43,15 @@ class DataDialog(QDialog):
         self.setWindowTitle(f"Data set: {title}")
         self.resize(860, 620)
         self.tabs = QTabWidget()
+        self.tabs.setObjectName("data-tabs")
         self.tabs.addTab(self._sheet(inspection), "Images")
         self.tabs.addTab(self._classes(inspection), f"Classes ({len(inspection.class_names):,})")
         self.tabs.addTab(self._files(inspection), "Files")
         self.tabs.addTab(self._left_out(inspection), f"Left out ({inspection.left_out:,})")
-        if inspection.unlike_published:
-            table = _table_of(["What", "Differs"], inspection.unlike_published)
-            self.tabs.addTab(_page(table), f"Differs from the published counts ({len(inspection.unlike_published):,})")
-        if inspection.notes:
-            said = label("No image is left out because of it.", "muted")
-            self.tabs.addTab(
-                _page(said, _table_of(["What", "Note"], inspection.notes)),
-                f"Notes ({len(inspection.notes):,})",
-            )
+        differs, notes = inspection.unlike_published, inspection.notes
+        self._add_if(differs, "Differs from the published counts", _table_of(["What", "Differs"], differs))
+        said = label("No image is left out because of it.", "muted")
+        self._add_if(notes, "Notes", said, _table_of(["What", "Note"], notes))
         self.tabs.addTab(self._copies(inspection), f"Copies ({len(inspection.copies):,})")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
@@ -75,6 +71,11 @@ class DataDialog(QDialog):
 
     def _offer_copy(self) -> None:
         self.copy_table.setEnabled(self.tabs.currentWidget().findChild(QTableWidget) is not None)
+
+    def _add_if(self, rows: Sequence[object], title: str, *widgets: QWidget) -> None:
+        """Add a tab that is hidden without rows: the place of a tab, which is remembered, is that of every data set."""
+        place = self.tabs.addTab(_page(*widgets), f"{title} ({len(rows):,})")
+        self.tabs.setTabVisible(place, bool(rows))
 
     def _sheet(self, inspection: "Inspection") -> QWidget:
         inside = QWidget()

@@ -38,4 +38,5 @@ class DataLook(QObject):
         from workbench.ui.pages.setup.data_dialog import DataDialog
 
         self.dialog = DataDialog(title, inspection, self._page)
+        self._session.part_made.emit(self.dialog)
         self.dialog.show()
