@@ -14,8 +14,8 @@ FIELDS = Example.model_json_schema()["properties"]
 
 @pytest.fixture
 def form(qtbot):
-    cells = {"folder": Cell((12, 12, 12)), "mine": Cell((3, 4, 6), begins=True)}
-    made = ParamsForm(FIELDS, cell_of=lambda name, field: cells.get(name, Cell((3, 4, 6))))
+    cells = {"folder": Cell((12, 12, 12, 12)), "mine": Cell((3, 4, 6, 12), begins=True)}
+    made = ParamsForm(FIELDS, cell_of=lambda name, field: cells.get(name, Cell((3, 4, 6, 12))))
     qtbot.addWidget(made)
     made.resize(640, 300)
     made.show()
@@ -40,7 +40,7 @@ def test_fields_share_a_line_until_it_is_full_or_another_begins(form):
     assert box(form, form.row("images").widget).left() - box(form, form.row("margin").widget).right() > GAP
 
 
-@pytest.mark.parametrize(("chosen", "share"), [(0, 3), (1, 4), (2, 6)])
+@pytest.mark.parametrize(("chosen", "share"), [(0, 3), (1, 4), (2, 6), (3, 12)])
 def test_cells_are_wider_where_there_is_less_room(form, chosen, share):
     form.set_room(chosen)
     form.layout().activate()
@@ -98,7 +98,7 @@ def test_titles_change_their_mark_without_moving_the_editor_down(form):
 
 def test_essentials_choose_their_cells_by_path_and_kind():
     number, choice = {"type": "number"}, {"type": "string", "enum": ["a", "b"]}
-    assert cell_of("loss.scale", number).spans == (3, 4, 6)
-    assert cell_of("loss.reduction", choice).spans == (6, 6, 12)
+    assert cell_of("loss.scale", number).spans == (3, 4, 6, 12)
+    assert cell_of("loss.reduction", choice).spans == (6, 6, 12, 12)
     assert cell_of("loss.name", choice).spans == cell_of("dataset.folder", {"type": "string", "path": "folder"}).spans
-    assert [room(width) for width in (600, 450, 300)] == [0, 1, 2]
+    assert [room(width) for width in (600, 450, 300, 200)] == [0, 1, 2, 3]

@@ -10,6 +10,7 @@ from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.map.look import LookControls
 from workbench.ui.pages.retrieval.triage_columns import TriageColumns
+from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.evaluations import EvaluationTable
@@ -111,3 +112,17 @@ def test_the_heads_of_the_table_of_evaluations_are_whole(large, qtbot, workspace
     assert all(header.sectionSize(column) >= head_width(header, column) for column in range(header.count()))
     assert (part.table.horizontalScrollBar().maximum() > 0) is scrolls
     assert header.length() >= part.table.viewport().width(), "the columns fill the table"
+
+
+def test_the_tiles_of_preflight_stand_side_by_side_only_where_their_numbers_fit(large, qtbot):
+    card = PreflightCard()
+    qtbot.addWidget(card)
+    card.time.show_number("2 h 41 min")
+    card.speed.show_number("12,345", "img/s")
+    for room, below in ((220, True), (600, False)):
+        card.setFixedWidth(room)
+        card.fit_tiles(room)
+        with qtbot.waitExposed(card):
+            card.show()
+        qtbot.waitUntil(lambda below=below: (card.speed.y() > card.time.y()) is below)
+        assert card.minimumSizeHint().width() <= room

@@ -38,11 +38,11 @@ class Cell:
     """Where a field stands in a form with several fields in a line.
 
     Args:
-        spans: its columns of COLUMNS where there is much room, less, and little.
+        spans: its columns of COLUMNS where there is much room, less, little, and least.
         begins: whether it begins a line.
     """
 
-    spans: tuple[int, int, int]
+    spans: tuple[int, int, int, int]
     begins: bool = False
 
 
@@ -112,7 +112,7 @@ class ParamsForm(QWidget):
             self._place()
 
     def set_room(self, room: int) -> None:
-        """Which of a cell's spans are taken: 0 for much room, 1 for less, 2 for little."""
+        """Which of a cell's spans are taken: 0 for much room, 1 for less, 2 for little, 3 for least."""
         if room != self._room:
             self._room = room
             self._place()

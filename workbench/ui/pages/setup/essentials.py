@@ -5,7 +5,9 @@ from dataclasses import replace
 from workbench.ui.pages.setup.fields import Field
 from workbench.ui.widgets.form import Cell
 
-WHOLE, HALF, QUARTER, REST = Cell((12, 12, 12)), Cell((6, 6, 12)), Cell((3, 4, 6)), Cell((9, 12, 12))
+WHOLE, HALF, QUARTER, REST = (
+    Cell(spans) for spans in ((12, 12, 12, 12), (6, 6, 12, 12), (3, 4, 6, 12), (9, 12, 12, 12))
+)
 CELLS = {
     "dataset.name": WHOLE,
     "split.name": replace(HALF, begins=True),
@@ -13,12 +15,12 @@ CELLS = {
     "embedding.dim": replace(QUARTER, begins=True),
     "name": REST,
 }
-MUCH, ENOUGH = 510, 390  # px of the card at 100% text, from which on four or three numbers stand in a line
+MUCH, ENOUGH, LITTLE = 510, 390, 240  # px of the card at 100% text: from there on four, three, two share a line
 
 
 def room(width: float) -> int:
     """Which spans of a cell fit into a card of that width, px at 100% text."""
-    return 0 if width >= MUCH else 1 if width >= ENOUGH else 2
+    return next((place for place, least in enumerate((MUCH, ENOUGH, LITTLE)) if width >= least), 3)
 
 
 def cell_of(path: str, field: Field) -> Cell:

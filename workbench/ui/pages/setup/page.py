@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 RIGHT = 300  # px of the preflight's column at 100% text
 RIGHT_LEAST = 240  # px in a narrow page
-TWO_TILES = 220  # px of that column at 100% text, from which on two tiles stand side by side
+SCROLL_BAR = 12  # px of that column, as the style sheet has it
 NARROW = 1000  # px of the page at 100% text, under which the form's contents are hidden
 SUMMARY_LINES, PROPOSAL_LINES = 2, 12  # that the words below the preset may take; a proposal's only as many as it needs
 BEFORE = "Undo restores the previous settings."
@@ -376,7 +376,7 @@ class SetupPage(QWidget):
         self.groups.fit(self.session.theme.percent / 100, labels_above=above)
         right = self.session.theme.side(RIGHT_LEAST if narrow else RIGHT)
         self.beside.setFixedWidth(right)
-        self.card.set_tiles_below_each_other(right < self.session.theme.px(TWO_TILES))
+        self.card.fit_tiles(right - SCROLL_BAR)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QListWidget, QPro
 
 from workbench.numerals import byte_size, percentage
 from workbench.problem import Problem
+from workbench.ui import theme
 from workbench.ui.icons import icon
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.buttons import button
@@ -27,6 +28,7 @@ SAMPLES, SAMPLE_SIDE = 5, 40  # images; px
 AUGMENTED = 6  # pictures of one image: as it is evaluated, and as training may draw it
 LISTED = 500
 PARTS, NEARLY_FULL = 1000, 0.9  # steps of a bar; share from which on it warns
+TWO_TILES = 208  # px of width at 100% text, under which no two tiles stand side by side, whatever their numbers
 UNLIKE, NOTES = "Differs from the published counts:", "Notes on the data (no image is left out because of them):"
 FACTS = ("Images", "Classes", "Split", "Device", "Network", "Memory", "Disk", "Steps", "Probe")
 
@@ -39,6 +41,7 @@ class PreflightCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Preflight", parent)
+        self._room = 0  # px of width
         self.body.setContentsMargins(12, 8, 12, 12)
         self.state = label("", "muted", wrap=True)
         self.problem = label("", "error", wrap=True)
@@ -102,8 +105,15 @@ class PreflightCard(Card):
         self.body.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addLayout(grid)
 
-    def set_tiles_below_each_other(self, below: bool) -> None:
-        """Put the two tiles below each other, or side by side."""
+    def fit_tiles(self, room: int) -> None:
+        """Put the two tiles side by side where their numbers fit into a card of this width, px."""
+        self._room = room
+        self._place_tiles()
+
+    def _place_tiles(self) -> None:
+        sides = sum(part.left() + part.right() for part in (self.contentsMargins(), self.body.contentsMargins()))
+        tiles = self.time.minimumSizeHint().width() + self._tiles.spacing() + self.speed.minimumSizeHint().width()
+        below = self._room < max(sides + tiles, theme.text_px(TWO_TILES))
         direction = QBoxLayout.Direction
         self._tiles.setDirection(direction.TopToBottom if below else direction.LeftToRight)
 
@@ -176,6 +186,7 @@ class PreflightCard(Card):
         self.time.show_number(duration(result.seconds), below="+ evaluations" if result.runs == 1 else single)
         speed = result.images_per_step / result.seconds_per_step if result.seconds_per_step else 0.0
         self.speed.show_number(pace(speed), "img/s", f"{short_time(result.seconds_per_step)} per step")
+        self._place_tiles()
 
     def _show_share(self, name: str, part: int, whole: int) -> None:
         """A bar that is filled by the part; in the colour of an error where it is nearly full."""
