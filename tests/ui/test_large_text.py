@@ -14,6 +14,7 @@ from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.evaluations import EvaluationTable
+from workbench.ui.welcome import Welcome
 from workbench.ui.widgets.plot_canvas import LEAST_PX
 from workbench.ui.widgets.row_table import head_width
 
@@ -126,3 +127,17 @@ def test_the_tiles_of_preflight_stand_side_by_side_only_where_their_numbers_fit(
             card.show()
         qtbot.waitUntil(lambda below=below: (card.speed.y() > card.time.y()) is below)
         assert card.minimumSizeHint().width() <= room
+
+
+@pytest.mark.parametrize(("width", "alone"), [(620, True), (1200, False)])
+def test_the_start_cards_are_whole(large, qtbot, width, alone):
+    cards = Welcome()
+    qtbot.addWidget(cards)
+    cards.set_compact(True)
+    cards.resize(width, 200)
+    with qtbot.waitExposed(cards):
+        cards.show()
+    assert cut(cards) == []
+    titles = [card.title.isVisible() for card in (cards.sample, cards.images, cards.open)]
+    assert titles == 3 * [not alone]
+    assert cards.images.button.accessibleName() == "Choose a folder…"

@@ -2,32 +2,38 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
 from workbench.ui.widgets.labels import IconLabel, label, restyle
 
 TOP = Qt.AlignmentFlag.AlignTop
+LEFT, BETWEEN, RIGHT = 16, 16, 4  # px beside the cards
+BESIDE = 38  # px around the icon and the button of a card
 ONE_FOLDER_PER_CLASS = "A folder with one folder per class"
 
 
 class StartCard(QFrame):
-    """An icon, a heading, one sentence, one button."""
+    """An icon, a heading, one sentence, one button; where that has no room, the button alone, with a `short` word."""
 
     pressed = Signal()
 
-    def __init__(self, icon_name: str, title: str, sentence: str, verb: str, primary: bool = False) -> None:
+    def __init__(self, icon_name: str, title: str, sentence: str, verb: str, short: str, primary: bool = False) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        picture = IconLabel(icon_name, "accent", 24)
+        self._verb, self._short = verb, short
+        self._low = self._bare = False
+        self.picture, self.title = IconLabel(icon_name, "accent", 24), label(title, "strong", wrap=True)
         self.button = button(verb, kind="primary" if primary else "")
+        self.button.setAccessibleName(verb)
         self.button.clicked.connect(self.pressed)
         words = QVBoxLayout()
         words.setSpacing(4)
-        words.addWidget(label(title, "strong", wrap=True))
+        words.addWidget(self.title)
         self.sentence = label(sentence, "muted", wrap=True)
         words.addWidget(self.sentence)
         words.addStretch(1)
@@ -35,9 +41,31 @@ class StartCard(QFrame):
         row.addWidget(self.button)
         row.addStretch(1)
         words.addLayout(row)
-        line = in_row(picture, on=self, margins=12, spacing=12)
-        line.setAlignment(picture, TOP)
+        line = in_row(self.picture, on=self, margins=12, spacing=12)
+        line.setAlignment(self.picture, TOP)
         line.addLayout(words, 1)
+
+    def set_low(self, low: bool) -> None:
+        """Hide the sentence, which is then in the button's tooltip."""
+        self._low = low
+        self._arrange()
+
+    def needed(self) -> int:
+        """Px of width that icon and button take."""
+        frame, text = self.button.sizeHint().width(), self.button.fontMetrics().horizontalAdvance
+        return frame - text(self.button.text()) + text(self._verb) + self.picture.sizeHint().width() + BESIDE
+
+    def set_bare(self, bare: bool) -> None:
+        """Show the button alone."""
+        self._bare = bare
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.picture.setVisible(not self._bare)
+        self.title.setVisible(not self._bare)
+        self.sentence.setVisible(not self._bare and not self._low)
+        self.button.setText(self._short if self._bare else self._verb)
+        self.button.setToolTip(self.sentence.text() if self._bare or self._low else "")
 
 
 class DropCard(StartCard):
@@ -45,8 +73,8 @@ class DropCard(StartCard):
 
     dropped = Signal(object)  # Path
 
-    def __init__(self, icon_name: str, title: str, sentence: str, verb: str) -> None:
-        super().__init__(icon_name, title, sentence, verb)
+    def __init__(self, icon_name: str, title: str, sentence: str, verb: str, short: str) -> None:
+        super().__init__(icon_name, title, sentence, verb, short)
         self.setAcceptDrops(True)
         self._frame("true")
 
@@ -83,46 +111,63 @@ class Welcome(QFrame):
         self.setObjectName("welcome")
         self.sample = StartCard(
             "rocket-launch", "Try the sample (1 minute, no downloads)",
-            "Trains a small network on the digits that come with Workbench.", "Train the sample", primary=True,
+            "Trains a small network on the digits that come with Workbench.", "Train the sample", "Sample",
+            primary=True,
         )  # fmt: skip
         self.images = DropCard(
             "image",
             "Use my images",
             "Drop a folder or archive here that holds one folder per class.",
             "Choose a folder…",
+            "Images…",
         )
-        self.open = StartCard("folder-open", "Open a workspace", "Shows the runs of another workspace.", "Open…")
-        close = icon_button("x", "Hide these cards")
+        self.open = StartCard(
+            "folder-open", "Open a workspace", "Shows the runs of another workspace.", "Open…", "Open…"
+        )
+        self._close = icon_button("x", "Hide these cards")
         row = QHBoxLayout(self)
-        row.setContentsMargins(16, 12, 4, 12)
-        row.setSpacing(16)
-        for card in (self.sample, self.images, self.open):
+        row.setContentsMargins(LEFT, 12, RIGHT, 12)
+        row.setSpacing(BETWEEN)
+        self._cards = (self.sample, self.images, self.open)
+        for card in self._cards:
             row.addWidget(card, 1)
-        row.addWidget(close)
-        row.setAlignment(close, TOP)
+        row.addWidget(self._close)
+        row.setAlignment(self._close, TOP)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.sample.pressed.connect(self.sample_asked)
         self.images.pressed.connect(self._choose_images)
         self.images.dropped.connect(self.images_offered)
         self.open.pressed.connect(self.workspace_asked)
-        close.clicked.connect(self.dismissed)
+        self._close.clicked.connect(self.dismissed)
 
     def set_compact(self, compact: bool) -> None:
         """Hide the sentences when the window is low."""
-        for card in (self.sample, self.images, self.open):
-            card.sentence.setVisible(not compact)
-            card.button.setToolTip(card.sentence.text() if compact else "")
+        for card in self._cards:
+            card.set_low(compact)
         self._keep_height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_cards"):
+            self._fit()
+
+    def _fit(self) -> None:
+        """Show the buttons alone if they have no room beside the icons."""
+        around = LEFT + RIGHT + len(self._cards) * BETWEEN + self._close.sizeHint().width()
+        bare = sum(card.needed() for card in self._cards) > self.width() - around
+        for card in self._cards:
+            card.set_bare(bare)
         self._keep_height()
 
     def _keep_height(self) -> None:
         """At least the height of the wrapped text at this width."""
         layout = self.layout()
         if layout is not None:
-            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+            self.setMinimumHeight(max(0, layout.totalHeightForWidth(self.width())))  # buttons alone have none
 
     def _choose_images(self) -> None:
         chosen = QFileDialog.getExistingDirectory(self, ONE_FOLDER_PER_CLASS)
