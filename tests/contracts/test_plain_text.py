@@ -16,7 +16,7 @@ OWN_WORDS = {  # expressions of the program's own words
     "tip", "words", "f'{name}: {words}'", "f'{words} ({keys})' if keys else words",
     "f'{action.toolTip()}: {SELECTING}'",
     "name",  # ui/widgets/buttons.py: what a button is called
-    "card.sentence.text() if compact else ''", "f'{box.text()} {note}'", "f'{changed} changed, {wrong} wrong'",
+    "f'{box.text()} {note}'", "f'{changed} changed, {wrong} wrong'",
     "f'{name} of a listed query and its nearest neighbour'", "f'Show this run on the {widget.text()} page'",
     "f\"{self.tools['turn'].toolTip()}: drag a 3-D map, or use the arrow keys on it\"",
     "'' if width in (0, 2) else f'These embeddings have {width:,} dimensions'",

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QSizePolicy, QVB
 from workbench.ui import theme
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.buttons import button, icon_button
-from workbench.ui.widgets.labels import IconLabel, label, restyle
+from workbench.ui.widgets.labels import IconLabel, label, plain_tip, restyle
 
 TOP = Qt.AlignmentFlag.AlignTop
 LEFT, BETWEEN, RIGHT = 16, 16, 4  # px beside the cards
@@ -65,7 +65,7 @@ class StartCard(QFrame):
         self.title.setVisible(not self._bare)
         self.sentence.setVisible(not self._bare and not self._low)
         self.button.setText(self._short if self._bare else self._verb)
-        self.button.setToolTip(self.sentence.text() if self._bare or self._low else "")
+        self.button.setToolTip(plain_tip(self.sentence.text()) if self._bare or self._low else "")
 
 
 class DropCard(StartCard):
