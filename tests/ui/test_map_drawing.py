@@ -182,7 +182,7 @@ def by_crossings(point, outline):
     return odd
 
 
-coordinate = st.floats(-10, 10, width=32)
+coordinate = st.integers(-100, 100)  # computed without rounding, also of points on an edge
 
 
 @settings(max_examples=60, deadline=None)
