@@ -7,17 +7,18 @@ import os
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.ui.seen import Counted
 from workbench.config import RunConfig
 from workbench.control import Control
 from workbench.entries import catalog
 from workbench.events import Ended, Progress, Resumed, Scalar, Status, Waiting
+from workbench.ui.in_parts import finish
 from workbench.ui.pages.train import TrainPage
 from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
-from workbench.ui.pages.train.page import NEVER, NOT_YET, READ_AFTER
+from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.rail import Rail
 from workbench.ui.run_activity import RunActivity
@@ -151,6 +152,18 @@ def test_a_page_made_late_shows_what_was_told_before(session, work, qtbot):
     np.testing.assert_array_equal(values(page, "batch/loss"), 1 / np.arange(1, 50))
     work.say(Scalar("batch/loss", 50, 0.5))
     qtbot.waitUntil(lambda: len(values(page, "batch/loss")) == 50)
+
+
+def test_a_picture_of_the_window_while_the_page_is_half_made(session, qtbot):
+    window = QWidget()
+    qtbot.addWidget(window)
+    made = TrainPage(session, window, in_parts=True)
+    next(made.making)
+    window.resize(900, 700)
+    made.resize(window.size())
+    assert window.grab().height() == 700, "it sends the page its new size"
+    finish(made.making)
+    assert made.findings.width() == session.theme.side(FINDINGS_PX)
 
 
 def test_pause_continue_and_stop_reach_the_control(page, session, work):

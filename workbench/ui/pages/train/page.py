@@ -155,7 +155,8 @@ class TrainPage(QStackedWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_text()
+        if self.count():  # a picture of the window resizes pages of which parts are still to be made
+            self._fit_text()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
