@@ -47,7 +47,12 @@ class FlowLayout(QLayout):
 
     def clear(self) -> None:
         """Remove and delete every widget."""
-        widgets, self._widgets, self._items = self._widgets, [], []
+        self._items = []
+        self._remove(self._widgets)
+
+    def _remove(self, widgets: list[QWidget]) -> None:
+        """Delete widgets of which no item is left."""
+        self._widgets = [widget for widget in self._widgets if widget not in widgets]
         self.invalidate()
         for widget in widgets:
             widget.hide()
@@ -92,15 +97,19 @@ class FlowLayout(QLayout):
     def _place(self, rect: QRect, move: bool) -> int:
         margins = self.contentsMargins()
         inner = rect.adjusted(margins.left(), margins.top(), -margins.right(), -margins.bottom())
+        return self._place_lines(self._in_width(inner.width()), inner, move) + margins.top() + margins.bottom()
+
+    def _place_lines(self, sized: list[tuple[QWidget, QSize]], inner: QRect, move: bool) -> int:
+        """Place widgets with their sizes in lines, if `move`; the height of all lines."""
         x, y, line = inner.x(), inner.y(), 0
-        for widget, size in self._in_width(inner.width()):
+        for widget, size in sized:
             if x > inner.x() and x + size.width() > inner.right() + 1:
                 x, y, line = inner.x(), y + line + self.spacing(), 0
             if move:
                 widget.setGeometry(QRect(QPoint(x, y), size))
             x += size.width() + self.spacing()
             line = max(line, size.height())
-        return y + line - rect.y() + margins.bottom()
+        return y + line - inner.y()
 
     def _in_width(self, width: int) -> list[tuple[QWidget, QSize]]:
         """What is shown, with its sizes in lines of this width."""

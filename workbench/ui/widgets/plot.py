@@ -15,14 +15,14 @@ from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 from workbench.comparing.smoothing import exponential_mean
 from workbench.numerals import significant
 from workbench.ui import theme
-from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
 from workbench.ui.widgets.curve import Curve
 from workbench.ui.widgets.curve_words import breaks_named, course
-from workbench.ui.widgets.flow import in_lines
 from workbench.ui.widgets.labels import ElidedLabel, label
 from workbench.ui.widgets.plot_canvas import PlotCanvas, ReadOut
 from workbench.ui.widgets.plot_export import ask_place, picture, save_csv, save_or_report, save_png, save_svg
+from workbench.ui.widgets.plot_head import PlotHead
 from workbench.ui.widgets.plot_items import Series
 from workbench.ui.widgets.plot_legend import LegendButton, swatch
 from workbench.ui.widgets.plot_menu import PlotMenu
@@ -104,10 +104,11 @@ class CurvePlot(QFrame):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         QVBoxLayout(self.canvas).addWidget(self.empty)
-        self._toggles = in_lines(*self.legend.values(), spacing=0)
         self.value, self.foot = label("", "strong"), ElidedLabel("", "caption")
-        head = in_row((self._title, 1), self.value, self._more, spacing=4)
-        in_column(head, self._toggles, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
+        self._head = PlotHead(self._title, self.value, self._more)
+        for entry in self.legend.values():
+            self._head.addWidget(entry)
+        in_column(self._head, (self.canvas, 1), self.foot, on=self, margins=(8, 4, 4, 4), spacing=0)
         self.tell("", "")
 
     def follow_room(self) -> None:
@@ -132,7 +133,7 @@ class CurvePlot(QFrame):
         self.curves[series.name] = Curve()
         self.canvas.add_line(series)
         self.legend[series.name] = self._legend_button(series)
-        self._toggles.addWidget(self.legend[series.name])
+        self._head.addWidget(self.legend[series.name])
         self.legend[series.name].setIcon(swatch(series))
 
     def drop_series(self) -> None:
@@ -141,7 +142,7 @@ class CurvePlot(QFrame):
         self.series.clear()
         self.curves.clear()
         self.legend.clear()
-        self._toggles.clear()
+        self._head.clear()
         self.canvas.drop_lines()
 
     def rename(self, title: str, x_title: str | None = None) -> None:
@@ -151,6 +152,7 @@ class CurvePlot(QFrame):
             self.counts = x_title
             self.stand_over(x_title)
         self._title.setText(title)
+        self._head.update()
         self.canvas.setAccessibleName(title)
         self._more.setAccessibleName(f"Menu of {title}")
 

@@ -8,6 +8,7 @@ from workbench.ui import theme
 from workbench.ui.widgets.plot_items import Series
 
 SWATCH = QSize(14, 10)  # px
+SPARE = 8  # px of Qt's hint that no part of the button needs
 
 
 class LegendButton(QToolButton):
@@ -30,6 +31,9 @@ class LegendButton(QToolButton):
         """Show another text; the same text causes no new layout. Qt would take a "&" for the mark of a shortcut."""
         if self.text() != (shown := words.replace("&", "&&")):
             self.setText(shown)
+
+    def sizeHint(self) -> QSize:
+        return super().sizeHint() - QSize(SPARE, 0)
 
     def _strike(self, on: bool) -> None:
         font = self.font()
