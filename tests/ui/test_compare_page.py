@@ -7,7 +7,7 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QApplication, QTreeWidget, QWidget
 
 from tests.ui.ticking import tick
@@ -19,12 +19,14 @@ from workbench.comparing.overview import overview
 from workbench.comparing.published_tables import EXPERIMENT_ROWS
 from workbench.config import Choice, RunConfig, TrainingParams
 from workbench.fair.stored import FairComparisons
+from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.commands import Commands
 from workbench.ui.main_window import MainWindow
 from workbench.ui.pages.compare import model as model_of_page
 from workbench.ui.pages.compare.group_styles import short_title, styles
-from workbench.ui.pages.compare.group_table import GroupTable, significant
+from workbench.ui.pages.compare.group_table import CELL_ROLE, GroupTable, Kind, significant
+from workbench.ui.pages.compare.group_view import MARGIN
 from workbench.ui.pages.compare.model import NO_SECOND, ONE_RUN, SECOND, TICK_TWO
 from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
@@ -273,6 +275,20 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     assert page.tabs.difference.other.currentText() == "Plain"
     page.head.copy_button.click()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
+
+
+def test_the_chip_of_a_difference_is_inside_its_column(qtbot, session, workspace):
+    two_groups(workspace, 3)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    compared(qtbot, page)
+    view = page.groups
+    column = next(number for number, entry in enumerate(view.table.columns) if entry.kind is Kind.DIFFERENCE)
+    index = view.table.index(1, column)
+    assert significant(index.data(CELL_ROLE)) != "muted", "it is bold"
+    font = QFont(view.font())
+    font.setBold(True)
+    assert view.columnWidth(column) >= QFontMetrics(font).horizontalAdvance(minus(index.data())) + 2 * MARGIN
 
 
 def test_the_columns_are_chosen_among_the_metrics(qtbot, session, workspace):

@@ -116,6 +116,25 @@ def test_the_newest_is_followed_until_an_earlier_one_is_looked_at(panel):
     assert panel.currentIndex() == 0
 
 
+def test_charts_that_nobody_sees_are_requested_once_the_panel_is_shown(panel):
+    asked = []
+    panel.step_chosen.connect(asked.append)
+    panel.show_steps([0])
+    panel.hide()
+    panel.show_steps([0, 200])
+    panel.show_steps([0, 200, 400])
+    assert asked == [0]
+    assert panel.step == 400
+    panel.show()
+    panel.hide()
+    panel.show()
+    assert asked == [0, 400]
+    panel.hide()
+    panel.show_steps([])
+    panel.show()
+    assert asked == [0, 400], "there is none to request"
+
+
 def test_charts_of_a_run_reach_the_page(qtbot, session):
     run_id = session.workspace.create_run(RunConfig())
     recorder = Recorder(session.workspace, run_id)

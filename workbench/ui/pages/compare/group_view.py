@@ -3,7 +3,7 @@
 from math import isfinite
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem, QTableView, QWidget
 
 from workbench.comparing.baseline import Cell
@@ -16,9 +16,10 @@ from workbench.ui.widgets.row_table import NumberDelegate
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
 MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
-TITLE_PX, TITLE_SHARE = 170, 0.4  # the first column: its minimum width, and its largest share of the table's width
-INTERVAL_PX, MARGIN = 130, 8
-CHIP_PX, CAP, DOT = 20, 4, 4  # height of a chip, half the height of an interval's end, radius of its mean
+TITLE_PX, TITLE_SHARE = 130, 0.4  # the first column: its minimum width, and its largest share of the table's width
+INTERVAL_PX, MARGIN = 110, 8
+CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
+CAP, DOT = 4, 4  # half the height of an interval's end, radius of its mean
 TINT = 36  # of 255, opacity behind a difference
 BASELINE = "baseline"
 CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -77,7 +78,9 @@ class GroupDelegate(NumberDelegate):
         kind = _kind(index)
         if kind is Kind.INTERVAL:
             return QSize(theme.text_px(INTERVAL_PX), hint.height())
-        return QSize(hint.width() + 2 * MARGIN, hint.height()) if kind is Kind.DIFFERENCE else hint
+        if kind is Kind.DIFFERENCE and index.data():
+            return QSize(_chip_width(option, index) + 2 * BESIDE, hint.height())
+        return hint
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw an interval, a difference or the baseline's chip; the base class draws everything else."""
@@ -120,17 +123,17 @@ class GroupDelegate(NumberDelegate):
         tokens, cell = theme.current(), index.data(CELL_ROLE)
         role = significant(cell)
         text, rect = minus(index.data()), QRectF(option.rect)
-        width = QFontMetrics(option.font).horizontalAdvance(text) + 2 * MARGIN
+        width = _chip_width(option, index)
         colour = QColor(getattr(tokens, role))
         fill = QColor(colour)
         fill.setAlpha(TINT)
         tall = theme.text_px(CHIP_PX)
-        _chip(painter, QRectF(rect.right() - width - 4, rect.center().y() - tall / 2, width, tall), fill)
+        _chip(painter, QRectF(rect.right() - width - BESIDE, rect.center().y() - tall / 2, width, tall), fill)
         font = option.font
         font.setBold(role != "muted")
         painter.setFont(font)
         painter.setPen(QColor(tokens.text) if role == "muted" else colour)
-        painter.drawText(QRectF(rect.right() - width - 4, rect.top(), width, rect.height()), CENTRE, text)
+        painter.drawText(QRectF(rect.right() - width - BESIDE, rect.top(), width, rect.height()), CENTRE, text)
 
     def _interval(self, painter: QPainter, rect: QRectF, index: Index) -> None:
         model = index.model()
@@ -174,6 +177,13 @@ def span(cells: list[Cell]) -> tuple[float, float]:
 def _kind(index: Index) -> Kind | None:
     model = index.model()
     return model.columns[index.column()].kind if isinstance(model, GroupTable) else None
+
+
+def _chip_width(option: QStyleOptionViewItem, index: Index) -> int:
+    """Px of the chip of a difference; significant ones are bold."""
+    font = QFont(option.font)
+    font.setBold(True)
+    return QFontMetrics(font).horizontalAdvance(minus(index.data())) + 2 * MARGIN
 
 
 def _chip(painter: QPainter, rect: QRectF, fill: QColor | str) -> None:

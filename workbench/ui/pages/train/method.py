@@ -1,6 +1,7 @@
 """The Method panel of the Train page: the pictures that a method describes of itself, step by step."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.charts import Chart
@@ -12,7 +13,10 @@ COLUMNS = 2
 
 
 class MethodPanel(QStackedWidget):
-    """A grid of charts, and a slider over the steps of their drawing; it follows the newest until it is moved."""
+    """A grid of charts, and a slider over the steps of their drawing; it follows the newest until it is moved.
+
+    `step_chosen` requests charts only while the panel is visible, and when it is shown again.
+    """
 
     step_chosen = Signal(int)
 
@@ -20,6 +24,7 @@ class MethodPanel(QStackedWidget):
         super().__init__(parent)
         self._steps: list[int] = []
         self._shown: int | None = None
+        self._due = False  # whether the charts of that step are to be requested when the panel is visible
         self._titles: tuple[str, ...] = ()
         self.charts: list[ChartView] = []
         self.slider = QSlider(Qt.Orientation.Horizontal)
@@ -90,5 +95,14 @@ class MethodPanel(QStackedWidget):
         step = self._steps[index]
         self.words.setText(f"Step {step:,}")
         if step != self._shown:
-            self._shown = step
-            self.step_chosen.emit(step)
+            self._shown, self._due = step, True
+            self._request()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._request()
+
+    def _request(self) -> None:
+        if self._due and self._shown is not None and self.isVisible():
+            self._due = False
+            self.step_chosen.emit(self._shown)
