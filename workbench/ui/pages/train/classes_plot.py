@@ -51,7 +51,7 @@ class ClassesPlot(PaintedPlot):
         order = sorted(known, key=lambda at: (names[at] not in falling, table[-1, at]))[:MOST_CLASSES]
         self._epochs, self._falling, self._shown = list(epochs), falling, shown
         self._names, self._table = [names[at] for at in order], 100 * table[:, order] if len(table) else table
-        worst = f", the worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
+        worst = f", worst {len(order)} of {len(names)}" if len(order) < len(names) else ", worst first"
         self.retitle(f"MAP@R of each class, %{worst}")
         self.picture.need_height(max(LEAST_PX, round(ABOVE + BELOW + ROW_PX * len(self._names))))
         self.refresh()

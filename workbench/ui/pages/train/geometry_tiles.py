@@ -41,7 +41,7 @@ class GeometryTiles(QWidget):
         for tile, name, unit, below in (
             (self.rank, "spectral_rank", f"of {looks[at].numbers['dimensions']:.0f}", ""),
             (self.norm, "mean_norm", "", ""),
-            (self.margin, "foreign_margin", "", "cosine, same minus other"),
+            (self.margin, "foreign_margin", "", "cosine, same − other"),
             (self.overlap, "overlap", "%", "of the two similarities"),
             (self.hub, "largest_hub", "times", "in lists of 10"),
         ):
