@@ -15,7 +15,7 @@ from workbench.ui import theme
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.curve import Curve, thinned
 from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_items import Shade
+from workbench.ui.widgets.plot_items import EDGED, Shade
 from workbench.ui.widgets.plot_legend import LegendButton
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
@@ -45,6 +45,14 @@ def test_thinning_keeps_the_extremes_and_the_ends(count, columns, seed):
     assert len(kept) <= 2 * columns
     assert (kept.min(), kept.max()) == (values.min(), values.max())
     assert (steps[0], steps[-1]) == (0, count - 1)
+
+
+@pytest.mark.parametrize(("count", "edged"), [(EDGED, True), (EDGED + 1, False), (20_000, False)])
+def test_lines_of_few_points_have_smooth_edges(plot, count, edged):
+    plot.set_smoothing(0.0)
+    plot.append("probe/ce", np.arange(count), np.arange(count))
+    plot.redraw()
+    assert plot.canvas.lines["probe/ce"].raw.opts["antialias"] is edged
 
 
 def test_steps_that_come_again_replace_what_was_known():
