@@ -37,6 +37,7 @@ class Control:
         self.kept = False  # cancelled, and what it finished is wanted
         self.interrupted = False  # stop before the next step, keep a checkpoint (Ctrl+C in a terminal)
         self.standing_back = False  # between two steps, waiting for the window
+        self.pass_on: Callable[[float], None] | None = None  # tells `give_way` to the process of the work
         self._stand_back_until = 0.0  # by the monotonic clock
 
     @property
@@ -81,6 +82,8 @@ class Control:
     def give_way(self, seconds: float) -> None:
         """Leave the interpreter to the window for that long from now; this is not a pause, and emits no event."""
         self._stand_back_until = monotonic() + seconds
+        if self.pass_on is not None:
+            self.pass_on(seconds)
 
     def stand_back(self) -> None:
         """Called between steps: waits where `give_way` asked for it."""

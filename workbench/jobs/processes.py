@@ -110,9 +110,9 @@ class ToldProcess:
         return self._process.pid
 
     def tell(self, message: Answer) -> None:
-        """Send one line; does nothing if the process has ended."""
+        """Send one line, from any thread; does nothing if the process has ended."""
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # its input may be closed already
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 

@@ -93,7 +93,9 @@ def obey(orders: BinaryIO, control: Control) -> None:
     """Obey the commands until the input ends; then the run ends with a checkpoint."""
     for line in orders:
         asked = json.loads(line)
-        if asked["cancel"]:
+        if "give_way" in asked:
+            control.give_way(float(asked["give_way"]))
+        elif asked["cancel"]:
             (control.stop_now if asked["keep"] else control.cancel)()
         elif asked["interrupt"]:
             control.interrupt()

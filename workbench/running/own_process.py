@@ -55,6 +55,7 @@ def follow(
     process = spare.take(words, log) if spare is not None and not threads else None
     process = process or ToldProcess(MODULE, words, log, variables)
     ended: dict[str, Any] = {}
+    control.pass_on = lambda seconds: process.tell({"give_way": seconds})
     try:
         before, status = asked_of(Control()), None
         while status is None:
@@ -72,6 +73,7 @@ def follow(
                 elif answer.get("event") == "training" and spare is not None:
                     spare.prepare()
     finally:
+        control.pass_on = None
         process.close()
         if spare is not None:
             spare.prepare()  # of a run that ended before its first step

@@ -1,5 +1,6 @@
 """A run in a process of its own does what is asked of it, and a crash of that process ends the run alone."""
 
+import io
 import os
 import signal
 import sys
@@ -10,7 +11,8 @@ import pytest
 from tests.waits import HANG
 from workbench.config import Choice, EmbeddingParams, EvaluationParams, RunConfig, TrainingParams
 from workbench.control import Control
-from workbench.running import own_process
+from workbench.jobs import ToldProcess
+from workbench.running import one_run, own_process
 from workbench.running.launch import prepare_run
 from workbench.workspace import Workspace
 
@@ -59,3 +61,55 @@ def test_it_pauses_goes_on_crashes_alone_and_can_be_resumed(workspace):
     run = workspace.run(run_id)
     assert run.status == "stopped"
     assert run.pid != os.getpid()
+
+
+class Told:
+    """A process that notes what it is told, gives way when it has heard of it, and then ends."""
+
+    def __init__(self, control):
+        self.control, self.heard = control, []
+
+    def take(self, words, log):
+        return self
+
+    def prepare(self):
+        """No other is started."""
+
+    def tell(self, message):
+        self.heard.append(message)
+
+    def join(self, timeout):
+        if not self.heard:
+            self.control.give_way(0.15)  # as the window does when a page is shown
+            return None
+        return 0
+
+    def answers(self):
+        return [{"event": "ended", "status": "done"}] if self.heard else []
+
+    def close(self):
+        """It has ended."""
+
+
+def test_the_process_is_told_at_once_to_give_way_while_it_works(workspace):
+    run_id, control = prepare_run(ENDLESS, workspace), Control()
+    process = Told(control)
+    own_process.make_job(workspace, run_id, control, spare=process).start().join()
+    assert process.heard == [{"give_way": 0.15}]
+    control.give_way(0.15)
+    assert process.heard == [{"give_way": 0.15}], "it has ended"
+
+
+def test_the_process_gives_way_between_two_steps_without_a_pause():
+    control, passed_on = Control(), []
+    control.pass_on = passed_on.append
+    one_run.obey(io.BytesIO(b'{"give_way": 0.05}\n'), control)
+    assert passed_on == [0.05]
+    assert not control.paused
+    assert control.interrupted, "its input has ended"
+
+
+def test_a_process_whose_input_is_closed_can_be_told(tmp_path):
+    process = ToldProcess("this", [], tmp_path / "log", {})
+    process.close()
+    process.tell({"give_way": 0.15})
