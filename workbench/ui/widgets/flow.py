@@ -47,12 +47,12 @@ class FlowLayout(QLayout):
 
     def clear(self) -> None:
         """Remove and delete every widget."""
-        self._items = []
-        self._remove(self._widgets)
+        self._cut_to(0)
 
-    def _remove(self, widgets: list[QWidget]) -> None:
-        """Delete widgets of which no item is left."""
-        self._widgets = [widget for widget in self._widgets if widget not in widgets]
+    def _cut_to(self, count: int) -> None:
+        """Remove and delete all widgets but the first `count`."""
+        widgets = self._widgets[count:]
+        del self._widgets[count:], self._items[count:]
         self.invalidate()
         for widget in widgets:
             widget.hide()

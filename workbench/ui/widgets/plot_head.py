@@ -25,17 +25,12 @@ class PlotHead(FlowLayout):
 
     def clear(self) -> None:
         """Remove and delete the legend."""
-        entries = [widget for widget in self._widgets if not self._is_fixed(widget)]
-        self._items = [item for item in self._items if item.widget() not in entries]
-        self._remove(entries)
-
-    def _is_fixed(self, widget: QWidget) -> bool:
-        return widget is self._title or widget in self._ends
+        self._cut_to(1 + len(self._ends))
 
     def _place(self, rect: QRect, move: bool) -> int:
         shown = self._shown()
-        legend = [(widget, size) for widget, size in shown if not self._is_fixed(widget)]
         ends = [(widget, size) for widget, size in shown if widget in self._ends]
+        legend = shown[1 + len(ends) :]  # behind the title
         room = rect.width() - sum(size.width() + GAP for _, size in ends)
         wide = sum(size.width() for _, size in legend)
         beside = _whole(self._title) + BEFORE_LEGEND + wide <= room
