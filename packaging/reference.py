@@ -4,10 +4,12 @@ Nothing is imported, so it needs no library and runs anywhere.
 """
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference.md"
+WIDEST = 120  # letters of a line
 # The interfaces for other programs and plug-ins, and between rooms: module -> names; all
 # public ones where none is listed.
 DOORS: dict[str, tuple[str, ...]] = {
@@ -63,7 +65,7 @@ def _section(module: str, names: tuple[str, ...]) -> str:
     if missing := [name for name in names if name not in public]:
         raise SystemExit(f"{module} defines no {', '.join(missing)}: change DOORS in packaging/reference.py")
     shown = [public[name] for name in names] if names else [node for node in public.values() if node.name[0] != "_"]
-    stubs = "\n\n".join(ast.unparse(_stub(node)) for node in shown)
+    stubs = "\n\n".join(_written(_stub(node)) for node in shown)
     return f"## {module}\n\n{ast.get_docstring(tree) or ''}\n\n```python\n{stubs}\n```\n"
 
 
@@ -81,6 +83,34 @@ def _stub(node: ast.FunctionDef | ast.ClassDef) -> ast.stmt:
                 parts.append(part)
         node.body = parts or [ast.Expr(ast.Constant(...))]
     return node
+
+
+def _written(stub: ast.stmt) -> str:
+    """The source of a stub: a field's docstring in its own lines, the parameters of a wide signature in one each."""
+    return "\n".join(_line(line) for line in ast.unparse(stub).splitlines())
+
+
+def _line(line: str) -> str:
+    space = line[: len(line) - len(line.lstrip())]
+    if re.fullmatch(r" *(['\"])(?!\1).*\1", line):  # of a field: ast writes it in one line
+        return f'{space}"""{ast.literal_eval(line.strip())}"""'
+    signature = re.fullmatch(r"( *def \w+\()(.*)(\).*:)", line)
+    if len(line) <= WIDEST or signature is None:
+        return line
+    return "\n".join([signature[1], *(f"{space}    {part}," for part in _parts(signature[2])), space + signature[3]])
+
+
+def _parts(parameters: str) -> list[str]:
+    """Parameters, split at the commas that are neither in brackets nor in a string."""
+    parts, depth, quoted = [""], 0, False
+    for letter in parameters:
+        quoted ^= letter == "'"
+        depth += 0 if quoted else (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
 
 
 if __name__ == "__main__":
