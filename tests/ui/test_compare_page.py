@@ -277,6 +277,24 @@ def test_the_baseline_stands_first_with_differences_beside_the_others(qtbot, ses
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("<b>Bold</b>\t3\t")
 
 
+def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, session, workspace, monkeypatch):
+    for name in ("Photographs of trees", "Drawings of many houses"):
+        store(workspace, {1: np.linspace(0, 1, COUNT)}, name=name)
+    page = shown(qtbot, session)
+    tick(qtbot, page, 1, 2)
+    view = page.groups
+    needed, width = view.sizeHintForColumn(0), view.columnWidth
+    others = sum(width(column) for column in range(1, len(view.table.columns)))
+    page.resize(others + needed - 10 + page.width() - view.viewport().width(), 640)
+    qtbot.settle(page)
+    # A stretched column may still have the width that other rows left it.
+    monkeypatch.setattr(view, "columnWidth", lambda column: width(column) if column else needed - 10)
+    view.fit()
+    qtbot.settle(page)
+    assert width(0) >= needed
+    assert view.horizontalScrollBar().maximum() > 0
+
+
 def test_the_chip_of_a_difference_is_inside_its_column(qtbot, session, workspace):
     two_groups(workspace, 3)
     page = shown(qtbot, session)

@@ -45,7 +45,8 @@ class GroupView(QTableView):
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         self.resizeColumnsToContents()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        needed = max(theme.text_px(TITLE_PX), min(self.columnWidth(0), int(TITLE_SHARE * self.viewport().width())))
+        most = int(TITLE_SHARE * self.viewport().width())
+        needed = max(theme.text_px(TITLE_PX), min(self.sizeHintForColumn(0), most))  # its width is that of the stretch
         wide = rest + needed > self.viewport().width()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():
