@@ -32,6 +32,7 @@ from workbench.ui.pages.compare.more_seeds import NO_TICKS
 from workbench.ui.pages.compare.page import ComparePage
 from workbench.ui.pages.compare.queries import ALL, BETTER, SAME, WORSE
 from workbench.ui.pages.compare.query_plot import RING_PX, QueryPlot
+from workbench.ui.pages.compare.tables import NARROWEST, TITLE_SHARE, WordTable, table_view
 from workbench.ui.question import Question
 from workbench.ui.report_offer import ReportOffer
 from workbench.ui.run_actions import RunActions
@@ -292,6 +293,18 @@ def test_titles_of_groups_are_whole_where_the_table_must_scroll_for_them(qtbot, 
     view.fit()
     qtbot.settle(page)
     assert width(0) >= needed
+    assert view.horizontalScrollBar().maximum() > 0
+
+
+def test_the_first_column_gets_more_than_its_least_where_a_table_must_scroll(qtbot):
+    model = WordTable()
+    words = ["photographs/of/animals/dolphin/image_0019.webp", "crocodile_head " * 2, "lobster " * 4, "sea_horse " * 3]
+    model.show(["Query", "Class", "First neighbour", "Second neighbour"], [words])
+    view = table_view(model, "queries")
+    qtbot.addWidget(view)
+    view.resize(420, 200)
+    view.show()
+    assert view.columnWidth(0) == int(TITLE_SHARE * view.viewport().width()) > theme.text_px(NARROWEST)
     assert view.horizontalScrollBar().maximum() > 0
 
 

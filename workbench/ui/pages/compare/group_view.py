@@ -10,13 +10,13 @@ from workbench.comparing.baseline import Cell
 from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_table import BASELINE_ROLE, CELL_ROLE, STYLE_ROLE, GroupTable, Kind, significant
-from workbench.ui.pages.compare.tables import table_view
+from workbench.ui.pages.compare.tables import table_view, title_width
 from workbench.ui.widgets.row_table import NumberDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 ROW_PX, LEAST_ROWS, MOST_ROWS = 30, 3, 6  # px of a row; rows in view at once, by the page's height
 MEASURED = 100  # rows, from the first in view, that set the widths: all rows have the same number of digits
-TITLE_PX, TITLE_SHARE = 130, 0.4  # the first column: its minimum width, and its largest share of the table's width
+TITLE_PX = 130  # minimum width of the first column
 INTERVAL_PX, MARGIN = 110, 8
 CHIP_PX, BESIDE = 20, 4  # height of a chip, and room beside it
 CAP, DOT = 4, 4  # half the height of an interval's end, radius of its mean
@@ -45,8 +45,7 @@ class GroupView(QTableView):
         self.verticalHeader().setDefaultSectionSize(self._row_px)
         self.resizeColumnsToContents()
         rest = sum(self.columnWidth(column) for column in range(1, header.count()))
-        most = int(TITLE_SHARE * self.viewport().width())
-        needed = max(theme.text_px(TITLE_PX), min(self.sizeHintForColumn(0), most))  # its width is that of the stretch
+        needed = title_width(self, TITLE_PX)
         wide = rest + needed > self.viewport().width()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         if header.count():

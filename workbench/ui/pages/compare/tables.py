@@ -17,6 +17,7 @@ LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 ROW_PX = 24
 NARROWEST, WIDEST = 110, 260  # px at 100% text: minimum width of the first column, largest width of the others
+TITLE_SHARE = 0.4  # the first column's largest share of the width of a table that scrolls sideways
 
 
 class WordTable(QAbstractTableModel):
@@ -97,7 +98,7 @@ def fit_columns(view: QTableView) -> None:
     """The first column takes what the others leave, which are as wide as their text; of words alone all are equal."""
     header = view.horizontalHeader()
     view.resizeColumnsToContents()
-    columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), theme.text_px(NARROWEST)
+    columns, widest, narrowest = range(1, header.count()), theme.text_px(WIDEST), title_width(view, NARROWEST)
     for column in columns:
         view.setColumnWidth(column, min(widest, view.columnWidth(column)))
     wide = sum(view.columnWidth(column) for column in columns) + narrowest > view.viewport().width()
@@ -109,3 +110,9 @@ def fit_columns(view: QTableView) -> None:
         header.setSectionResizeMode(mode) if alike else header.setSectionResizeMode(0, mode)
         if wide:
             view.setColumnWidth(0, narrowest)
+
+
+def title_width(view: QTableView, least: int) -> int:
+    """Px that the first column needs for its text and `least`, px at 100% text; at most TITLE_SHARE of the table."""
+    most = int(TITLE_SHARE * view.viewport().width())
+    return max(theme.text_px(least), min(view.sizeHintForColumn(0), most))  # a stretched column's own width may be old
