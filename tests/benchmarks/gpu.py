@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from itertools import product
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -82,7 +83,7 @@ class Bench:
         self.device, self.tiny, self.folder = devices.choose(args.device), args.tiny, folder
         self.precision = "bf16" if self.device.type == "cuda" else "float32"
         self.batch, self.photographs = (8, 24) if self.tiny else (128, 2048)
-        self.rounds = 1 if self.tiny else 2
+        self.turns = 1 if self.tiny else 5
         self.models = TINY_MODELS if self.tiny else MODELS
         self.measured = f"{date.today().isoformat()}, {devices.describe(self.device)['device']}"
 
@@ -229,23 +230,36 @@ def speed_of(bench: Bench, title: str) -> None:
         "tensors": lambda: through_trainer(parts, tensors, other, Unchanged(), []),
         "JPEG": lambda: through_trainer(parts, photographs, order, crops, waits),
     }
-    taken: dict[str, list[float]] = {name: [] for name in loops}
-    for turn in range(bench.rounds + 1):  # the first warms up
-        for name, loop in loops.items():
-            seconds = bench.seconds(loop)
-            if turn:
-                taken[name].append(bench.batch * EPOCHS * steps / seconds)
-    speed = {name: median(speeds) for name, speeds in taken.items()}
+    speeds = speeds_of(bench, loops, bench.batch * EPOCHS * steps)
+    speed = {name: median(each) for name, each in speeds.items()}
     way = f"{photographs.threads} threads" if by is None else f"{by.count} processes"
     if by is not None:
         by.close()
     bench.row(
         f"{title}, batch {bench.batch}, {bench.precision}, {EPOCHS} epochs of {steps} steps: trainer with JPEG ({way})",
-        f"{speed['JPEG']:,.0f} img/s, {speed['JPEG'] / speed['tensors']:.3f} of noise from the device's memory "
-        f"({speed['tensors']:,.0f}); that is {speed['tensors'] / speed['bare']:.3f} of the bare loop "
+        f"{speed['JPEG']:,.0f} img/s, {share(speeds['JPEG'], speeds['tensors'])} of noise from the device's memory "
+        f"({speed['tensors']:,.0f}); that is {share(speeds['tensors'], speeds['bare'])} of the bare loop "
         f"({speed['bare']:,.0f}); wait for a batch {1000 * median(waits):.2f} ms a step{bench.peak()}",
         "0.95 of noise with 12 cores",
     )
+
+
+def speeds_of(bench: Bench, loops: dict[str, Callable[[], None]], images: int) -> dict[str, list[float]]:
+    """Images a second of each loop in every turn; the first turn warms up, and the order changes with the turns."""
+    speeds: dict[str, list[float]] = {name: [] for name in loops}
+    for turn in range(bench.turns + 1):
+        first = turn % len(loops)
+        for name in [*loops][first:] + [*loops][:first]:
+            seconds = bench.seconds(loops[name])
+            if turn:
+                speeds[name].append(images / seconds)
+    return speeds
+
+
+def share(these: list[float], others: list[float]) -> str:
+    """The median of the turns' ratios, with the smallest and the largest: turns differ by a tenth."""
+    ratios = [one / other for one, other in zip(these, others, strict=True)]
+    return f"{median(ratios):.3f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
 def waiting(bench: Bench) -> None:
@@ -330,6 +344,12 @@ def losses(bench: Bench) -> None:
     sizes = [(8, 16, 10)] if bench.tiny else [(n, 512, classes) for n in (128, 512) for classes in (100, 11_318)]
     args = argparse.Namespace(device=str(bench.device), rounds=1 if bench.tiny else 7)
     failed = []
+    against_itself = [
+        loss_cost.measured(name, loss_cost.Comparison("itself", loss_cost.made(name)), size, args)
+        for name, size in product(("ce", "smooth_ap"), sizes)
+    ]
+    far = max(ours / other for ours, other in against_itself)
+    bench.row("A loss against the same loss (ce, smooth_ap), to be compared with the next rows", f"at most {far:.2f}")
     for name in list_losses():
         figures, worst = [], 0.0
         for n, dim, classes in sizes:
@@ -520,7 +540,7 @@ def window(bench: Bench) -> None:
 
 
 PARTS: dict[str, tuple[Callable[[Bench], None], float]] = {  # the most important first; seconds by estimate
-    "trainer": (trainer, 80.0),
+    "trainer": (trainer, 170.0),
     "waiting": (waiting, 15.0),
     "agreement": (agreement, 20.0),
     "resume": (resume, 15.0),

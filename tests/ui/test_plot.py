@@ -53,6 +53,9 @@ def test_lines_of_few_points_have_smooth_edges(plot, count, edged):
     plot.append("probe/ce", np.arange(count), np.arange(count))
     plot.redraw()
     assert plot.canvas.lines["probe/ce"].raw.opts["antialias"] is edged
+    plot.set_smoothing(0.9)
+    plot.redraw()
+    assert plot.canvas.lines["probe/ce"].raw.opts["antialias"] is False, "the faint line behind a smoothed one"
 
 
 def test_steps_that_come_again_replace_what_was_known():

@@ -38,8 +38,8 @@ def plot(qtbot):
 def grow(plot, end):
     steps = np.arange(len(plot.curves["loss"]), end)
     plot.append("loss", steps, np.ones(len(steps)))
+    plot.append("acc", steps, steps.astype(float))
     plot.redraw()
-    plot.canvas.take_range()
 
 
 def right_end(plot):
@@ -56,6 +56,21 @@ def test_a_growing_curve_has_spare_room_and_at_rest_none(plot, qtbot):
     grow(plot, 1151)
     assert right_end(plot) == roomy_end, "axes were drawn anew for points that were in view"
     qtbot.waitUntil(lambda: 1150 <= right_end(plot) < 1250)
+
+
+def ranges(plot):
+    item = plot.canvas.item
+    return [view.viewRange() for view in (item.vb, item.getAxis("right").linkedView())]
+
+
+def test_a_redraw_changes_both_ranges_before_the_paint_which_would_be_repeated_for_a_change(plot):
+    grow(plot, 1001)
+    before = ranges(plot)
+    grow(plot, 1301)
+    redrawn = ranges(plot)
+    assert not plot.canvas.grab().isNull()
+    assert ranges(plot) == redrawn
+    assert all(now != then for now, then in zip(redrawn, before, strict=True))
 
 
 def test_another_curve_is_fitted_exactly_at_once(plot):

@@ -262,6 +262,7 @@ class CurvePlot(QFrame):
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
         self.canvas.setAccessibleDescription(self.describe())
         self._tell_absent()
+        self.canvas.take_range()
 
     def _tell_absent(self) -> None:
         """Say in the legend which curves have no points, or in the middle of the plot if no curve has any."""

@@ -226,8 +226,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._reach.cover((min(low for low, _ in ends), max(high for _, high in ends)) if ends else None)
 
     def take_range(self) -> None:
-        """Fit to the current points if the plot fits itself: otherwise the next paint would do it."""
-        self.item.vb.prepareForPaint()
+        """Fit to the current points if the plot fits itself: otherwise the next paint would do it, and be repeated."""
+        for view in self._views():
+            view.prepareForPaint()
 
     def take_axes(self) -> None:
         """Lay out the axes before the next paint, because their labels may change the room for the curves."""

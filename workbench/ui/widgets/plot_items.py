@@ -17,7 +17,7 @@ from workbench.ui.widgets.curve import drawable, lone_points, thinned
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
-EDGED = 400  # points up to which lines have smooth edges: 20,000 thinned ones take six times as long to draw with them
+EDGED = 400  # points up to which bold lines have smooth edges: 20,000 thinned ones take six times as long with them
 END = 20  # px beyond an end of an axis that the number of a tick there may reach
 Text = tuple[QRectF, Any, str]  # of a tick: place, alignment, number
 FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one
@@ -68,13 +68,14 @@ class Line:
                 self.smooth.setData(*points, pen=pen, antialias=len(points[0]) <= EDGED)
             colour = blended(colour, QColor(theme.current().plot_background))
         steps, values = drawable(*thinned(steps, values, columns), log=log)
-        width = BOLD if smoothed is None else FAINT
+        bold = smoothed is None
+        width = BOLD if bold else FAINT
         if self._differs(self.raw, steps, values, colour.rgba(), width):
             dotted = lone_points(values) | self.series.dots
             dots = {"symbol": "o", "symbolSize": np.where(dotted, DOT, 0), "symbolBrush": full, "symbolPen": None}
             look = dots if dotted.any() else {"symbol": None}
             pen = pg.mkPen(colour, width=width, style=style)
-            self.raw.setData(steps, values, pen=pen, antialias=len(steps) <= EDGED, **look)
+            self.raw.setData(steps, values, pen=pen, antialias=bold and len(steps) <= EDGED, **look)
 
     def _differs(self, item: pg.PlotDataItem, steps: np.ndarray, values: np.ndarray, *look: object) -> bool:
         """Whether this item does not show these points yet, in that look: to set them takes longest of a redraw."""
