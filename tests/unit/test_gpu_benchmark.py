@@ -114,7 +114,8 @@ def test_a_loss_that_fails_leaves_the_rows_of_the_others(gpu, bench, capsys, mon
     monkeypatch.setattr(loss_cost, "built", built)
     with pytest.raises(RuntimeError, match="could not be measured: center"):
         gpu.losses(bench)
-    failed, measured = capsys.readouterr().out.splitlines()
+    control, failed, measured = capsys.readouterr().out.splitlines()
+    assert "against the same loss" in control
     assert "illegal memory access" in failed
     assert "Loss ce" in measured
 
