@@ -11,7 +11,7 @@ import shutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QTabWidget
 
 from tests.campaign import hostile, repairs
 from tests.campaign.hostile import in_sql
@@ -140,6 +140,12 @@ def _visit(qtbot, window, session):
         qtbot.deliver()
         qtbot.waitUntil(lambda: session.activity.newest_working is None)
 
+    def turn_tabs(name):
+        for tabs in window.pages.page(name).findChildren(QTabWidget):
+            for place in range(tabs.count()):
+                tabs.setCurrentIndex(place)
+                idle()
+
     if session.runs():
         shown = window.runs.list
         first = shown.visualRect(shown.model().index(0, 0)).center()
@@ -150,6 +156,7 @@ def _visit(qtbot, window, session):
             session.show_page(name)
             qtbot.waitUntil(lambda name=name: window.session.page == name)
             idle()
+            turn_tabs(name)
             if name == "map":
                 chart = window.pages.page("map")
                 chart.model.choose_method(MapMethod("pca"))
@@ -159,6 +166,7 @@ def _visit(qtbot, window, session):
     session.ticks.choose(run.id for run in session.runs())
     session.show_page("compare")
     idle()
+    turn_tabs("compare")
     session.show_page("report")
     page = window.pages.page("report")
     idle()
