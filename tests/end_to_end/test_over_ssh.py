@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
@@ -10,6 +9,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.clusters.there import there
+from tests.clusters.training import python
 from tests.waits import HANG
 from workbench.cli import main
 from workbench.commands.place import POLL
@@ -37,11 +37,11 @@ def tiny(epochs: int) -> RunConfig:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """This machine behind the sshd of tests/clusters/setup, with this Python."""
+    """This machine behind the sshd of tests/clusters/setup, with a Python that takes one core, as tests do."""
     env = there("ssh")
     monkeypatch.setenv("WORKBENCH_PLACES", str(tmp_path / "places"))
     made = SshPlace(
-        name="box", host=env["HOST"], ssh_config=env["CONFIG"], python=sys.executable, folder=f"{tmp_path}/there"
+        name="box", host=env["HOST"], ssh_config=env["CONFIG"], python=python(tmp_path), folder=f"{tmp_path}/there"
     )
     records.store(made)
     return made

@@ -144,7 +144,7 @@ def test_a_writer_that_holds_the_database_stops_neither_map_nor_retrieval(qtbot,
         qtbot.waitUntil(lambda: mapped.canvas.data.evaluation == first)
         qtbot.keyClick(retrieval, Qt.Key.Key_J)
         qtbot.waitUntil(lambda: retrieval.browsing.shown.evaluation.id == first)
-        assert retrieval.result.cards
+        qtbot.waitUntil(lambda: bool(retrieval.result.cards))  # those of the query are read after its evaluation
     assert told == []
 
 
