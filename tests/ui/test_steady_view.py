@@ -39,7 +39,7 @@ def grow(plot, end):
     steps = np.arange(len(plot.curves["loss"]), end)
     plot.append("loss", steps, np.ones(len(steps)))
     plot.append("acc", steps, steps.astype(float))
-    plot.redraw()
+    plot.canvas.came_to_light.emit()  # its turn to be painted
 
 
 def right_end(plot):
@@ -63,7 +63,7 @@ def ranges(plot):
     return [view.viewRange() for view in (item.vb, item.getAxis("right").linkedView())]
 
 
-def test_a_redraw_changes_both_ranges_before_the_paint_which_would_be_repeated_for_a_change(plot):
+def test_new_points_change_both_ranges_before_the_paint_which_would_be_repeated_for_a_change(plot):
     grow(plot, 1001)
     before = ranges(plot)
     grow(plot, 1301)

@@ -89,6 +89,7 @@ class CurvePlot(QFrame):
         self.canvas.zoomed.connect(self._ask_redraw)
         self.canvas.full_size_asked.connect(self.full_size_asked)
         self.canvas.came_to_light.connect(self.redraw)
+        self.canvas.came_to_light.connect(self.canvas.take_range)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setAccessibleName(self.title)
         self._title = ElidedLabel(self.title, "strong")
@@ -262,7 +263,6 @@ class CurvePlot(QFrame):
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
         self.canvas.setAccessibleDescription(self.describe())
         self._tell_absent()
-        self.canvas.take_range()
 
     def _tell_absent(self) -> None:
         """Say in the legend which curves have no points, or in the middle of the plot if no curve has any."""
