@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from workbench.losses.batch import gram, on_sphere
 from workbench.losses.batch_loss import BatchLoss
-from workbench.losses.pair_lists import classes_by_size
+from workbench.losses.pair_lists import beyond, class_tables
 from workbench.losses.pair_parts import at_once, computed_again
 from workbench.losses.published import UNNAMED
 from workbench.losses.search_space import AROUND, NETWORK_RATE, between
@@ -47,15 +47,18 @@ class Angular(BatchLoss[AngularParams]):
     def forward_checked(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         alike, n, t = gram(on_sphere(embeddings)), len(labels), self.squared_tangent
         pulls = (4 * t * alike).masked_fill(labels[:, None] == labels, torch.finfo(alike.dtype).min / 4)
-        classes = classes_by_size(labels)
-        pairs = sum(members.numel() * (members.shape[1] - 1) // 2 for members in classes)
+        tables = class_tables(labels)
+        pairs = sum(table.pairs for table in tables)
         again = pairs * n > at_once(alike.device)
         parts = [0 * alike.sum()]
-        for members in classes:  # (a + p) n does not depend on the order of a and p: each pair counts once
-            size = members.shape[1]
+        for table in tables:  # (a + p) n does not depend on the order of a and p: each pair counts once
+            members, size = table.members, table.members.shape[1]
             rows = pulls.index_select(0, members.flatten()).view(-1, size, n)
             places = (n * members[:, :, None] + members[:, None, :]).flatten()
             lengths = 2 * (1 + t) * alike.flatten().index_select(0, places).view(-1, size, size)
+            if table.counts is not None:  # a pair with an image that fills up a row adds 0, with a gradient of 0
+                missing = beyond(table.counts, size)[:, None]
+                lengths = lengths.masked_fill(missing, torch.finfo(lengths.dtype).max / 4)
             if t <= STEEPEST:
                 parts.append(F.softplus(_summed_by_product(rows) - lengths).triu(1).sum())
                 continue

@@ -7,6 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+FILLED = 1.0  # at least this share of every row of a table is filled: a table for each size of class ...
+FILLED_ON_GPU = 0.5  # ... and fewer on a GPU, where each costs launches and empty places cost little
+
 
 def keep_on_cpu(labels: Tensor, array: np.ndarray) -> Tensor:
     """The same labels [n], with `array` [n] int64, their values on the CPU, attached; neither may change later."""
@@ -42,39 +45,87 @@ def positive_pair_list(labels: Tensor) -> tuple[Tensor, Tensor]:
     return both[0], both[1]
 
 
-def classes_by_size(labels: Tensor) -> list[Tensor]:
-    """Places in the batch of the images of every class of two or more, [classes, size] int64 for each size.
+@dataclass(frozen=True, slots=True)
+class ClassTable:
+    """The images of classes of one size, on a GPU of similar ones, a row each; int64, on the device of the labels."""
 
-    No place is listed twice: a GPU adds up the gradients of rows that are chosen once in one order, those of rows that
-    are chosen several times in an order that changes from call to call. They are on the device of the labels.
+    members: Tensor  # [classes, size]; a smaller class repeats its last image
+    counts: Tensor | None  # [classes] images of each; None where all fill their rows
+    pairs: int  # of two images of one class, in no order
+
+
+def class_tables(labels: Tensor) -> list[ClassTable]:
+    """The images of every class of two or more, in a table for each size; on a GPU a table takes similar sizes.
+
+    No image is listed twice but those that fill up a row: a GPU adds up the gradients of rows that are chosen once in
+    one order, those of rows that are chosen several times in an order that changes from call to call. What fills up
+    must get a gradient of 0. The tables are on the device of the labels.
 
     Args:
         labels: [n] int64.
     """
-    return _together(_tables(on_cpu(labels)), labels.device)
+    tables = _tables(on_cpu(labels), labels.device)
+    there = iter(_together([array for table in tables for array in table.arrays()], labels.device))
+    return [ClassTable(next(there), None if t.full else next(there), t.pairs) for t in tables]
 
 
 @dataclass(frozen=True, slots=True)
 class ClassRows:
-    """The images of classes of one size, each as an anchor, and their classes; int64, on the device of the labels."""
+    """The images of classes of one size, on a GPU of similar ones, each as an anchor; int64."""
 
     anchors: Tensor  # [a]
-    members: Tensor  # [a, size], the anchor among them
-    positives: Tensor  # [a, size - 1], without it
+    members: Tensor  # [a, size] the class, the anchor among them; a smaller class repeats its last image
+    positives: Tensor  # [a, size - 1] the class without the anchor, filled up with the anchor
+    counts: Tensor | None  # [a] positives of each; None where all fill their rows
 
 
 def classes_in_rows(labels: Tensor) -> list[ClassRows]:
-    """The images of every class of two or more as anchors, by the size of the class; no image is one twice.
+    """The images of every class of two or more as anchors, in groups as `class_tables`; no image is an anchor twice.
 
     Args:
         labels: [n] int64.
     """
-    arrays = list[np.ndarray]()
-    for table in _tables(on_cpu(labels)):
-        size = table.shape[1]
-        arrays += [table.ravel(), table.repeat(size, axis=0), table[:, _others(size)].reshape(-1, size - 1)]
-    there = _together(arrays, labels.device)
-    return [ClassRows(*there[at : at + 3]) for at in range(0, len(there), 3)]
+    tables = _tables(on_cpu(labels), labels.device)
+    there = iter(_together([array for table in tables for array in table.as_anchors()], labels.device))
+    return [ClassRows(next(there), next(there), next(there), None if t.full else next(there)) for t in tables]
+
+
+def beyond(counts: Tensor, size: int) -> Tensor:
+    """Which of the places 0 to size - 1 of each row lie beyond its count [rows]; bool [rows, size]."""
+    return torch.arange(size, device=counts.device) >= counts[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Places of the images of classes [classes, size], the last one repeated, and how many each class has."""
+
+    places: np.ndarray
+    counts: np.ndarray  # [classes]
+
+    @property
+    def full(self) -> bool:
+        return bool((self.counts == self.places.shape[1]).all())
+
+    @property
+    def pairs(self) -> int:
+        return int((self.counts * (self.counts - 1)).sum()) // 2
+
+    def arrays(self) -> list[np.ndarray]:
+        """What a ClassTable holds."""
+        return [self.places] if self.full else [self.places, self.counts]
+
+    def as_anchors(self) -> list[np.ndarray]:
+        """What ClassRows hold."""
+        size, others = self.places.shape[1], _others(self.places.shape[1])
+        anchors, members = self.places.ravel(), self.places.repeat(size, axis=0)
+        positives = self.places[:, others].reshape(-1, size - 1)
+        if self.full:
+            return [anchors, members, positives]
+        there = np.arange(size) < self.counts[:, None]
+        kept = there.ravel()
+        filled = there[:, others].reshape(-1, size - 1)
+        positives = np.where(filled, positives, anchors[:, None])
+        return [anchors[kept], members[kept], positives[kept], np.repeat(self.counts - 1, self.counts)]
 
 
 @lru_cache(16)  # a sampler of classes and images has one size
@@ -84,16 +135,22 @@ def _others(size: int) -> np.ndarray:
     return place + (place >= np.arange(size)[:, None])
 
 
-def _tables(labels: np.ndarray) -> list[np.ndarray]:
-    """Places of the images of every class of two or more, [classes, size] for each size."""
+def _tables(labels: np.ndarray, device: torch.device) -> list[_Table]:
+    """The classes of two or more images, largest first; a table ends where a class would fill too little of a row."""
     order = np.argsort(labels, kind="stable")  # classes side by side
     ranked = labels[order]
     start = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1])
-    size = np.diff(start, append=len(order))
-    if (size == size[0]).all():  # as a sampler of classes and images draws them
-        return [order.reshape(-1, size[0])] if size[0] > 1 else []
-    wanted = sorted(set(size.tolist()) - {1})
-    return [order[start[size == count][:, None] + np.arange(count)] for count in wanted]
+    counts = np.diff(start, append=len(order))
+    if (counts == counts[0]).all():  # as a sampler of classes and images draws them
+        return [_Table(order.reshape(-1, counts[0]), counts)] if counts[0] > 1 else []
+    filled = FILLED_ON_GPU if device.type == "cuda" else FILLED
+    tables, largest = list[_Table](), int(counts.max())
+    while largest > 1:
+        chosen = (counts >= max(2, filled * largest)) & (counts <= largest)
+        first, of_each = start[chosen], counts[chosen]
+        tables.append(_Table(order[first[:, None] + np.minimum(np.arange(largest), of_each[:, None] - 1)], of_each))
+        largest = int(counts[counts < of_each.min()].max(initial=0))
+    return tables
 
 
 def _together(arrays: list[np.ndarray], device: torch.device) -> list[Tensor]:
