@@ -1,7 +1,6 @@
 """The Curves tab of the Compare page with training scalars over steps."""
 
 import numpy as np
-import pyqtgraph as pg
 import pytest
 from PySide6.QtGui import QColor
 
@@ -12,6 +11,7 @@ from tests.unit.comparing.test_training_curves import log
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.curves_panel import METRIC
 from workbench.ui.widgets.scrolled import Scrolled
+from workbench.ui.widgets.value_scale import LINEAR, logarithmic
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 STEPS = np.arange(1, 1201)
@@ -137,12 +137,10 @@ def test_a_run_that_diverged_is_said_and_leaves_a_gap(qtbot, session, workspace)
     assert "at the steps that all runs of a group have" in seeds.note.text()
 
 
-def test_the_band_follows_the_axis_into_powers_of_ten(qtbot):
-    plot = pg.PlotItem()
+def test_the_band_follows_the_axis_into_powers_of_ten():
     band = Band(np.array([0.0, 1.0]), np.array([-1.0, 10.0]), np.array([100.0, 1000.0]), QColor("#000000"))
-    plot.addItem(band)
     assert (band.boundingRect().top(), band.boundingRect().bottom()) == (-1, 1000)
-    plot.setLogMode(y=True)
-    assert (band.boundingRect().top(), band.boundingRect().bottom()) == pytest.approx((1, 3))
-    plot.setLogMode(y=False)
+    band.take_scale(logarithmic([band.values()]))
+    assert (band.boundingRect().top(), band.boundingRect().bottom()) == pytest.approx((-np.log10(2), np.log10(1001)))
+    band.take_scale(LINEAR)
     assert (band.boundingRect().top(), band.boundingRect().bottom()) == (-1, 1000)

@@ -29,9 +29,10 @@ from workbench.ui.pages.retrieval.deploy_rows import STORE_TITLES, Row, rows_of,
 from workbench.ui.pages.retrieval.triage_panel import TriagePanel
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
-from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first, in_decimals, ticks
+from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first
 from workbench.ui.pages.train.page import TrainPage
 from workbench.ui.undo import Reversible, UndoCommands
+from workbench.ui.widgets.value_scale import in_decimals, ticks
 from workbench.ui.words import NO_VALUE
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from workbench.ui.widgets.value_scale import LINEAR, ValueScale
+
 FIRST_CAPACITY = 256
 
 
@@ -94,13 +96,10 @@ def thinned(steps: np.ndarray, values: np.ndarray, columns: int) -> tuple[np.nda
     )
 
 
-def drawable(x: np.ndarray, y: np.ndarray, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Points [n] as pyqtgraph takes them: none where no value can be drawn, for it looks for the least of all.
-
-    On a logarithmic axis of values, those that are not positive cannot.
-    """
-    seen = np.isfinite(x) & np.isfinite(y) & ((y > 0) | (not log))
-    return (x, y) if seen.any() else (x[:0], y[:0])
+def drawable(x: np.ndarray, y: np.ndarray, scale: ValueScale = LINEAR) -> tuple[np.ndarray, np.ndarray]:
+    """Points [n] as pyqtgraph takes them: none where no value can be drawn, for it looks for the least of all."""
+    y = scale.heights(y)
+    return (x, y) if (np.isfinite(x) & np.isfinite(y)).any() else (x[:0], y[:0])
 
 
 def lone_points(values: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QToolButton, QVBoxLayout, QWidget
 
@@ -27,6 +27,7 @@ from workbench.ui.widgets.plot_items import Series
 from workbench.ui.widgets.plot_legend import LegendButton, swatch
 from workbench.ui.widgets.plot_menu import PlotMenu
 from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+from workbench.ui.widgets.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.words import THIN
 
 __all__ = ["CurvePlot", "Series"]
@@ -47,6 +48,8 @@ class CurvePlot(QFrame):
         right_title: title of the right axis, if a series uses it.
         smoothing: initial weight of the exponential mean, 0 to 0.99; 0 is no smoothing. Curves of fewer than SMOOTHED
             points are drawn as they are.
+        log_if_steep: use a logarithmic scale, until the user chooses one, once the largest value shown is above 1000
+            times the median, which hides the others on a linear scale.
     """
 
     failed = Signal(object)  # Problem: the plot could not be saved
@@ -60,6 +63,7 @@ class CurvePlot(QFrame):
         left_title: str = "",
         right_title: str = "",
         smoothing: float = 0.0,
+        log_if_steep: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -70,6 +74,7 @@ class CurvePlot(QFrame):
         self.series = list(series)
         self.curves = {entry.name: Curve() for entry in series}
         self.log, self.smoothing = False, smoothing
+        self._log_if_steep, self._log_by_itself = log_if_steep, False
         self._marks: list[tuple[float, str]] = []
         self._grew = False  # whether points were added since it was last drawn
         # Plots of one page take turns, so that no turn of the event loop paints them all.
@@ -205,6 +210,8 @@ class CurvePlot(QFrame):
 
     def clear(self) -> None:
         """Remove all points and marks; the series remain."""
+        if self._log_by_itself:
+            self._take_log(False, by_itself=True)
         for curve in self.curves.values():
             curve.clear()
         self._marks = []
@@ -226,11 +233,27 @@ class CurvePlot(QFrame):
         return [series for series in self.series if self.legend[series.name].isChecked()]
 
     def set_log(self, on: bool) -> None:
-        """Show the left axis on a logarithmic scale, or on a linear one."""
-        self.log = on
-        self.log_action.setChecked(on)
-        self.canvas.set_log(on)
+        """Show the left axis on a logarithmic scale, or on a linear one, whatever the values are."""
+        self._log_if_steep = False
+        self._take_log(on)
         self._ask_redraw()
+
+    def _take_log(self, on: bool, *, by_itself: bool = False) -> None:
+        self.log, self._log_by_itself = on, on and by_itself
+        with QSignalBlocker(self.log_action):
+            self.log_action.setChecked(on)
+
+    def _take_scale(self) -> ValueScale:
+        """The scale of the left axis for what is shown; it becomes logarithmic by itself where that was wanted."""
+        values = [self.curves[series.name].values for series in self.shown() if series.axis == "left"]
+        if self._log_if_steep and not self.log and steep(values):
+            self._take_log(True, by_itself=True)
+        scale = LINEAR
+        if self.log:
+            canvas = self.canvas
+            scale = logarithmic([*values, *canvas.values()], with_zero=canvas.item.vb.from_zero)
+        self.canvas.set_scale(scale)
+        return scale
 
     def set_smoothing(self, weight: float) -> None:
         """Draw the debiased exponential mean with this weight of the past over the faint raw curve; 0 draws none."""
@@ -249,15 +272,15 @@ class CurvePlot(QFrame):
         if self._grew:
             self.canvas.grow()
             self._grew = False
-        columns = max(200, self.canvas.width())
+        columns, scale = max(200, self.canvas.width()), self._take_scale()
         for series in self.series:
             curve = self.curves[series.name]
             places = self._places(curve)
             seen = slice(*np.searchsorted(places, self.canvas.span()))
             smoothed = self.smoothing > 0 and len(curve) >= SMOOTHED and not series.dots and not series.exact
             smooth = exponential_mean(curve.values, self.smoothing)[seen] if smoothed else None
-            log = self.log and series.axis == "left"
-            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, log)
+            of_axis = scale if series.axis == "left" else LINEAR
+            self.canvas.lines[series.name].draw(places[seen], curve.finite_values()[seen], smooth, columns, of_axis)
         on_right = [self._places(self.curves[series.name]) for series in self.shown() if series.axis == "right"]
         self.canvas.reach_over(on_right)
         self.canvas.show_marks([(float(self._place(step) or 0.0), words) for step, words in self.marks()])
@@ -278,7 +301,8 @@ class CurvePlot(QFrame):
         """A sentence for screen readers about what the curves show."""
         parts = [course(series.title, self.curves[series.name], self.counts) for series in self.shown()]
         trouble = [words for _, words in self.marks()]
-        return f"{self.title}: {'; '.join(parts + trouble) or 'nothing is shown'}."
+        scale = ", on a logarithmic scale" if self.log and parts else ""
+        return f"{self.title}{scale}: {'; '.join(parts + trouble) or 'nothing is shown'}."
 
     def table(self) -> CurveTable:
         """All numbers, one row per step, as a Qt model."""

@@ -13,8 +13,9 @@ from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.free_place import Points, free_place
 from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import Line, Reach, Series, Shade, Zero, dress_axes, number_axes
+from workbench.ui.widgets.plot_items import Behind, Line, Reach, Series, Shade, Zero, dress_axes, number_axes
 from workbench.ui.widgets.steady_view import SteadyView
+from workbench.ui.widgets.value_scale import LINEAR, ValueScale
 
 SHADE = 0.15  # opacity of a filled gap
 MOST_MARKS = 12
@@ -60,7 +61,9 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
         self._best_at: float | None = None
         self._has_axes = False
         self.item.addItem(self._best, ignoreBounds=True)
+        self.scale = LINEAR  # of the left axis
         self._limit: pg.InfiniteLine | None = None  # created when there is one
+        self._limit_at: float | None = None
         self._marks: list[pg.InfiniteLine] = []  # created when needed: even hidden ones cost time at every redraw
         self.item.vb.sigXRangeChanged.connect(self._range_changed)
         self.scene().sigMouseMoved.connect(self._mouse_moved)
@@ -125,9 +128,10 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._style_mark(self._limit)
             self.item.addItem(self._limit)
         if self._limit is not None:
+            self._limit_at = value
             self._limit.setVisible(value is not None)
-            self._limit.setValue(value or 0.0)
             self._limit.label.setFormat(words)
+            self._place_limit()
 
     def show_axes(self, shown: bool, right: bool) -> None:
         """Show or hide ticks, grid and title of the left and bottom axes (`shown`) and of the right axis (`right`)."""
@@ -191,13 +195,29 @@ class PlotCanvas(OneByOne, pg.PlotWidget):
             self._best.setValue(at)
         self._best.setVisible(at is not None and self._has_axes)
 
-    def set_log(self, on: bool) -> None:
-        """Make the scale of the left axis logarithmic, or linear."""
-        self.item.setLogMode(y=on)
-        for line in self.lines.values():
-            if line.series.axis == "right":
-                line.raw.setLogMode(False, False)
-                line.smooth.setLogMode(False, False)
+    def set_scale(self, scale: ValueScale) -> None:
+        """Set the scale of the left axis for its limit and what stands behind the curves; lines get it when drawn."""
+        for item in self.behind():
+            item.take_scale(scale)
+        if scale == self.scale:
+            return
+        self.scale, axis = scale, self.item.getAxis("left")
+        axis.value_scale, axis.picture = scale, None
+        axis.update()
+        self._place_limit()
+
+    def behind(self) -> list[Behind]:
+        """What stands behind the curves of the left axis."""
+        return [item for item in self.item.items if isinstance(item, Behind)]
+
+    def values(self) -> list[np.ndarray]:
+        """The values besides those of the curves that the left axis shows; arrays of any lengths."""
+        limit = [] if self._limit_at is None else [np.array([self._limit_at])]
+        return [item.values() for item in self.behind()] + limit
+
+    def _place_limit(self) -> None:
+        if self._limit is not None and self._limit_at is not None:
+            self._limit.setValue(self.scale.height(self._limit_at))
 
     def grow(self) -> None:
         """Handle new points: if they come more than once a second, ranges change rarely, and fit exactly at the end."""

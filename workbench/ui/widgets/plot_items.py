@@ -14,10 +14,12 @@ from workbench.numerals import minus, same_decimals
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.curve import drawable, lone_points, thinned
+from workbench.ui.widgets.value_scale import LINEAR, ValueScale, log_ticks
 
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
 EDGED = 400  # points up to which bold lines have smooth edges: 20,000 thinned ones take six times as long with them
+APART = 32  # px between two numbers of a logarithmic axis
 END = 20  # px beyond an end of an axis that the number of a tick there may reach
 Text = tuple[QRectF, Any, str]  # of a tick: place, alignment, number
 FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one
@@ -54,7 +56,7 @@ class Line:
         self._shown = on
 
     def draw(
-        self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, log: bool = False
+        self, steps: np.ndarray, values: np.ndarray, smoothed: np.ndarray | None, columns: int, scale: ValueScale
     ) -> None:
         """Show new values, thinned for a width of `columns` px; if `smoothed` is None, the raw curve is bold."""
         style = self.series.pen or (Qt.PenStyle.DashLine if self.series.dashed else Qt.PenStyle.SolidLine)
@@ -62,12 +64,12 @@ class Line:
         self.raw.setVisible(self._shown)
         self.smooth.setVisible(self._shown and smoothed is not None)
         if smoothed is not None:
-            points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), log=log)
+            points = drawable(*thinned(steps, smoothed, columns // SMOOTH_PX), scale)
             if self._differs(self.smooth, *points, colour.rgba(), BOLD):
                 pen = pg.mkPen(colour, width=BOLD, style=style)
                 self.smooth.setData(*points, pen=pen, antialias=len(points[0]) <= EDGED)
             colour = blended(colour, QColor(theme.current().plot_background))
-        steps, values = drawable(*thinned(steps, values, columns), log=log)
+        steps, values = drawable(*thinned(steps, values, columns), scale)
         bold = smoothed is None
         width = BOLD if bold else FAINT
         if self._differs(self.raw, steps, values, colour.rgba(), width):
@@ -95,6 +97,18 @@ def blended(colour: QColor, background: QColor) -> QColor:
         (colour.blue(), background.blue()),
     )
     return QColor(*(round(FAINT_SHARE * front + (1 - FAINT_SHARE) * back) for front, back in channels))
+
+
+class Behind:
+    """What stands behind the curves, in an item of pyqtgraph, and follows the scale of the left axis."""
+
+    def values(self) -> np.ndarray:
+        """What the axis must show, [n]."""
+        raise NotImplementedError
+
+    def take_scale(self, scale: ValueScale) -> None:
+        """Draw on this scale from now on."""
+        raise NotImplementedError
 
 
 class Shade(pg.FillBetweenItem):
@@ -142,10 +156,12 @@ class NumberAxis(pg.AxisItem):
     """An axis whose numbers have equally many decimals, and a minus sign, not a hyphen, where they are negative.
 
     Attributes:
+        value_scale: where its numbers stand.
         whole: no tick between two whole numbers, for steps and epochs.
     """
 
     whole = False
+    value_scale = LINEAR
     labelText: str
     _placing = False  # whether the numbers are being placed
 
@@ -156,11 +172,20 @@ class NumberAxis(pg.AxisItem):
         self.labelText = title
         return shown
 
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        if not self.value_scale.log:
+            levels: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+            return levels
+        self._written = dict(log_ticks(self.value_scale, low, high, max(2, int(size / theme.text_px(APART)))))
+        return [(1.0, list(self._written))]
+
     def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
         levels: list[tuple[float, float]] = super().tickSpacing(low, high, size)
         return [level for level in levels if level[0] >= 1 or not self.whole] or [(1, 0)]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        if self.value_scale.log:
+            return [self._written[value] for value in values]
         return [minus(words) for words in super().tickStrings(values, scale, spacing)]
 
     def boundingRect(self) -> QRectF:
@@ -177,7 +202,7 @@ class NumberAxis(pg.AxisItem):
             return specs
         line, lines, texts = specs
         texts = within(texts, self.boundingRect())
-        if self.logMode:
+        if self.value_scale.log:
             return line, lines, texts
         evened = same_decimals([words for _, _, words in texts])
         return line, lines, [(place, how, words) for (place, how, _), words in zip(texts, evened, strict=True)]

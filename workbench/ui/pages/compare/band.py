@@ -1,4 +1,4 @@
-"""A band between two curves, as one polygon: without an outline and without smooth edges, which would cost the most."""
+"""What stands behind the mean of a group: its runs as a faint line, and the band over seeds."""
 
 from typing import Any
 
@@ -7,24 +7,53 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 
+from workbench.ui.widgets.curve import drawable
+from workbench.ui.widgets.plot_items import Behind
+from workbench.ui.widgets.value_scale import LINEAR, ValueScale
 
-class Band(pg.GraphicsObject):
-    """Fills from `low` [n] to `high` [n] at `x` [n]; all finite, x rising."""
+
+class FaintLine(Behind, pg.PlotDataItem):
+    """A thin line through `values` [n] at `x` [n], with gaps where they are NaN."""
+
+    def __init__(self, x: np.ndarray, values: np.ndarray, colour: QColor) -> None:
+        super().__init__(pen=pg.mkPen(colour, width=1), connect="finite")
+        self._numbers, self._scale = (x, values), LINEAR
+        self.setData(*drawable(x, values))
+
+    def values(self) -> np.ndarray:
+        """What the axis must show, [n]."""
+        return self._numbers[1]
+
+    def take_scale(self, scale: ValueScale) -> None:
+        """Draw on this scale from now on."""
+        if scale != self._scale:
+            self._scale = scale
+            self.setData(*drawable(*self._numbers, scale))
+
+
+class Band(Behind, pg.GraphicsObject):
+    """Fills from `low` [n] to `high` [n] at `x` [n]; all finite, x rising.
+
+    One polygon without an outline and without smooth edges, which would cost the most.
+    """
 
     def __init__(self, x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: QColor) -> None:
         super().__init__()
         self._colour = colour
         self._numbers = x, low, high
-        self.setLogMode(False, False)
+        self._scale: ValueScale | None = None
+        self.take_scale(LINEAR)
 
-    def setLogMode(self, _x: bool, y: bool) -> None:
-        """Take the plot's axes. A limit at or below zero has no logarithm: it is drawn at the lowest positive one."""
-        x, low, high = self._numbers
-        if y:
-            above = np.concatenate((low, high))
-            least = above[above > 0].min(initial=np.inf)
-            kept = high > 0
-            x, low, high = x[kept], np.log10(np.maximum(low[kept], least)), np.log10(high[kept])
+    def values(self) -> np.ndarray:
+        """What the axis must show, [2 n]."""
+        return np.concatenate(self._numbers[1:])
+
+    def take_scale(self, scale: ValueScale) -> None:
+        """Draw on this scale from now on."""
+        if scale == self._scale:
+            return
+        self._scale = scale
+        x, low, high = self._numbers[0], *(scale.heights(limit) for limit in self._numbers[1:])
         self.prepareGeometryChange()
         corners = [*zip(x.tolist(), high.tolist(), strict=True)]
         corners += reversed([*zip(x.tolist(), low.tolist(), strict=True)])

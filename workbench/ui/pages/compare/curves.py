@@ -16,10 +16,9 @@ from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
 from workbench.names import metric_name
 from workbench.ui import theme
-from workbench.ui.pages.compare.band import Band
+from workbench.ui.pages.compare.band import Band, FaintLine
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.curve import drawable
 from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.plot import CurvePlot, Series
 from workbench.ui.widgets.plot_items import blended
@@ -37,7 +36,7 @@ class SeedCurves(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.plot = CurvePlot("Curves", [], x_title="epoch")
+        self.plot = CurvePlot("Curves", [], x_title="epoch", log_if_steep=True)
         self.plot.failed.connect(self.failed)
         self.plot.follow_room()  # a legend that grows takes room of the plot, before anything scrolls
         self.note = label("", "muted", wrap=True)
@@ -114,8 +113,8 @@ class SeedCurves(QWidget):
         items: list[pg.GraphicsObject] = []
         faint = blended(QColor(style.colour), QColor(theme.current().plot_background))
         if len(curve.runs) > 1:
-            x, y = drawable(*_joined(curve))
-            items.append(pg.PlotDataItem(x, factor * y, pen=pg.mkPen(faint, width=1), connect="finite"))
+            x, y = _joined(curve)
+            items.append(FaintLine(x, factor * y, faint))
         known = np.isfinite(curve.low)
         if known.any():
             low, high = (factor * limit[known] for limit in (curve.low, curve.high))

@@ -122,7 +122,8 @@ class IntervalPlot(StillPlot):
             (slice(-1, None), shown.text, 3, "d", 15),
         ):
             rows, heights = self._rows[part], places[part]
-            xs, ys = drawable(*map(np.array, _strokes([interval for _, interval in rows], heights)))
+            xs, ys = (np.array(ends) for ends in _strokes([interval for _, interval in rows], heights))
+            xs, ys = drawable(xs, ys)
             self.plot.addItem(pg.PlotDataItem(xs, ys, pen=pg.mkPen(colour, width=width), connect="finite"))
             means = drawable(np.array([interval.mean for _, interval in rows]), np.array(heights))
             self.plot.addItem(pg.ScatterPlotItem(*means, symbol=mark, size=size, brush=QColor(colour), pen=None))

@@ -49,12 +49,13 @@ class AnatomyPanel(Scrolled):
                 Series("anatomy/pce", "PCE", GREEN, dots=True, may_be_undefined=True),
                 Series("probe/spce", "SPCE", VERMILION),
             ],
+            log_if_steep=True,
         )
         self.bound.canvas.shade_between("anatomy/pce", "anatomy/ce")
         yield
-        self.tightness = CurvePlot("Tightness parts T, nats", _split("tightness"))
+        self.tightness = CurvePlot("Tightness parts T, nats", _split("tightness"), log_if_steep=True)
         yield
-        self.contrastive = CurvePlot("Contrastive parts C, nats", _split("contrastive"))
+        self.contrastive = CurvePlot("Contrastive parts C, nats", _split("contrastive"), log_if_steep=True)
         yield
         self.information = CurvePlot(
             "Mutual information, nats (of pairs: right)",

@@ -39,6 +39,7 @@ class Curves(Scrolled):
         self.probe = CurvePlot(
             "CE and SPCE on the probe, nats ↓",
             [Series("probe/ce", "CE", SERIES["ce"]), Series("probe/spce", "SPCE", SERIES["spce"])],
+            log_if_steep=True,
         )
         colours = (SERIES["recall@1"], SKY, GREEN, PURPLE, SERIES["MAP@R"])
         titles = ("R@1", "R@2", "R@4", "R@8", "MAP@R")
@@ -49,7 +50,9 @@ class Curves(Scrolled):
             x_title="epoch",
         )
         yield
-        self.batch = CurvePlot("Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)])
+        self.batch = CurvePlot(
+            "Loss of each batch, own scale ↓", [Series("batch/loss", "Loss", BLUE)], log_if_steep=True
+        )
         yield
         self.rate = CurvePlot(
             "Learning rate (left), accuracy, % (right)",

@@ -10,17 +10,17 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from workbench.colours import OKABE_ITO
-from workbench.numerals import minus, same_decimals, significant
+from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
+from workbench.ui.widgets.value_scale import MOST_TICKS, in_decimals, ticks, written
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
 BETWEEN, LINE = 28, 13  # px from an entry of the legend to the next, and to a second line of it
-MOST_TICKS, TICK_PX = 6, 38  # numbers of an axis, and one; px of a number below it
+TICK_PX = 38  # of a number below an axis
 BESIDE = 6  # px between a first point and the words beside it
 POSITIVE, NEGATIVE, STAR = OKABE_ITO[1], "#5A6372", "#E69F00"
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 OVERLAPPING = 2.6  # rows that the highest hill of a ridge covers
 
 
@@ -134,8 +134,8 @@ class LinesPlot(PaintedPlot):
         to_right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         heights = ticks(*spans[1], whole=self._log)
         across = ticks(*spans[0], most=_room(box), whole=self._x_title == "epoch")
-        written = [power_of_ten(round(value)) for value in heights] if self._log else in_decimals(heights)
-        for value, words in zip(heights, written, strict=True):
+        words_of = [written(10.0 ** round(value)) for value in heights] if self._log else in_decimals(heights)
+        for value, words in zip(heights, words_of, strict=True):
             y = _at(value, spans[1], box.bottom(), box.top())
             painter.setPen(grid)
             painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
@@ -235,11 +235,6 @@ def paint_legend(painter: QPainter, place: QRectF, lines: Sequence[tuple[str, st
         right -= width + BETWEEN
 
 
-def in_decimals(values: Sequence[float]) -> list[str]:
-    """The numbers of an axis, with equally many decimals."""
-    return same_decimals([minus(f"{value:g}") for value in values])
-
-
 def beside_first(points: Sequence[QPointF], size: QSizeF, box: QRectF) -> QRectF:
     """Where words of this size stand beside the first point of a line, inside the box: where the line passes least.
 
@@ -267,20 +262,6 @@ def _crossing(place: QRectF, line: np.ndarray) -> int:
     to_high = (np.array([place.right(), place.bottom()]) - starts) / ways
     enters, leaves = np.minimum(to_low, to_high).max(1), np.maximum(to_low, to_high).min(1)
     return int(np.count_nonzero((enters <= leaves) & (enters <= 1) & (leaves >= 0)))
-
-
-def power_of_ten(exponent: int) -> str:
-    """10 to this power, as an axis writes it: 0.01, 1 and 100 in full, 10⁻³ and 10⁴ beyond."""
-    return f"{10.0**exponent:g}" if abs(exponent) < 3 else f"10{str(exponent).translate(RAISED)}"
-
-
-def ticks(low: float, high: float, most: int = MOST_TICKS, *, whole: bool = False) -> list[float]:
-    """Round numbers between two, at most so many and one; `whole` ones alone for the powers of a logarithmic axis."""
-    span = max(high - low, 1e-9)
-    size = 10.0 ** math.floor(math.log10(span / most))
-    size *= next(part for part in (1, 2, 5, 10) if span / (part * size) <= most)
-    size = max(size, 1.0) if whole else size
-    return [round(number * size, 10) for number in range(math.ceil(low / size), math.floor(high / size) + 1)]
 
 
 def _room(box: QRectF) -> int:
