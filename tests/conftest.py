@@ -11,7 +11,7 @@ from hypothesis import settings
 from tests.threads import outliving
 from tests.waits import PatientBot
 from workbench.progress import quiet
-from workbench.workspace import connection, migrations
+from workbench.workspace.database import connection, migrations
 
 settings.register_profile("suite", deadline=None)  # a busy machine is no failure
 settings.load_profile("suite")
@@ -30,7 +30,7 @@ def real_data() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def _new_workspaces_are_copies():
-    """The tables of a new workspace are copied from one that the steps of the schema made: they take 60 ms each time."""
+    """The tables of a new workspace are copied from one that the steps of the schema made: these take 60 ms."""
     whole = migrations.migrate
     made = connection.sqlite3.connect(":memory:", isolation_level=None)
     made.execute(f"pragma application_id = {connection.APPLICATION_ID}")

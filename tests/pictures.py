@@ -145,7 +145,7 @@ class Photographer:
     @staticmethod
     def _drawn(page: "QWidget") -> bool:
         """Whether every curve plot in sight has drawn its points: they take turns."""
-        from workbench.ui.widgets.plot import CurvePlot
+        from workbench.ui.plots.curve_plot import CurvePlot
 
         return all(
             plot.empty.isHidden() == any(len(curve) for curve in plot.curves.values())

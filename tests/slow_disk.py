@@ -12,7 +12,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from workbench.workspace import connection
+from workbench.workspace.database import connection
 
 OWN = (__file__, traceback.__file__)
 

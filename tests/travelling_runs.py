@@ -11,8 +11,9 @@ import numpy as np
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Noted, Progress, Saved, Scalar, Status
-from workbench.workspace import Workspace, travelling
-from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.recorder import Recorder
 
 # Numbers of rows and moments differ between two workspaces; so do the processes that wrote.

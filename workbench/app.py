@@ -162,8 +162,8 @@ def open_workspace(workspace_folder: Path) -> "Watch | None":
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-    from workbench.workspace.database_problems import Damaged, Missing
-    from workbench.workspace.lease_holder import Leased
+    from workbench.workspace.database.lease_holder import Leased
+    from workbench.workspace.database.problems import Damaged, Missing
     from workbench.workspace.news import watched
 
     while True:
@@ -221,7 +221,7 @@ def take_over(folder: Path) -> None:
     from PySide6.QtWidgets import QApplication, QProgressDialog
 
     from workbench.control import Cancelled
-    from workbench.workspace import lease
+    from workbench.workspace.database import lease
 
     line = QProgressDialog("Watching for signs of life", "Cancel", 0, 0)
     line.setMinimumDuration(0)

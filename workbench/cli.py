@@ -248,8 +248,8 @@ def doctor(folder: Path | None, repair: bool, go_back: bool, quiet: bool, take_o
     """Check versions, device, Qt and, with --workspace, a workspace."""
     from workbench.commands.doctor import look
     from workbench.commands.machine import Finding
-    from workbench.workspace import going_back, lease
-    from workbench.workspace.repair import repair as repair_workspace
+    from workbench.workspace.database import going_back, lease
+    from workbench.workspace.repairs.repair import repair as repair_workspace
 
     if take_over:
         lease.take_over(folder or default_workspace(), _say_once())

@@ -22,7 +22,7 @@ from workbench.ui.pages.retrieval.filters import Filters
 from workbench.ui.pages.retrieval.listing import Listing
 from workbench.ui.pages.retrieval.query_table import TITLES
 from workbench.workspace import Workspace
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.recorder import Recorder
 
 VIEW = "select rank, sample_id, similarity from neighbours where evaluation_id = ? and query_id = ? order by rank"

@@ -32,8 +32,8 @@ from workbench.training import checkpoint
 from workbench.workspace import Workspace
 from workbench.workspace.ranking import read_ranking, read_similarities
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.repairs.verification import verify
 from workbench.workspace.stored_maps import Measured, kept_neighbours, store_map
-from workbench.workspace.verification import verify
 
 TITLE = "Flipped bits and cut files"
 PROMISE = "What is shown is what was measured, or a sentence names what is damaged."

@@ -38,7 +38,7 @@ from workbench.settings.changed import read_config
 from workbench.sweeps import space
 from workbench.sweeps.plan import planned
 from workbench.workspace import Workspace
-from workbench.workspace.repair import repair
+from workbench.workspace.repairs.repair import repair
 from workbench.workspace.report_templates import arrangements
 
 TITLE = "fuzzed inputs"

@@ -36,7 +36,7 @@ from workbench.workspace import (
     stored_maps,
     sweeps,
 )
-from workbench.workspace.connection import sqlite3
+from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.deployments import newest_deployment
 from workbench.workspace.sample_tags import all_tags, tag_sample
 

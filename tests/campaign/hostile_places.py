@@ -35,7 +35,8 @@ from workbench.places.place import RayPlace, SshPlace
 from workbench.places.processes import Processes
 from workbench.places.ray import Ray
 from workbench.problem import Problem
-from workbench.workspace import Workspace, travelling
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
 
 MOST = 500 << 10  # KiB that the peak of memory may rise by
 LOOKS = 6

@@ -19,8 +19,9 @@ from workbench.places.following import Following
 from workbench.places.launching import launcher_of
 from workbench.places.place import SshPlace
 from workbench.problem import Problem
-from workbench.workspace import Workspace, lease, lease_holder
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace
+from workbench.workspace.database import lease, lease_holder
+from workbench.workspace.folders.ingest import ingest
 
 PATIENCE = 240.0  # seconds
 

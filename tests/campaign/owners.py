@@ -22,8 +22,9 @@ from workbench.control import Control
 from workbench.events import Ended, Scalar, Status
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace, connection
-from workbench.workspace.connection import open_reader, sqlite3
+from workbench.workspace import Workspace
+from workbench.workspace.database import connection
+from workbench.workspace.database.connection import open_reader, sqlite3
 from workbench.workspace.recorder import Recorder
 
 TITLE = "Owners of runs"

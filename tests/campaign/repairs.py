@@ -25,8 +25,9 @@ from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.events import Ended, Progress, Saved, Scalar, Status
 from workbench.problem import Problem
-from workbench.workspace import Workspace, connection
-from workbench.workspace.connection import sqlite3
+from workbench.workspace import Workspace
+from workbench.workspace.database import connection
+from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
 

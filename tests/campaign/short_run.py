@@ -18,7 +18,7 @@ from workbench.problem import Problem
 from workbench.training import checkpoint
 from workbench.training.meter import FEED_WAIT, SYSTEM
 from workbench.workspace import Workspace
-from workbench.workspace.connection import open_reader, sqlite3
+from workbench.workspace.database.connection import open_reader, sqlite3
 
 LOSSES = ("ce", "xbm", "proxy_anchor")  # plain; with a memory that a checkpoint has to hold; with proxies
 CONFIG = """

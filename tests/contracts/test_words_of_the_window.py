@@ -173,7 +173,7 @@ def test_every_label_of_a_number_has_its_unit():
 
 def test_every_axis_of_cost_has_its_unit():
     pages = ROOT / "workbench" / "ui" / "pages"
-    modules = [path for page in ("compare", "retrieval") for path in sorted((pages / page).glob("*.py"))]
+    modules = [path for page in ("compare", "retrieval") for path in sorted((pages / page).rglob("*.py"))]
     axes = [axis for path in modules for axis in titles_of_charts(path, AXES, place=1)]
     assert len(axes) == 4
     assert [axis for axis in axes if not AXIS_UNITS.search(axis)] == []
@@ -181,7 +181,7 @@ def test_every_axis_of_cost_has_its_unit():
 
 def test_every_head_of_a_column_of_numbers_has_its_unit_or_a_reason_for_none():
     pages = ROOT / "workbench" / "ui" / "pages"
-    tables = [path for page in ("compare", "map", "retrieval") for path in sorted((pages / page).glob("*.py"))]
+    tables = [path for page in ("compare", "map", "retrieval") for path in sorted((pages / page).rglob("*.py"))]
     tables.append(ROOT / "workbench" / "results" / "class_geometry.py")  # of Map's table
     tables = [path for path in tables if path.name != "map_files.py"]  # names of columns in a file
     heads = [head for path in tables for head in heads_of_tables(path)]

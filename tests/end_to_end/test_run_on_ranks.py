@@ -15,9 +15,10 @@ from workbench.events import Progress, Saved, Waiting
 from workbench.problem import Problem
 from workbench.running.launch import make_folder_job, make_job, prepare_run
 from workbench.running.together import MODULE, parse_devices
-from workbench.workspace import Workspace, travelling
-from workbench.workspace.ingest import ingest
-from workbench.workspace.journal import last_state
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.folders.journal import last_state
 
 CONFIG = RunConfig.model_validate(
     {

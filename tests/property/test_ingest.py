@@ -9,8 +9,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.travelling_runs import directly, in_folder, rows
-from workbench.workspace import Workspace, travelling
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.ingest import ingest
 
 
 class Stages:

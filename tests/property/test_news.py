@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench.config import RunConfig
-from workbench.ui.widgets.curve import Curve
+from workbench.ui.plots.curve import Curve
 from workbench.workspace import Workspace
 from workbench.workspace.news import Place, Watch
 from workbench.workspace.runs import forget_after

@@ -5,7 +5,7 @@ import pytest
 from PySide6.QtGui import QPainter, QPixmap
 
 from workbench.charts import Chart, Marks
-from workbench.ui.widgets.chart_view import ChartView
+from workbench.ui.plots.chart_view import ChartView
 
 NAN, INF = float("nan"), float("inf")
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)

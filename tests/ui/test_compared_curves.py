@@ -10,8 +10,8 @@ from tests.unit.comparing.compared_runs import store
 from tests.unit.comparing.test_training_curves import log
 from workbench.ui.pages.compare.band import Band
 from workbench.ui.pages.compare.curves_panel import METRIC
+from workbench.ui.plots.value_scale import LINEAR, logarithmic
 from workbench.ui.widgets.scrolled import Scrolled
-from workbench.ui.widgets.value_scale import LINEAR, logarithmic
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 STEPS = np.arange(1, 1201)

@@ -9,13 +9,13 @@ from tests.ui.trained import trained_run
 from workbench.ui.pages.compare.head import Head
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.map.look import LookControls
-from workbench.ui.pages.retrieval.triage_columns import TriageColumns
+from workbench.ui.pages.retrieval.triage.columns import TriageColumns
 from workbench.ui.pages.setup.preflight_card import PreflightCard
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.evaluations import EvaluationTable
+from workbench.ui.plots.canvas import LEAST_PX
 from workbench.ui.welcome import Welcome
-from workbench.ui.widgets.plot_canvas import LEAST_PX
 from workbench.ui.widgets.row_table import head_width
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

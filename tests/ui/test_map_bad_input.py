@@ -17,7 +17,7 @@ from workbench.ui.pages.map.method import MapMethod
 from workbench.ui.pages.map.page import MapPage
 from workbench.ui.pages.retrieval import RetrievalPage
 from workbench.workspace import Workspace
-from workbench.workspace.connection import open_writer
+from workbench.workspace.database.connection import open_writer
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

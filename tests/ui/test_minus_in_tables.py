@@ -3,9 +3,9 @@
 from PySide6.QtCore import QLocale, Qt
 
 from workbench.ui.pages.compare.tables import WordTable, table_view
-from workbench.ui.widgets.curve import Curve
-from workbench.ui.widgets.plot_items import number_axes
-from workbench.ui.widgets.plot_table import CurveTable, TableDialog
+from workbench.ui.plots.curve import Curve
+from workbench.ui.plots.items import number_axes
+from workbench.ui.plots.table import CurveTable, TableDialog
 
 
 def drawn(view, row, column):

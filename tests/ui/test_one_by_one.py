@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QScrollArea, QVBoxLayout, QWidget
 
 from tests.ui.seen import Counted
-from workbench.ui.widgets.one_by_one import OneByOne
+from workbench.ui.plots.one_by_one import OneByOne
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's offscreen platform, at every show
 COUNT = 4

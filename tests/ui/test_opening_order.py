@@ -11,7 +11,7 @@ from workbench.ui import opening as module
 from workbench.ui.opening import Opening
 from workbench.ui.session import Session
 from workbench.workspace import Workspace
-from workbench.workspace.lease_holder import NAME
+from workbench.workspace.database.lease_holder import NAME
 from workbench.workspace.news import watched
 
 pytestmark = pytest.mark.usefixtures("slow_changes")

@@ -12,11 +12,11 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter, QPixmap
 
 from workbench.problem import Problem
 from workbench.ui import theme
+from workbench.ui.plots.curve import Curve, thinned
+from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.items import EDGED, Shade
+from workbench.ui.plots.legend import LegendButton
 from workbench.ui.preferences import Preferences
-from workbench.ui.widgets.curve import Curve, thinned
-from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_items import EDGED, Shade
-from workbench.ui.widgets.plot_legend import LegendButton
 
 CE, SPCE = Series("probe/ce", "CE", "#0072B2"), Series("probe/spce", "SPCE", "#D55E00", dashed=True)
 NAN, INF = float("nan"), float("inf")
@@ -313,7 +313,7 @@ def test_a_place_that_cannot_be_written_is_said(plot, tmp_path, qtbot, monkeypat
     with pytest.raises(Problem, match="cannot be written"):
         plot.save(tmp_path / "nowhere" / "curve.csv")
     monkeypatch.setattr(
-        "workbench.ui.widgets.plot_export.QFileDialog.getSaveFileName",
+        "workbench.ui.plots.export.QFileDialog.getSaveFileName",
         lambda *args: (str(tmp_path / "nowhere" / "curve"), "SVG (*.svg)"),
     )
     with qtbot.waitSignal(plot.failed) as caught:

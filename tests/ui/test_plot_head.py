@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QToolButton
 
+from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.widgets.labels import ElidedLabel
-from workbench.ui.widgets.plot import CurvePlot, Series
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 TITLE = "CE and SPCE on the probe, nats"

@@ -15,8 +15,8 @@ from workbench.ui.docks.arrange_menu import ArrangeButton
 from workbench.ui.docks.run_row import fitted
 from workbench.ui.pages.compare.forest_plot import difference_words, round_differences
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
-from workbench.ui.pages.retrieval.deploy_plots import LEFT, Point, TradePlot, axis_title
-from workbench.ui.pages.retrieval.deploy_threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
+from workbench.ui.pages.retrieval.deployment.plots import LEFT, Point, TradePlot, axis_title
+from workbench.ui.pages.retrieval.deployment.threshold import CLASS_ROWS, CLASS_TITLES, ThresholdSide
 from workbench.ui.pages.train.geometry_plots import Line, LinesPlot
 from workbench.ui.widgets.row_table import head_width
 from workbench.ui.words import device_name

@@ -23,16 +23,16 @@ from workbench.ui import theme
 from workbench.ui.commands import Commands
 from workbench.ui.models.sorted_rows import SortedRows
 from workbench.ui.pages.retrieval import RetrievalPage
-from workbench.ui.pages.retrieval.deploy_panel import ONE_AT_A_TIME, DeployPanel
-from workbench.ui.pages.retrieval.deploy_plots import Point, TradePlot
-from workbench.ui.pages.retrieval.deploy_rows import STORE_TITLES, Row, rows_of, store_cells, written_store
-from workbench.ui.pages.retrieval.triage_panel import TriagePanel
+from workbench.ui.pages.retrieval.deployment.panel import ONE_AT_A_TIME, DeployPanel
+from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
+from workbench.ui.pages.retrieval.deployment.rows import STORE_TITLES, Row, rows_of, store_cells, written_store
+from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry import GeometryPanel
 from workbench.ui.pages.train.geometry_plots import POSITIVE, Line, LinesPlot, beside_first
 from workbench.ui.pages.train.page import TrainPage
+from workbench.ui.plots.value_scale import in_decimals, ticks
 from workbench.ui.undo import Reversible, UndoCommands
-from workbench.ui.widgets.value_scale import in_decimals, ticks
 from workbench.ui.words import NO_VALUE
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import all_decisions

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from workbench import app
 from workbench.files import mounts
 from workbench.ui.opening import Opening
-from workbench.workspace import Workspace, lease
-from workbench.workspace.lease_holder import NAME
+from workbench.workspace import Workspace
+from workbench.workspace.database import lease
+from workbench.workspace.database.lease_holder import NAME
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 

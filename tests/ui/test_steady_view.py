@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.ui.widgets.plot import CurvePlot
-from workbench.ui.widgets.plot_items import Series
-from workbench.ui.widgets.steady_view import roomy
+from workbench.ui.plots.curve_plot import CurvePlot
+from workbench.ui.plots.items import Series
+from workbench.ui.plots.steady_view import roomy
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)  # Qt's offscreen platform, at every show
 

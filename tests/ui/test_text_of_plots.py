@@ -10,17 +10,17 @@ from workbench.charts import Chart, Marks
 from workbench.ui import theme
 from workbench.ui.pages.compare.plots import IntervalPlot
 from workbench.ui.pages.compare.tables import WordTable, table_view
-from workbench.ui.pages.retrieval.deploy_plots import NEUTRAL, beside_threshold
+from workbench.ui.pages.retrieval.deployment.plots import NEUTRAL, beside_threshold
 from workbench.ui.pages.train import geometry_plots
 from workbench.ui.pages.train.anatomy import AnatomyPanel
 from workbench.ui.pages.train.curves import Curves
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, Line, LinesPlot
 from workbench.ui.pages.train.method import MethodPanel
+from workbench.ui.plots.canvas import BOTTOM_PX, LEAST_PX
+from workbench.ui.plots.chart_view import ChartView
+from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.painted_plot import LEAST
 from workbench.ui.widgets.boxes import in_column
-from workbench.ui.widgets.chart_view import ChartView
-from workbench.ui.widgets.painted_plot import LEAST
-from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_canvas import BOTTOM_PX, LEAST_PX
 from workbench.ui.widgets.scrolled import ScrolledPart
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")

@@ -20,9 +20,9 @@ from workbench.ui.pages.train.epochs import EpochTable
 from workbench.ui.pages.train.header import IN_LINE
 from workbench.ui.pages.train.page import FINDINGS_PX, NEVER, NOT_YET, READ_AFTER
 from workbench.ui.pages.train.system import SystemPanel
+from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.rail import Rail
 from workbench.ui.run_activity import RunActivity
-from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace import Workspace
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.rows import Evaluation
@@ -521,7 +521,7 @@ def test_evaluations_become_points_per_epoch(page):
 
 @pytest.mark.skipif(os.name == "nt", reason="an open database cannot be taken away there")
 def test_a_workspace_whose_database_is_gone_is_told_once_and_followed_when_it_is_back(session, work, monkeypatch):
-    monkeypatch.setattr("workbench.workspace.connection.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("workbench.workspace.database.connection.LOOK_EVERY", 0.0)
     told, runs = [], []
     session.follower.failed.connect(lambda problem: told.append(str(problem)))
     session.follower.runs_changed.connect(lambda: runs.append(True))

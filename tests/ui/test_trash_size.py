@@ -8,7 +8,7 @@ from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.ui.docks.run_row import share_done
 from workbench.ui.docks.trash_size import TrashSize
-from workbench.workspace.run_folders import bytes_of_runs
+from workbench.workspace.folders.run_folders import bytes_of_runs
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor
 
 from workbench.ui.pages.compare.band import Band, FaintLine
-from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.value_scale import LINEAR, ValueScale, log_ticks, logarithmic, steep, written
+from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks, logarithmic, steep, written
 
 SCALES = [LINEAR, ValueScale(log=True), ValueScale(log=True, near=0.01)]
 PCE, CE = Series("pce", "PCE", "#009E73", dots=True), Series("ce", "CE", "#0072B2", dots=True)
@@ -153,7 +153,9 @@ def test_a_spike_makes_the_scale_logarithmic_until_the_plot_is_emptied(plot):
     assert plot.log_action.isChecked()
     assert plot.describe().startswith("Bound gap CE − PCE, nats, on a logarithmic scale: CE goes from")
     assert heights(plot, "pce")[1] < 0 < heights(plot, "pce")[2] < heights(plot, "ce")[1] < 2.3
-    assert {"−10⁸", "0"} <= set(numbers(plot)) or {"−10⁷", "0"} <= set(numbers(plot))
+    said = numbers(plot)
+    assert said[0].startswith("−10")
+    assert "0" in said
     assert plot.table().index(1, 2).data() is not None
     assert plot.curves["pce"].values[1] == -2.2e8, "the table and the files have the value"
 

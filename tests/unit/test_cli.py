@@ -9,7 +9,7 @@ from workbench.events import Ended, Status
 from workbench.problem import Problem
 from workbench.running import launch
 from workbench.workspace import Workspace
-from workbench.workspace.database_problems import Busy
+from workbench.workspace.database.problems import Busy
 from workbench.workspace.recorder import Recorder
 
 

@@ -16,10 +16,10 @@ from workbench.events import Ended, Status
 from workbench.numerals import byte_size
 from workbench.problem import Problem
 from workbench.running.gpus import gpus
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.going_back import copies, steps_ahead
-from workbench.workspace.repair import missing
-from workbench.workspace.verification import verify
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.database.going_back import copies, steps_ahead
+from workbench.workspace.repairs.repair import missing
+from workbench.workspace.repairs.verification import verify
 from workbench.workspace.workspace import Workspace
 
 PACKAGES = (

@@ -13,11 +13,12 @@ from workbench.commands.terminal import one_line
 from workbench.problem import Problem
 from workbench.progress import duration
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, experiments, journal, ownership, travelling
-from workbench.workspace.arriving_files import Taken
-from workbench.workspace.ingest import BeingImported, ingest
-from workbench.workspace.replaying import shown
-from workbench.workspace.settled import state_of
+from workbench.workspace import Workspace, experiments, ownership
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders.arriving_files import Taken
+from workbench.workspace.folders.ingest import BeingImported, ingest
+from workbench.workspace.folders.replaying import shown
+from workbench.workspace.folders.settled import state_of
 
 POLL = 1.0  # seconds between two looks with --follow
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench.comparing.measures import BEST, LAST, Measured, read_measures
 from workbench.workspace import Workspace, evaluations
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.rows import Evaluation, Run
 
 

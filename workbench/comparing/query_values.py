@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.workspace import evaluations, samples
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.rows import Evaluation, Run
 
 QUERY = "query"  # the word of a data set's official list

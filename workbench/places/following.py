@@ -19,8 +19,9 @@ from workbench.places.place import OtherKind, Place
 from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, journal, placements
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace, placements
+from workbench.workspace.folders import journal
+from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.moved_images import find_images
 from workbench.workspace.ownership import age
 from workbench.workspace.placements import Placement

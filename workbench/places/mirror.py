@@ -13,9 +13,9 @@ from workbench import files
 from workbench.events import CHECKPOINTS
 from workbench.places.contract import Part
 from workbench.problem import Problem
-from workbench.workspace import journal, travelling
-from workbench.workspace.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.dataset_copy import LARGEST_COPY
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders.arriving_files import LARGEST_FILE, names_of
 from workbench.workspace.paths import regular, write_from
 from workbench.workspace.superseded import epoch_of, is_other
 

@@ -13,9 +13,10 @@ from workbench.places.contract import Launcher, Order, Unreachable
 from workbench.places.place import Place
 from workbench.problem import Problem
 from workbench.running import folds_and_seeds
-from workbench.workspace import Workspace, placements, travelling
+from workbench.workspace import Workspace, placements
 from workbench.workspace.dataset_copy import ExperimentCopy
-from workbench.workspace.ingest import ingest
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.placements import Placement
 from workbench.workspace.times import now
 

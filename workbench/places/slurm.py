@@ -17,7 +17,7 @@ from workbench.places.slurm_script import quoted, script
 from workbench.places.slurm_states import Standings, from_sacct, from_scontrol, of_exit_status, of_task
 from workbench.places.through_host import ThroughHost
 from workbench.problem import Problem
-from workbench.workspace import travelling
+from workbench.workspace.folders import travelling
 
 LONGEST_ARRAY = 1000  # tasks: Slurm's own MaxArraySize is 1001, a cluster's may be less
 LIMIT = "scontrol show config | sed -n 's/^MaxArraySize *= *//p'"

@@ -19,7 +19,7 @@ from workbench.running.launched_ranks import LAUNCHED
 from workbench.running.together import parse_devices, together
 from workbench.running.trained_network import checkpoint_files
 from workbench.workspace import Workspace
-from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.ownership import BEAT
 from workbench.workspace.recorder import Recorder
 

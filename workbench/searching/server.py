@@ -9,7 +9,7 @@ from workbench.jobs import serving
 from workbench.jobs.serving import Message, Ops, field
 from workbench.progress import Progress
 from workbench.searching.request import Searcher
-from workbench.workspace.run_folders import folder_of
+from workbench.workspace.folders.run_folders import folder_of
 
 searcher = Searcher()
 

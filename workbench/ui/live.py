@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from workbench.jobs import start_daemon
 from workbench.problem import Problem
-from workbench.workspace.database_problems import Gone
+from workbench.workspace.database.problems import Gone
 from workbench.workspace.news import Followed, News, Place, Watch
 from workbench.workspace.rows import Experiment, Run
 

@@ -20,9 +20,9 @@ from workbench.ui.tasks import Task
 from workbench.ui.welcome import ONE_FOLDER_PER_CLASS
 from workbench.ui.widgets.buttons import button
 from workbench.ui.words import ARCHIVES, CONFIGS
-from workbench.workspace import lease
-from workbench.workspace.database_problems import Damaged, Missing
-from workbench.workspace.lease_holder import Leased
+from workbench.workspace.database import lease
+from workbench.workspace.database.lease_holder import Leased
+from workbench.workspace.database.problems import Damaged, Missing
 from workbench.workspace.news import Watch, watched
 
 Result = TypeVar("Result")
@@ -53,7 +53,7 @@ def repaired(path: Path, progress: Progress) -> str:
     Raises:
         Problem: it cannot be repaired; then nothing was changed.
     """
-    from workbench.workspace.repair import repair  # late: the window is shown first
+    from workbench.workspace.repairs.repair import repair  # late: the window is shown first
 
     said, lost = repair(path, progress)
     return " ".join([said, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in lost)])

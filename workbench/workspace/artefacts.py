@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workbench import files
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from workbench.charts import Chart, from_plain
 from workbench.problem import Problem
-from workbench.workspace import checksums
-from workbench.workspace.columns import FROM_A_COPY, Unreadable, parsed
-from workbench.workspace.connection import Connection
-from workbench.workspace.packed import numbers_of
+from workbench.workspace.database import checksums
+from workbench.workspace.database.columns import FROM_A_COPY, Unreadable, parsed
+from workbench.workspace.database.connection import Connection
+from workbench.workspace.database.packed import numbers_of
 
 Point = tuple[int, int, int, float | None]  # run, metric, step, value
 

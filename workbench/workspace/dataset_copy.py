@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ValidationError
 
 from workbench import files
-from workbench.workspace.columns import texts_of
-from workbench.workspace.connection import Connection, new_id
-from workbench.workspace.journal import Text, Whole
+from workbench.workspace.database.columns import texts_of
+from workbench.workspace.database.connection import Connection, new_id
+from workbench.workspace.folders.journal import Text, Whole
 from workbench.workspace.paths import opened, originals, regular
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -10,7 +10,7 @@ from workbench.events import CHECKPOINTS
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import curves, evaluations, experiments, runs, samples
-from workbench.workspace.connection import InPlace, at_one_moment, explained_errors, hearing
+from workbench.workspace.database.connection import InPlace, at_one_moment, explained_errors, hearing
 from workbench.workspace.rows import Dataset, Evaluation, Experiment, Run
 from workbench.workspace.unkept import with_curves
 from workbench.workspace.workspace import Workspace

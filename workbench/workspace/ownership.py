@@ -19,7 +19,7 @@ import psutil
 
 from workbench.events import LIVE
 from workbench.problem import Problem, RunTaken
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 
 SAME_START = 60.0  # seconds by which two readings of a process's start may differ if the clock was set
 SILENT = 120.0  # seconds without a heartbeat after which an owner on another machine counts as gone

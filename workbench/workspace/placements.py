@@ -4,7 +4,7 @@ from dataclasses import astuple, dataclass, replace
 
 from workbench.events import LIVE
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.times import now
 
 # Not among the tables with checksums: a row that is gone costs the following of its run, which can be taken up by hand.

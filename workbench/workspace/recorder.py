@@ -14,10 +14,10 @@ from workbench.files import parts
 from workbench.problem import Problem, RunTaken
 from workbench.workspace import ownership, stored_evaluation, superseded
 from workbench.workspace.artefacts import add_artefact
-from workbench.workspace.connection import Connection, InPlace
-from workbench.workspace.database_problems import Busy, Gone
+from workbench.workspace.database.connection import Connection, InPlace
+from workbench.workspace.database.problems import Busy, Gone
 from workbench.workspace.dataset_copy import keep_dataset
-from workbench.workspace.journal import evaluation_line
+from workbench.workspace.folders.journal import evaluation_line
 from workbench.workspace.recording import Recording
 from workbench.workspace.runs import add_note, complete_folder, forget_after
 from workbench.workspace.workspace import Workspace

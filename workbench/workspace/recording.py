@@ -23,7 +23,7 @@ from workbench.events import (
     Waiting,
 )
 from workbench.problem import Problem, RunTaken
-from workbench.workspace.journal import Journal
+from workbench.workspace.folders.journal import Journal
 from workbench.workspace.times import now
 from workbench.workspace.uncommitted import Uncommitted
 

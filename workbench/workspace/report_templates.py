@@ -4,7 +4,7 @@ import json
 import logging
 from typing import Any
 
-from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -8,12 +8,13 @@ from workbench.events import RunState
 from workbench.files import parts
 from workbench.names import LONGEST_SENTENCE, visible_name
 from workbench.problem import Problem
-from workbench.workspace import ownership, placements, sealing, superseded
-from workbench.workspace.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
-from workbench.workspace.connection import Connection
+from workbench.workspace import ownership, placements, superseded
+from workbench.workspace.database import sealing
+from workbench.workspace.database.columns import Unreadable, checked_row, environment_of, metrics_of, told_of
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.dataset_copy import keep_experiment
+from workbench.workspace.folders.run_folders import next_number
 from workbench.workspace.rows import Run
-from workbench.workspace.run_folders import next_number
 from workbench.workspace.times import now
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import numpy as np
 
 from workbench.names import visible_name
 from workbench.problem import Problem
-from workbench.workspace import checksums, sealing
-from workbench.workspace.columns import FROM_A_COPY, Unreadable, even, texts_of
-from workbench.workspace.connection import Connection
+from workbench.workspace.database import checksums, sealing
+from workbench.workspace.database.columns import FROM_A_COPY, Unreadable, even, texts_of
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.dataset_copy import register
 from workbench.workspace.paths import originals, pixel_cache
 from workbench.workspace.rows import Dataset, Samples

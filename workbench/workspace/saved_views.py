@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.problem import Problem
-from workbench.workspace.columns import Unreadable, parsed
+from workbench.workspace.database.columns import Unreadable, parsed
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.problem import Problem
-from workbench.workspace.columns import Unreadable, integers_of
+from workbench.workspace.database.columns import Unreadable, integers_of
 from workbench.workspace.times import now
 from workbench.workspace.workspace import Workspace
 

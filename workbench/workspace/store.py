@@ -11,8 +11,8 @@ from workbench.files.mounts import shared_kind
 from workbench.files.unreadable import refusing
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
-from workbench.workspace import checksums, lease
-from workbench.workspace.connection import (
+from workbench.workspace.database import checksums, lease
+from workbench.workspace.database.connection import (
     ASK_CHECK_EVERY,
     Connection,
     check_pages,
@@ -22,11 +22,11 @@ from workbench.workspace.connection import (
     open_writer,
     writing,
 )
-from workbench.workspace.database_problems import no_workspace
-from workbench.workspace.lease import Lease
+from workbench.workspace.database.lease import Lease
+from workbench.workspace.database.problems import no_workspace
+from workbench.workspace.database.schema import check_schema
+from workbench.workspace.folders.run_folders import folder_of
 from workbench.workspace.paths import inside, is_file
-from workbench.workspace.run_folders import folder_of
-from workbench.workspace.schema import check_schema
 
 DATABASE = "workspace.db"
 
@@ -77,7 +77,7 @@ class Store:
                 with explained_errors(self._db), hearing(self._db, progress, ASK_CHECK_EVERY):
                     check_pages(self._db, self.database)
             if not self.read_only and not newest:
-                from workbench.workspace.migrations import migrate  # late, for the window's start
+                from workbench.workspace.database.migrations import migrate  # late, for the window's start
 
                 with hearing(self._db, progress):
                     migrate(self._db, self.database, progress)

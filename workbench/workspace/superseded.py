@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.problem import Problem
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.paths import regular
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from workbench.problem import Problem
 from workbench.workspace import ownership
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.ownership import Owner, age
 from workbench.workspace.sweeps import STARTS, Trial
 from workbench.workspace.times import now

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from workbench.problem import Problem
 from workbench.workspace import curves
-from workbench.workspace.connection import Connection
+from workbench.workspace.database.connection import Connection
 from workbench.workspace.rows import Evaluation, Run
 
 SOME = "best and last"  # the choice that does not keep all

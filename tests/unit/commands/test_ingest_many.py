@@ -13,8 +13,9 @@ from tests.travelling_runs import first_part, in_folder
 from workbench.cli import main
 from workbench.commands import ingest as commands
 from workbench.config import RunConfig
-from workbench.workspace import Workspace, travelling
-from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace import Workspace
+from workbench.workspace.folders import travelling
+from workbench.workspace.folders.folder_recorder import FolderRecorder
 
 
 @pytest.fixture(scope="module")

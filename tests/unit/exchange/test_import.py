@@ -302,7 +302,7 @@ def test_a_workspace_that_can_only_be_read_says_so_first(workspace, given, monke
 
 
 def test_a_rebuilt_workspace_still_has_the_import(workspace, given, tmp_path):
-    from workbench.workspace.rebuild import rebuild
+    from workbench.workspace.repairs.rebuild import rebuild
 
     run_id = import_embeddings(workspace, given / "vectors.npy", given / "labels.npy")
     with Workspace(tmp_path / "again", create=True) as again:

@@ -26,7 +26,8 @@ from workbench.places.mirror import FOLDER
 from workbench.places.place import SshPlace
 from workbench.places.run_command import BEGINS
 from workbench.problem import Problem
-from workbench.workspace import Workspace, journal, ownership, placements, travelling
+from workbench.workspace import Workspace, ownership, placements
+from workbench.workspace.folders import journal, travelling
 
 PLACE = SshPlace(name="box", host="box")
 

@@ -16,8 +16,8 @@ from workbench.problem import Problem
 from workbench.results import label_overlay, triage
 from workbench.results.label_overlay import Triage
 from workbench.results.stored import Stored, Training, rows_of
-from workbench.ui.pages.retrieval.triage_model import TriageModel
-from workbench.ui.pages.retrieval.triage_words import claim
+from workbench.ui.pages.retrieval.triage.model import TriageModel
+from workbench.ui.pages.retrieval.triage.words import claim
 from workbench.workspace import Workspace
 from workbench.workspace.label_decisions import Decision, all_decisions, decide, forget
 

@@ -17,7 +17,7 @@ from workbench.problem import Problem
 from workbench.running import folds_and_seeds
 from workbench.running.launch import make_job
 from workbench.workspace import Workspace, experiments
-from workbench.workspace.repair import repair
+from workbench.workspace.repairs.repair import repair
 
 LABELS = np.repeat(np.arange(20), 3)
 

@@ -14,7 +14,7 @@ from workbench.running.disk_use import disk_use
 from workbench.running.preflight import preflight
 from workbench.training import trainer
 from workbench.workspace import Workspace
-from workbench.workspace.connection import sqlite3
+from workbench.workspace.database.connection import sqlite3
 from workbench.workspace.news import Place, watched
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.unkept import keeps_all

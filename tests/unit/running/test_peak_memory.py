@@ -10,8 +10,9 @@ from workbench.progress import quiet
 from workbench.running.building import load_data
 from workbench.running.engine import Engine
 from workbench.training import device, meter
-from workbench.workspace import Workspace, journal, travelling
-from workbench.workspace.folder_recorder import FolderRecorder
+from workbench.workspace import Workspace
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders.folder_recorder import FolderRecorder
 from workbench.workspace.recorder import Recorder
 
 CONFIG = RunConfig(

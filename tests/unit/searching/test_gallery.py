@@ -20,8 +20,8 @@ from workbench.searching.index import Index, open_index
 from workbench.searching.request import Searcher
 from workbench.workspace import Workspace, galleries
 from workbench.workspace.galleries import INDEX, open_gallery
-from workbench.workspace.repair import repair
-from workbench.workspace.verification import verify
+from workbench.workspace.repairs.repair import repair
+from workbench.workspace.repairs.verification import verify
 
 COUNT, DIM = 3_000, 16
 

@@ -17,7 +17,8 @@ from workbench.sweeps import starting
 from workbench.sweeps.at_place import PlaceWorker, place_of
 from workbench.sweeps.plan import planned
 from workbench.sweeps.space import read
-from workbench.workspace import Workspace, experiments, sweeps, travelling
+from workbench.workspace import Workspace, experiments, sweeps
+from workbench.workspace.folders import travelling
 
 PLACE = SshPlace(name="cluster", host="cluster")
 

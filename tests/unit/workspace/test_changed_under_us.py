@@ -12,10 +12,12 @@ from workbench.commands.ingest import take_in_all
 from workbench.commands.terminal import ProgressLine
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, columns, journal, paths, travelling
-from workbench.workspace.folder_recorder import FolderRecorder
-from workbench.workspace.ingest import ingest
-from workbench.workspace.journal import Journal
+from workbench.workspace import Workspace, paths
+from workbench.workspace.database import columns
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders.folder_recorder import FolderRecorder
+from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.folders.journal import Journal
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace
-from workbench.workspace.connection import open_reader
-from workbench.workspace.going_back import copies, go_back, steps_ahead
-from workbench.workspace.migrations import migration
+from workbench.workspace.database.connection import open_reader
+from workbench.workspace.database.going_back import copies, go_back, steps_ahead
+from workbench.workspace.database.migrations import migration
 
 STEP = "m012_owned_runs"
 

@@ -10,9 +10,9 @@ import pytest
 from workbench.config import RunConfig
 from workbench.problem import Problem
 from workbench.workspace import Workspace, placements, report_templates
-from workbench.workspace.connection import CHECKED_UP_TO, sqlite3
-from workbench.workspace.repair import repair
-from workbench.workspace.schema import Foreign
+from workbench.workspace.database.connection import CHECKED_UP_TO, sqlite3
+from workbench.workspace.database.schema import Foreign
+from workbench.workspace.repairs.repair import repair
 
 PAGE = 4096
 JOURNAL = bytes.fromhex("d9d505f920a163d7")

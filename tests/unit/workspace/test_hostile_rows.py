@@ -20,12 +20,12 @@ from workbench.progress import quiet
 from workbench.reports.gathering import gather
 from workbench.reports.templates import offered
 from workbench.workspace import Workspace, experiments, report_templates, selections, sweeps
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.database_problems import Damaged
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.database.problems import Damaged
 from workbench.workspace.paths import inside
 from workbench.workspace.recorder import Recorder
+from workbench.workspace.repairs.verification import verify
 from workbench.workspace.run_names import data_title
-from workbench.workspace.verification import verify
 
 DEEP = "[" * 100_000
 

@@ -21,7 +21,7 @@ from workbench.workspace import Workspace
 from workbench.workspace.evaluations import as_metrics
 from workbench.workspace.numbers import metrics_json, points_json
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.repair import repair
+from workbench.workspace.repairs.repair import repair
 
 VALUES = [0.5, inf, nan, -inf, 0.25]
 

@@ -16,10 +16,11 @@ from workbench.config import RunConfig
 from workbench.files import locks
 from workbench.jobs import meanwhile
 from workbench.problem import Problem
-from workbench.workspace import Workspace, arriving_files, journal, ownership, samples, times, travelling
-from workbench.workspace import ingest as importing
-from workbench.workspace.folder_recorder import FolderRecorder
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace, ownership, samples, times
+from workbench.workspace.folders import arriving_files, journal, travelling
+from workbench.workspace.folders import ingest as importing
+from workbench.workspace.folders.folder_recorder import FolderRecorder
+from workbench.workspace.folders.ingest import ingest
 
 
 @pytest.fixture(scope="module")

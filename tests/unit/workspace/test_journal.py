@@ -13,8 +13,10 @@ from workbench.control import Control
 from workbench.events import Ended, Scalar
 from workbench.problem import Problem
 from workbench.running import launch
-from workbench.workspace import Workspace, checksums, connection, journal, recording
-from workbench.workspace.database_problems import Gone
+from workbench.workspace import Workspace, recording
+from workbench.workspace.database import checksums, connection
+from workbench.workspace.database.problems import Gone
+from workbench.workspace.folders import journal
 from workbench.workspace.recorder import Recorder
 
 

@@ -18,9 +18,10 @@ from workbench.control import Cancelled
 from workbench.files import mounts
 from workbench.files.mounts import shared_kind
 from workbench.problem import Problem
-from workbench.workspace import Workspace, lease
-from workbench.workspace.lease import take_over
-from workbench.workspace.lease_holder import NAME, Leased, machine
+from workbench.workspace import Workspace
+from workbench.workspace.database import lease
+from workbench.workspace.database.lease import take_over
+from workbench.workspace.database.lease_holder import NAME, Leased, machine
 
 Part = namedtuple("Part", "device mountpoint fstype opts")
 
@@ -135,7 +136,7 @@ def test_what_was_in_the_log_of_a_local_disk_is_kept_and_the_log_comes_back(moun
         left = Workspace(mounted / "space", create=True)
         run = left.create_run(RunConfig(name="kept"))
     with monkeypatch.context() as hurried:
-        hurried.setattr("workbench.workspace.connection.WAIT", 0.1)
+        hurried.setattr("workbench.workspace.database.connection.WAIT", 0.1)
         with pytest.raises(Problem, match="written by another program"):
             Workspace(mounted / "space")
     left.close()

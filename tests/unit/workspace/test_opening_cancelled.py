@@ -7,8 +7,9 @@ import pytest
 from tests.ui.trained import trained_run
 from tests.unit.workspace.older import make_older
 from workbench.control import Cancelled
-from workbench.workspace import Workspace, connection
-from workbench.workspace.connection import open_reader
+from workbench.workspace import Workspace
+from workbench.workspace.database import connection
+from workbench.workspace.database.connection import open_reader
 from workbench.workspace.news import watched
 from workbench.workspace.store import DATABASE
 

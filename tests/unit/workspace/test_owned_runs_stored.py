@@ -18,8 +18,8 @@ from workbench.problem import Problem, RunTaken
 from workbench.workspace import Workspace, ownership
 from workbench.workspace import recorder as recording
 from workbench.workspace import recording as gathering
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.database_problems import Busy
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.database.problems import Busy
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
 

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from tests.ui.small_run import store_run
 from tests.unit.workspace.older import make_older
 from workbench.workspace import Workspace
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.packed import packed, unpacked
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.database.packed import packed, unpacked
 
 LIMITS = st.integers(-(2**31), 2**31 - 1)
 VIEW = (

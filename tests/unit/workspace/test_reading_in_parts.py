@@ -7,8 +7,9 @@ import pytest
 
 from tests.ui.small_run import store_run
 from workbench.results.stored import read_training_half
-from workbench.workspace import Workspace, checksums, evaluations, number_columns, ranking, samples
-from workbench.workspace.connection import memory
+from workbench.workspace import Workspace, evaluations, ranking, samples
+from workbench.workspace.database import checksums, number_columns
+from workbench.workspace.database.connection import memory
 
 PART = 7
 LABELS = np.repeat(np.arange(5), 8)

@@ -14,11 +14,14 @@ from workbench.config import RunConfig
 from workbench.control import Cancelled
 from workbench.events import Ended, Saved, Scalar
 from workbench.problem import Problem
-from workbench.workspace import Workspace, connection, journal, rebuild, saved_views, selections, times
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.database_problems import Missing
+from workbench.workspace import Workspace, saved_views, selections, times
+from workbench.workspace.database import connection
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.database.problems import Missing
+from workbench.workspace.folders import journal
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.repair import repair
+from workbench.workspace.repairs import rebuild
+from workbench.workspace.repairs.repair import repair
 from workbench.workspace.store import DATABASE
 
 GOOD = b'{"scalars": [["batch/loss", 1, 0.5]]}\n'
@@ -290,7 +293,9 @@ def test_a_missing_database_is_not_hidden_by_a_new_one(folder):
 def test_a_repair_that_fails_changes_nothing(folder, monkeypatch):
     spoil(folder / DATABASE)
     before = sorted((path.name, path.read_bytes()) for path in folder.iterdir() if path.is_file())
-    monkeypatch.setattr("workbench.workspace.repair.rebuild", lambda *_: (_ for _ in ()).throw(Problem("Full.")))
+    monkeypatch.setattr(
+        "workbench.workspace.repairs.repair.rebuild", lambda *_: (_ for _ in ()).throw(Problem("Full."))
+    )
     with pytest.raises(Problem, match="Full"):
         repair(folder)
     assert sorted((path.name, path.read_bytes()) for path in folder.iterdir() if path.is_file()) == before

@@ -6,8 +6,8 @@ import pytest
 
 from tests.campaign.hostile import make_space
 from workbench.workspace import Workspace
-from workbench.workspace.connection import sqlite3
-from workbench.workspace.repair import repair
+from workbench.workspace.database.connection import sqlite3
+from workbench.workspace.repairs.repair import repair
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ import pytest
 
 from tests.travelling_runs import in_folder, rows
 from workbench import files
-from workbench.workspace import Workspace, arrivals, journal, placements
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace, placements
+from workbench.workspace.folders import arrivals, journal
+from workbench.workspace.folders.ingest import ingest
 from workbench.workspace.placements import Placement
-from workbench.workspace.repair import missing, repair
+from workbench.workspace.repairs.repair import missing, repair
 
 
 @pytest.fixture

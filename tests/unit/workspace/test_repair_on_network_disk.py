@@ -12,9 +12,11 @@ from workbench.cli import cli
 from workbench.config import RunConfig
 from workbench.files import mounts
 from workbench.problem import Problem
-from workbench.workspace import Workspace, lease, repair
-from workbench.workspace.going_back import go_back
-from workbench.workspace.lease_holder import NAME, Leased
+from workbench.workspace import Workspace
+from workbench.workspace.database import lease
+from workbench.workspace.database.going_back import go_back
+from workbench.workspace.database.lease_holder import NAME, Leased
+from workbench.workspace.repairs import repair
 from workbench.workspace.store import DATABASE
 
 Part = namedtuple("Part", "device mountpoint fstype opts")

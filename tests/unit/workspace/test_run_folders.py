@@ -13,10 +13,11 @@ from workbench.cli import main
 from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, arriving_files, journal, paths, travelling
-from workbench.workspace.folder_recorder import FolderRecorder
-from workbench.workspace.ingest import ingest
-from workbench.workspace.repair import repair
+from workbench.workspace import Workspace, paths
+from workbench.workspace.folders import arriving_files, journal, travelling
+from workbench.workspace.folders.folder_recorder import FolderRecorder
+from workbench.workspace.folders.ingest import ingest
+from workbench.workspace.repairs.repair import repair
 
 TINY = """
 name = "<script>alert(1)</script>"

@@ -9,8 +9,9 @@ from tests.travelling_runs import in_folder, rows
 from workbench.commands.ingest import take_in_all
 from workbench.config import RunConfig
 from workbench.problem import Problem
-from workbench.workspace import Workspace, journal, travelling
-from workbench.workspace.ingest import ingest
+from workbench.workspace import Workspace
+from workbench.workspace.folders import journal, travelling
+from workbench.workspace.folders.ingest import ingest
 
 FUTURE, PAST = 4_000_000_000, 0  # in 2096, and in 1970
 

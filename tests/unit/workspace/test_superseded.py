@@ -12,12 +12,13 @@ import pytest
 from tests.unit.workspace.test_workspace import Images, evaluated
 from workbench.config import RunConfig
 from workbench.events import Ended, Keep, Scalar, Status
-from workbench.workspace import Workspace, journal, superseded
+from workbench.workspace import Workspace, superseded
 from workbench.workspace.deployments import store_deployment
 from workbench.workspace.evaluations import NoEvaluation
+from workbench.workspace.folders import journal
 from workbench.workspace.ranking import read_ranking, read_scores
 from workbench.workspace.recorder import Recorder
-from workbench.workspace.repair import missing, repair
+from workbench.workspace.repairs.repair import missing, repair
 from workbench.workspace.stored_maps import Measured, maps_of, store_map
 
 RUN = 1

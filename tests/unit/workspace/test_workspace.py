@@ -17,8 +17,8 @@ from workbench.control import Control
 from workbench.events import Ended, Evaluated, Progress, Resumed, Saved, Scalar, Status, Waiting
 from workbench.problem import Problem
 from workbench.workspace import Workspace, curves, recording
-from workbench.workspace.connection import open_writer, sqlite3, writing
-from workbench.workspace.database_problems import Damaged
+from workbench.workspace.database.connection import open_writer, sqlite3, writing
+from workbench.workspace.database.problems import Damaged
 from workbench.workspace.recorder import Recorder
 from workbench.workspace.store import DATABASE
 from workbench.workspace.stored_maps import Measured, store_map
@@ -287,7 +287,7 @@ def test_what_is_no_workspace_is_named(tmp_path):
 
 
 def test_damaged_pages_are_noticed_and_the_folders_bring_everything_back(done):
-    from workbench.workspace.repair import repair
+    from workbench.workspace.repairs.repair import repair
 
     workspace, run_id, images = done
     before = workspace.scalars(run_id, "batch/loss")[1], workspace.neighbours(run_id, int(images.sample_ids[3]))
@@ -389,7 +389,7 @@ def test_a_read_only_workspace_says_so(workspace, monkeypatch):
 
 
 def test_a_step_of_the_schema_is_taken_with_a_copy_first(tmp_path, monkeypatch):
-    from workbench.workspace import migrations, schema
+    from workbench.workspace.database import migrations, schema
 
     Workspace(tmp_path, create=True).close()
     monkeypatch.setattr(schema, "SHIPPED", "of no steps.json")

@@ -7,7 +7,7 @@ from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.session import Session
 from workbench.ui.words import memory
-from workbench.workspace.run_folders import bytes_of_runs
+from workbench.workspace.folders.run_folders import bytes_of_runs
 
 TITLE = "Size of the trash"
 

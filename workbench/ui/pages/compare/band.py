@@ -7,9 +7,9 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 
-from workbench.ui.widgets.curve import drawable
-from workbench.ui.widgets.plot_items import Behind
-from workbench.ui.widgets.value_scale import LINEAR, ValueScale
+from workbench.ui.plots.curve import drawable
+from workbench.ui.plots.items import Behind
+from workbench.ui.plots.value_scale import LINEAR, ValueScale
 
 
 class FaintLine(Behind, pg.PlotDataItem):

@@ -18,10 +18,10 @@ from workbench.names import metric_name
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band, FaintLine
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title
+from workbench.ui.plots.curve_plot import CurvePlot, Series
+from workbench.ui.plots.items import blended
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.labels import label
-from workbench.ui.widgets.plot import CurvePlot, Series
-from workbench.ui.widgets.plot_items import blended
 
 MOST_DRAWN = 12  # groups: more are not distinguishable, and their legend is not readable
 TURN_MS = 4  # between two groups, for what else waits

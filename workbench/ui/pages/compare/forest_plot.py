@@ -15,9 +15,9 @@ from workbench.names import metric_name
 from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
+from workbench.ui.plots.painted_plot import PaintedPlot, Picture, Rows, small
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.labels import plain_tip, shortened
-from workbench.ui.widgets.painted_plot import PaintedPlot, Picture, Rows, small
 
 ROW_PX, HEAD_PX, AXIS_PX, TICK_PX = 30, 20, 36, 40  # px: a row, the metrics' names, the axis, half a number of it
 P_PX, GAP, SWATCH = 54, 8, 10  # px: the column of p, between things, the square before a name

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.settings_space import Axis, Lines
 from workbench.ui.pages.compare.group_styles import GroupStyle
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.buttons import button
 from workbench.ui.widgets.heat import mixed
-from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 
 SIDE_PX, TOP_PX, BOTTOM_PX = 56, 30, 16
 REACH, NEAR = 14, 6  # px: distance from an axis, and from a line, within which the pointer acts on it

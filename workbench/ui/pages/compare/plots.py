@@ -17,11 +17,11 @@ from workbench.comparing.intervals import Interval
 from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle
+from workbench.ui.plots.curve import drawable
+from workbench.ui.plots.items import dress_axes, number_axes
+from workbench.ui.plots.one_by_one import OneByOne
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.curve import drawable
-from workbench.ui.widgets.one_by_one import OneByOne
-from workbench.ui.widgets.plot_items import dress_axes, number_axes
 
 LEAST = (220, 150)  # px, minimum width and height; the height is that at 100% text
 CAP = 0.12  # rows: half the height of the strokes at both limits

@@ -13,7 +13,7 @@ from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
 from workbench.ui import theme
 from workbench.ui.pages.compare.plots import StillPlot
-from workbench.ui.widgets.curve import drawable
+from workbench.ui.plots.curve import drawable
 
 TITLE = "Each query"
 CELLS = 250  # of the picture along each axis: of the points in a cell one is drawn

@@ -24,7 +24,7 @@ from workbench.ui.widgets.labels import label
 from workbench.ui.widgets.number_box import number_box
 from workbench.ui.widgets.row_table import select_rows
 from workbench.ui.words import duration
-from workbench.workspace.run_folders import folder_of
+from workbench.workspace.folders.run_folders import folder_of
 
 SERVER = "workbench.searching.server"
 ROW_PX = 24  # at 100% text

@@ -5,8 +5,8 @@ from functools import partial
 
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
-from workbench.ui.pages.retrieval.deploy_panel import DeployPanel
-from workbench.ui.pages.retrieval.triage_panel import TriagePanel
+from workbench.ui.pages.retrieval.deployment.panel import DeployPanel
+from workbench.ui.pages.retrieval.triage.panel import TriagePanel
 from workbench.ui.session import Session
 
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from workbench.charts import Chart, Marks
 from workbench.files.spreadsheet import pasted
 from workbench.ui.pages.setup.preflight_card import pixmap
-from workbench.ui.widgets.chart_view import ChartView
+from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.widgets.flow import FlowLayout
 from workbench.ui.widgets.labels import label
 from workbench.ui.words import counted

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from workbench.ui.widgets.curve import Curve
+from workbench.ui.plots.curve import Curve
 
 SECONDS = "system/seconds"  # the curve that has the time of each step
 STEP, EPOCH, TIME = "step", "epoch", "time"

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.numerals import minus
 from workbench.ui.pages.train.geometry_plots import STAR
+from workbench.ui.plots.painted_plot import PaintedPlot, Rows
 from workbench.ui.theme import Tokens
 from workbench.ui.widgets.heat import ink_on, mixed
 from workbench.ui.widgets.labels import plain_tip, shortened
-from workbench.ui.widgets.painted_plot import PaintedPlot, Rows
 from workbench.ui.words import NO_VALUE
 
 NAME_PX, GAIN_PX, CELL_TEXT = 76, 44, 24  # px of names and gains; of a cell that has room for its number

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QWidget
 from workbench.comparing.smoothing import AT_FIRST
 from workbench.ui.pages.train.axis import EPOCH, KINDS, SECONDS, STEP, TIME, TITLES, StepAxis
 from workbench.ui.pages.train.plot_grid import by_name
+from workbench.ui.plots.curve_plot import CurvePlot
+from workbench.ui.plots.smoothing_slider import SmoothingSlider
 from workbench.ui.preferences import Preferences
 from workbench.ui.widgets.boxes import in_row
-from workbench.ui.widgets.plot import CurvePlot
 from workbench.ui.widgets.segments import Segments
-from workbench.ui.widgets.smoothing_slider import SmoothingSlider
 
 AXIS = "train/axis"  # the horizontal axis
 NO_TIMES, NO_EPOCHS = "This run stored no times", "The length of an epoch is not known"

@@ -14,12 +14,12 @@ from workbench.results.geometry_watch import Watched, watch
 from workbench.ui.pages.train.classes_plot import ClassesPlot
 from workbench.ui.pages.train.geometry_plots import NEGATIVE, POSITIVE, STAR, Line, LinesPlot, RidgePlot
 from workbench.ui.pages.train.geometry_tiles import GeometryTiles
+from workbench.ui.plots.painted_plot import PaintedPlot
 from workbench.ui.session import Session
 from workbench.ui.tasks import Task
 from workbench.ui.widgets.boxes import in_row
 from workbench.ui.widgets.card import EmptyHint
 from workbench.ui.widgets.labels import label, restyle
-from workbench.ui.widgets.painted_plot import PaintedPlot
 
 NOTHING_YET = "No evaluation yet: the geometry of the embeddings is shown from the first one on."
 READ_AFTER = 400  # ms after the last news

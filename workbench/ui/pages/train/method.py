@@ -5,8 +5,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QStackedWidget, QVBoxLayout, QWidget
 
 from workbench.charts import Chart
+from workbench.ui.plots.chart_view import ChartView
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.chart_view import ChartView
 from workbench.ui.widgets.scrolled import Scrolled
 
 COLUMNS = 2

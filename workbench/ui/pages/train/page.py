@@ -19,11 +19,11 @@ from workbench.ui.pages.train.method import MethodPanel
 from workbench.ui.pages.train.reading import NEEDED, read_curves, sure_recalls
 from workbench.ui.pages.train.system import SystemPanel
 from workbench.ui.pages.train.tiles import Tiles
+from workbench.ui.plots.curve_plot import CurvePlot
 from workbench.ui.run_config import offer_settings
 from workbench.ui.session import Session
 from workbench.ui.widgets.boxes import in_column, in_row
 from workbench.ui.widgets.card import EmptyHint
-from workbench.ui.widgets.plot import CurvePlot
 from workbench.workspace.rows import Evaluation
 
 FINDINGS_PX = 236  # at 100% text

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from workbench.ui.widgets.plot import CurvePlot
+from workbench.ui.plots.curve_plot import CurvePlot
 
 COLUMNS = 2
 

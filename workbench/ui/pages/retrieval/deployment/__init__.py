@@ -1,0 +1,1 @@
+"""The Deployment view of the Retrieval page."""

@@ -1,0 +1,254 @@
+"""The Deployment view: quality and cost of the shown evaluation in each store, and the threshold of "same"."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QSpinBox, QStackedWidget, QTableView, QWidget
+
+from workbench.problem import Problem
+from workbench.results.stored import fitted_sentence
+from workbench.ui.concern import of_page
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.deployment.plots import Point, TradePlot
+from workbench.ui.pages.retrieval.deployment.rows import MILLION, STORE_TITLES, rows_of, store_cells, written_store
+from workbench.ui.pages.retrieval.deployment.threshold import ROW_PX, ThresholdSide
+from workbench.ui.process_work import ProcessWork, process_of
+from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.labels import label
+from workbench.ui.widgets.number_box import number_box
+from workbench.ui.widgets.row_table import fit_columns_to_words, select_rows
+from workbench.ui.widgets.scrolled import Scrolled
+from workbench.workspace import Workspace
+from workbench.workspace.deployments import newest_deployment
+
+SERVER = "workbench.deploying.server"
+SIDE_PX = 300  # at 100% text
+ASK, MEASURING, SHOWN = range(3)
+Evaluation = tuple[Workspace, int | None]
+ONE_AT_A_TIME = "Another evaluation is being measured, and two at once would lengthen each other's times."
+WHY = (
+    "Every format for storing the embeddings is built and searched. You see recall and MAP@R with their intervals, "
+    "bytes per image, time per query, and the similarity threshold from which two images count as the same."
+)
+
+
+class DeployPanel(QStackedWidget):
+    """Shows the deployment measurements of the session's evaluation; a separate process makes them."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.measured: dict[str, Any] | None = None
+        self.work: ProcessWork | None = None
+        self._shown: Evaluation | None = None  # that is asked for, or shown
+        self._worked_on: Evaluation | None = None  # that the newest work measures
+        self._build()
+        self._connect()
+
+    def _build(self) -> None:
+        self.ask = EmptyHint("Deployment", WHY, "Measure")
+        self.measuring = EmptyHint("Measuring…", "Activity shows the progress. You can continue to work.", "Cancel")
+        self.gallery = number_box(QSpinBox())
+        self.gallery.setRange(100, 1_000_000_000)
+        self.gallery.setGroupSeparatorShown(True)
+        self.gallery.setValue(MILLION)
+        self.gallery.setToolTip("Number of images to search: sizes and times are scaled to it. The time of a scan "
+                                "grows with this number, that of a graph with its logarithm.")  # fmt: skip
+        self.sentence = label("", "muted", wrap=True)
+        title, gallery = label("Deployment", "title"), caption("Gallery, images", self.gallery)
+        head = in_row(title, 1, gallery, self.gallery, spacing=8)
+        self.by_size = TradePlot("Quality by size", "bytes per image")
+        self.by_time = TradePlot("Quality by time", "ms per query, 1 thread")
+        self.stores = SortedRows(STORE_TITLES, store_cells, written_store, self)
+        self.table = QTableView()
+        self.table.setModel(self.stores)
+        select_rows(self.table, "Stores")
+        self.table.verticalHeader().setDefaultSectionSize(ROW_PX)
+        header = self.table.horizontalHeader()
+        header.setTextElideMode(Qt.TextElideMode.ElideNone)
+        header.setStretchLastSection(True)
+        plots = in_row((self.by_size, 1), (self.by_time, 1), spacing=12)
+        middle = in_column((plots, 3), (self.table, 2), spacing=8)
+        self.threshold = ThresholdSide()
+        self.export = button("Export this store…", "export", "primary")
+        self.export.setToolTip("The faiss file of the chosen row, the ids of its images, and how it was built")
+        self.beside = QWidget()
+        in_column((Scrolled(self.threshold), 1), self.export, on=self.beside, spacing=8)
+        row = in_row((middle, 1), self.beside, spacing=12)
+        content = QWidget()
+        in_column(head, self.sentence, (row, 1), on=content, margins=(16, 8, 16, 12), spacing=8)
+        for page in (self.ask, self.measuring, content):
+            self.addWidget(page)
+
+    def _connect(self) -> None:
+        self.ask.pressed.connect(self.measure)
+        self.measuring.pressed.connect(self._cancel)
+        self.threshold.again.clicked.connect(self.measure)
+        self.export.clicked.connect(self._ask_export)
+        self.gallery.valueChanged.connect(self._draw_stores)
+        self.table.selectionModel().currentRowChanged.connect(self._mark)
+        for plot in (self.by_size, self.by_time):
+            plot.chosen.connect(self.choose)
+            plot.failed.connect(self.session.notify)
+        self.threshold.pairs.failed.connect(self.session.notify)
+        self.session.theme.changed.connect(self._fit_text)
+        self.session.evaluation_changed.connect(self._show_evaluation)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.beside.setFixedWidth(self.session.theme.side(SIDE_PX))
+        fit_columns_to_words(self.table)
+
+    # What is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_evaluation()
+
+    def _show_evaluation(self) -> None:
+        """Read what was measured of the shown evaluation, as soon as the view is visible."""
+        evaluation_id, workspace = self.session.evaluation_id, self.session.workspace
+        shown = (workspace, evaluation_id)
+        if not self.isVisible() or shown == self._shown:
+            return
+        if self._working and self._worked_on is not None and self._worked_on[0] is not workspace:
+            self._cancel()
+        self._shown = shown
+        self.show_measured(None)
+        if self._measures(shown):
+            self.setCurrentIndex(MEASURING)
+        elif evaluation_id is not None:
+            self.session.read(lambda: newest_deployment(workspace, evaluation_id), partial(self._take, shown))
+
+    def _take(self, shown: Evaluation, measured: dict[str, Any] | None) -> None:
+        if shown == self._shown and not self._measures(shown):
+            self.show_measured(measured)
+
+    @property
+    def _working(self) -> bool:
+        return self.work is not None and not self.work.over
+
+    def _measures(self, evaluation: Evaluation) -> bool:
+        return self._working and evaluation == self._worked_on
+
+    def show_measured(self, measured: dict[str, Any] | None) -> None:
+        """Show a measurement, as deploying.request.deployment gives it; None asks whether to measure."""
+        self.measured = measured
+        self.setCurrentIndex(ASK if measured is None else SHOWN)
+        if measured is None:
+            return
+        some = "" if measured["queries"] == measured["queries_there"] else f" of {measured['queries_there']:,}"
+        refused = [f"{store['title']}: {store['refused']}" for store in measured["stores"] if store["refused"]]
+        self.sentence.setText(" ".join([
+            f"{measured['queries']:,}{some} queries, {measured['gallery']:,} images searched, {measured['dim']} "
+            f"dimensions. {fitted_sentence(measured['fitted_on'])} A difference Δ marked ? may be 0.",
+            *(f"Not measured: {why}." for why in refused),
+        ]))  # fmt: skip
+        self._draw_stores()
+        self.threshold.show_threshold(measured["limit"], self.session.class_name)
+        self.choose(self.stores.rows[0].name)
+
+    def _draw_stores(self) -> None:
+        if self.measured is None:
+            return
+        chosen = self.chosen
+        rows = rows_of(self.measured, self.gallery.value())
+        self.stores.show(rows)
+        fit_columns_to_words(self.table)
+        by_name = {store["name"]: store["metrics"] for store in self.measured["stores"]}
+        for plot, cost in ((self.by_size, "bytes"), (self.by_time, "ms")):
+            plot.show_points([
+                Point(row.name, row.title, getattr(row, cost), row.quality, 100 * by_name[row.name]["MAP@R/low"],
+                      100 * by_name[row.name]["MAP@R/high"])
+                for row in rows
+            ])  # fmt: skip
+        if chosen is not None:
+            self.choose(chosen)
+
+    # What the user does
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the chosen store."""
+        row = self.stores.row(self.table.currentIndex().row()) if self.table.currentIndex().isValid() else None
+        return None if row is None else row.name
+
+    def choose(self, name: str) -> None:
+        """Choose a store: its row is selected, and its points are ringed."""
+        at = next((at for at, row in enumerate(self.stores.rows) if row.name == name), 0)
+        self.table.selectRow(at)
+
+    def _mark(self, index: QModelIndex) -> None:
+        row = self.stores.row(index.row()) if index.isValid() else None
+        for plot in (self.by_size, self.by_time):
+            plot.mark("" if row is None else row.name)
+
+    def measure(self) -> None:
+        """Measure the shown evaluation in a process of its own; it goes on while another one is shown."""
+        if self._shown is None or self._shown[1] is None:
+            return
+        run_id = self.session.run_id
+        if self._working:
+            todo = "Wait for it, or cancel it in Activity."
+            self.session.notify(Problem(ONE_AT_A_TIME, todo=todo), of_page("retrieval", run_id))
+            return
+        of = self._worked_on = self._shown
+        self.setCurrentIndex(MEASURING)
+        fields = {"evaluation": self._shown[1], "stores": [], "rate": self.threshold.rate.value() / 100}
+        self.work = ProcessWork(
+            self.session, process_of(self.session, SERVER), "Deployment", "deploy", fields,
+            partial(self._measured, of), partial(self._failed, of, run_id), partial(self._not_measured, of),
+            ends_process=True,
+        )  # fmt: skip
+
+    def _cancel(self) -> None:
+        if self.work is not None and not self.work.over:
+            self.work.cancel()
+
+    def _measured(self, of: Evaluation, answer: dict[str, Any]) -> None:
+        if of == self._shown:  # that of another is stored, and read when it is shown
+            self.show_measured(answer)
+
+    def _failed(self, of: Evaluation, run_id: int | None, problem: Problem) -> None:
+        self.session.notify(problem, of_page("retrieval", run_id))
+        self._not_measured(of)
+
+    def _not_measured(self, of: Evaluation) -> None:
+        if of == self._shown:
+            self.setCurrentIndex(ASK if self.measured is None else SHOWN)
+
+    def _ask_export(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "Folder for the index")
+        if folder:
+            self.export_to(Path(folder))
+
+    def export_to(self, folder: Path) -> None:
+        """Write the chosen store into a folder; the message bar says where it is."""
+        if self._shown is None or self._shown[1] is None or self.chosen is None:
+            return
+        rate = self.threshold.rate.value() / 100
+        fields = {"evaluation": self._shown[1], "store": self.chosen, "rate": rate, "out": str(folder)}
+        self.export.setEnabled(False)
+        ProcessWork(
+            self.session, process_of(self.session, SERVER), "Export the index", "export", fields, self._exported,
+            self._not_exported, self._may_export, ends_process=True,
+        )  # fmt: skip
+
+    def _exported(self, answer: dict[str, Any]) -> None:
+        self._may_export()
+        written = f"The index and its note were written: {answer['files'][-1]}"
+        self.session.notify(written, of_page("retrieval", self.session.run_id))
+
+    def _not_exported(self, problem: Problem) -> None:
+        self._may_export()
+        self.session.notify(problem, of_page("retrieval", self.session.run_id))
+
+    def _may_export(self) -> None:
+        self.export.setEnabled(True)

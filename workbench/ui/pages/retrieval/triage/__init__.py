@@ -1,0 +1,1 @@
+"""The Label triage view of the Retrieval page."""

@@ -1,0 +1,123 @@
+"""The current suspect in Label triage: its picture, the evidence against its label, and the buttons to answer."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QLabel, QWidget
+
+from workbench.ui.pages.retrieval.triage.model import SHOWN, TriageModel
+from workbench.ui.pages.retrieval.triage.words import claim, evidence
+from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.buttons import button
+from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.card import Card
+from workbench.ui.widgets.elided_box import ElidedBox
+from workbench.ui.widgets.flow import in_lines
+from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.pictures import PictureLoader
+from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE
+
+NEAR_PX, LARGE_PX = 60, 150
+NEAR, LARGE = "triage-near", "triage-near-large"  # names of these requests to the loader
+NOTHING = (
+    "No label of this evaluation is suspect: the neighbours of every image agree with its class. Lower the "
+    "threshold above the list to see weaker suspicions."
+)
+
+
+class SuspectCard(Card):
+    """Draws the current suspect of the model; the panel connects its buttons.
+
+    Args:
+        loader: of pictures; `draw_pictures` shows those that it has loaded.
+    """
+
+    def __init__(
+        self, session: Session, model: TriageModel, loader: PictureLoader, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent=parent)
+        self._session, self._model, self._loader = session, model, loader
+        self._near_ids: list[list[int]] = [[], []]
+        self.picture = QLabel()
+        self.picture.setFixedSize(LARGE_PX, LARGE_PX)
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.title = ElidedLabel("", "section", Qt.TextElideMode.ElideMiddle)
+        self.claim, self.words = label("", "strong", wrap=True), label("", "muted", wrap=True)
+        self.new_class = ElidedBox()
+        self.new_class.setAccessibleName("Class that the image is relabelled to")
+        self.new_class.setMinimumContentsLength(4)
+        self.map, self.queries = button("Show in map", "map-trifold"), button("Show as query", "magnifying-glass")
+        self.answers = {
+            KEEP: button("Keep (K)", "check"), RELABEL: button("Relabel (R)", "tag", "primary"),
+            DROP: button("Drop (D)", "trash"), UNSURE: button("Unsure (U)", "question"),
+        }  # fmt: skip
+        self.near_titles = [label("", "strong", wrap=True) for _ in range(2)]
+        self.near = [[_framed() for _ in range(SHOWN)] for _ in range(2)]
+        relabelling = in_row(caption("Relabel as", self.new_class), (self.new_class, 1))
+        text = in_column(self.title, self.claim, 1, relabelling)
+        self.body.addLayout(in_row(self.picture, (text, 1), spacing=16))
+        self.body.addWidget(self.words)
+        self.body.addLayout(in_lines(*self.answers.values()))
+        self.body.addLayout(in_lines(self.map, self.queries))
+        for title, pictures in zip(self.near_titles, self.near, strict=True):
+            self.body.addWidget(title)
+            self.body.addLayout(in_lines(*pictures, spacing=6))
+        self.body.addStretch(1)
+
+    def offer_classes(self) -> None:
+        """Offer the classes of the evaluation as the new label."""
+        triage = self._model.triage
+        self.new_class.clear()
+        for number in [] if triage is None else sorted(set(triage.stored.labels.tolist())):
+            self.new_class.addItem(self._session.class_name(number), number)
+
+    def draw(self) -> None:
+        """Draw the current suspect, or that nothing is listed."""
+        suspect, triage = self._model.current, self._model.triage
+        for widget in (*self.answers.values(), self.map, self.queries):
+            widget.setEnabled(suspect is not None)
+        if suspect is None:
+            self.title.setText("Nothing is listed")
+            self.claim.setText("")
+            self.words.setText(NOTHING if triage is not None and not triage.suspects else "")
+            self.picture.clear()
+        else:
+            own, new = self._session.class_name(suspect.label), self._session.class_name(suspect.suggested)
+            self.title.setText(f"{own}, suspect {self._model.at + 1:,} of {len(self._model.listed):,}")
+            self.claim.setText(claim(suspect, own, new))
+            self.words.setText(evidence(suspect, own, new))
+            self.new_class.setCurrentIndex(self.new_class.findData(suspect.suggested))
+        self._draw_near()
+        if suspect is not None:
+            self._loader.request(NEAR, [number for row in self._near_ids for number in row], NEAR_PX)
+            self._loader.request(LARGE, [suspect.sample_id], LARGE_PX)
+        self.draw_pictures()
+
+    def _draw_near(self) -> None:
+        self._near_ids = [[], []]
+        near = list(self._model.neighbours().items())[:2]
+        for at, (number, ranked) in enumerate(near):
+            self._near_ids[at] = [sample_id for _, sample_id in ranked]
+            words = ["first the one in the training half" if rank == 0 else str(rank) for rank, _ in ranked]
+            ranks = ", ".join(words) or "none among the stored neighbours"
+            word = "rank" if len(ranked) == 1 else "ranks"
+            self.near_titles[at].setText(f"Nearest labelled {self._session.class_name(number)}: {word} {ranks}")
+        for at, title in enumerate(self.near_titles):
+            title.setVisible(at < len(near))
+
+    def draw_pictures(self) -> None:
+        """Show the pictures that have been loaded."""
+        suspect = self._model.current
+        large = None if suspect is None else self._loader.pixmap(suspect.sample_id, LARGE_PX)
+        self.picture.setPixmap(large or QPixmap())
+        for ids, pictures in zip(self._near_ids, self.near, strict=True):
+            for at, picture in enumerate(pictures):
+                pixmap = self._loader.pixmap(ids[at], NEAR_PX) if at < len(ids) else None
+                picture.setPixmap(pixmap or QPixmap())
+                picture.setVisible(at < len(ids))
+
+
+def _framed() -> QLabel:
+    picture = QLabel()
+    picture.setFixedSize(NEAR_PX, NEAR_PX)
+    return picture

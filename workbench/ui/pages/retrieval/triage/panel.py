@@ -1,0 +1,278 @@
+"""The Label triage view: suspects on the left, the current one in the centre, keys for the answers."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QPixmap, QShowEvent
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QHeaderView, QStackedWidget, QTableView, QWidget
+
+from workbench.jobs.newest import Newest
+from workbench.problem import Problem
+from workbench.progress import Progress
+from workbench.results.label_overlay import Triage, export_decisions, import_decisions, read_triage
+from workbench.results.triage import LEAST, Suspect
+from workbench.ui.models.sorted_rows import SortedRows
+from workbench.ui.pages.retrieval.triage.card import SuspectCard
+from workbench.ui.pages.retrieval.triage.columns import TriageColumns
+from workbench.ui.pages.retrieval.triage.model import ALL, DONE, TODO, TriageModel
+from workbench.ui.pages.retrieval.triage.summary import ANSWERED, TriageSummary
+from workbench.ui.session import Session
+from workbench.ui.widgets.boxes import in_column, in_row
+from workbench.ui.widgets.captions import caption
+from workbench.ui.widgets.card import EmptyHint
+from workbench.ui.widgets.number_box import number_box
+from workbench.ui.widgets.pictures import shared_loader
+from workbench.ui.widgets.row_table import select_rows
+from workbench.workspace import Workspace
+from workbench.workspace.label_decisions import DROP, KEEP, RELABEL, UNSURE, Decision, decide, forget
+
+THUMBNAIL = 34
+LISTED = "triage-list"  # the list's name in requests to the loader
+SHORT_NAMES = 6  # characters of both names that have room in one line of the list
+AHEAD = 20  # rows beyond the visible ones whose pictures are loaded, too
+TITLES = ("Suspect", "Suspicion", "Answer")
+
+
+class TriagePanel(QStackedWidget):
+    """Shows the suspects of the session's evaluation; every answer is stored at once and can be undone."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.model = TriageModel()
+        self._loader = shared_loader(session)
+        self._shown: tuple[Workspace, int | None] | None = None  # the evaluation that is asked for, or shown
+        self._reading = Newest(session)
+        self._build()
+        self._make_actions()
+        self._connect()
+
+    def _build(self) -> None:
+        self.hint = EmptyHint("Label triage", "Looking for suspects…")
+        self.filter = QComboBox()
+        for name in (ALL, TODO, DONE):
+            self.filter.addItem(name.capitalize(), name)
+        self.filter.setAccessibleName("Which suspects are listed")
+        self.least = number_box(QDoubleSpinBox())
+        self.least.setRange(0.3, 1)
+        self.least.setSingleStep(0.05)
+        self.least.setValue(LEAST)
+        self.least.setToolTip(
+            "Lowest suspicion of a wrong label that is listed; at 0.5 another class has as many votes as its own. "
+            "Images between two classes and near-copies are listed below these, whatever it is."
+        )
+        self.rows = SortedRows(TITLES, self._cells, written, self, picture=self._thumbnail)
+        self.table = QTableView()
+        self.table.setModel(self.rows)
+        select_rows(self.table, "Suspects, surest first")
+        self.table.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list = QWidget()
+        top = in_row((self.filter, 1), caption("Suspicion from", self.least), self.least)
+        in_column(top, (self.table, 1), on=self.list)
+        self.suspect = SuspectCard(self.session, self.model, self._loader)
+        self.summary = TriageSummary(self.model)
+        self.columns = TriageColumns(self.session.theme, self.list, self.suspect, self.summary)
+        self.addWidget(self.hint)
+        self.addWidget(self.columns)
+
+    def _make_actions(self) -> None:
+        for words, keys, slot in (
+            ("Keep the label", "K", partial(self.answer, KEEP)),
+            ("Relabel", "R", partial(self.answer, RELABEL)),
+            ("Drop the image", "D", partial(self.answer, DROP)),
+            ("Unsure about the label", "U", partial(self.answer, UNSURE)),
+            ("Next suspect", "Down", partial(self._step, 1)),
+            ("Previous suspect", "Up", partial(self._step, -1)),
+        ):
+            action = QAction(words, self)
+            action.setShortcut(QKeySequence(keys))
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            action.triggered.connect(slot)
+            self.addAction(action)
+
+    def _connect(self) -> None:
+        for word, widget in self.suspect.answers.items():
+            widget.clicked.connect(partial(self.answer, word))
+        self.summary.undo.clicked.connect(self.take_back)
+        self.summary.export.clicked.connect(self._ask_export)
+        self.summary.import_.clicked.connect(self._ask_import)
+        self.suspect.map.clicked.connect(self._show_in_map)
+        self.suspect.queries.clicked.connect(self._show_as_query)
+        self.filter.activated.connect(self._choose_filter)
+        self.least.editingFinished.connect(self._read)
+        self.table.selectionModel().currentRowChanged.connect(self._look_at)
+        self._loader.ready.connect(self._pictures_came)
+        self.session.evaluation_changed.connect(self._show_evaluation)
+        self.session.theme.changed.connect(self._fit_text)
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        self.columns.fit()
+        self.table.verticalHeader().setDefaultSectionSize(max(THUMBNAIL, 2 * self.table.fontMetrics().height()) + 6)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+Z takes back an answer while there is one; else it is the window's, which undoes ticks of runs."""
+        if isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Undo) and self.model.history:
+            if event.type() == QEvent.Type.KeyPress:
+                self.take_back()
+            event.accept()
+            return True
+        return super().event(event)
+
+    # What is shown
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._show_evaluation()
+        self.table.setFocus()
+
+    def _show_evaluation(self) -> None:
+        """Read the queue of the shown evaluation, as soon as the view is visible."""
+        shown = (self.session.workspace, self.session.evaluation_id)
+        if self.isVisible() and shown != self._shown:
+            self._shown = shown
+            self._read()
+
+    def _read(self) -> None:
+        self._reading.cancel()
+        self.show_triage(None)
+        workspace, evaluation_id = self._shown or (self.session.workspace, None)
+        least = self.least.value()
+        if evaluation_id is None:
+            self.hint.say("Choose a run that has been evaluated.")
+            return
+        self.hint.say("Looking for suspects…")
+
+        def work(progress: Progress) -> Triage:
+            return read_triage(workspace, evaluation_id, least, progress)
+
+        self._reading.ask("Label triage", work, self.show_triage, self._fail, quiet=True)
+
+    def _fail(self, problem: Problem) -> None:
+        self.hint.say(str(problem))
+
+    def show_triage(self, triage: Triage | None) -> None:
+        """Show another queue; None while it is being read."""
+        self.model.show(triage)
+        self.setCurrentIndex(0 if triage is None else 1)
+        if triage is not None and self.isVisible() and not self.least.hasFocus():
+            self.table.setFocus()  # the keys of the answers work only while the focus is in this view
+        self.suspect.offer_classes()
+        self.draw()
+
+    def draw(self) -> None:
+        """Redraw the list, the suspect and the counts."""
+        listed = self.model.listed
+        self.rows.show(listed)
+        self.table.selectionModel().blockSignals(True)
+        self.table.selectRow(self.model.at)
+        self.table.selectionModel().blockSignals(False)
+        self.table.viewport().update()
+        self.suspect.draw()
+        self.summary.draw()
+
+    def _pictures_came(self, ids: set[int]) -> None:
+        if self.isVisible():
+            self.rows.pictures_came(ids)
+            self.suspect.draw_pictures()
+
+    def _thumbnail(self, suspect: Suspect) -> QPixmap | None:
+        picture = self._loader.pixmap(suspect.sample_id, THUMBNAIL)
+        if picture is None and not self._loader.absent(suspect.sample_id):
+            numbers = [one.sample_id for one in self.rows.rows]
+            at = numbers.index(suspect.sample_id)
+            self._loader.request(LISTED, numbers[max(0, at - AHEAD) : at + AHEAD], THUMBNAIL)
+        return picture
+
+    def _cells(self, suspect: Suspect) -> tuple[Any, ...]:
+        decision = self.model.decision(suspect)
+        own, new = self.session.class_name(suspect.label), self.session.class_name(suspect.suggested)
+        gap = "\n" if len(own) + len(new) > SHORT_NAMES else " "
+        return f"{own} →{gap}{new}?", suspect.suspicion, "" if decision is None else ANSWERED[decision.decision]
+
+    # What the user does
+
+    def answer(self, word: str, _checked: bool = False) -> None:
+        """Decide about the current suspect, store the answer, and move to the next one."""
+        new_label = self.suspect.new_class.currentData() if word == RELABEL else None
+        decision, triage = self.model.answer(word, new_label), self.model.triage
+        if decision is not None and triage is not None:
+            self._store(decision, triage.dataset_id)
+            self.draw()
+
+    def take_back(self) -> None:
+        """Undo the last answer."""
+        last, triage = self.model.undo(), self.model.triage
+        if last is None or triage is None:
+            return
+        if last.before is None:
+            workspace, dataset_id = self.session.workspace, triage.dataset_id
+            self.session.change(partial(forget, workspace, dataset_id, [last.sample_id]))
+        else:
+            self._store(last.before, triage.dataset_id)
+        self.draw()
+
+    def _store(self, decision: Decision, dataset_id: int) -> None:
+        self.session.change(partial(decide, self.session.workspace, dataset_id, [decision]))
+
+    def _step(self, by: int) -> None:
+        self.model.step(by)
+        self.draw()
+
+    def _look_at(self, index: QModelIndex) -> None:
+        if index.isValid() and index.row() != self.model.at:
+            self.model.look_at(index.row())
+            self.suspect.draw()
+
+    def _choose_filter(self) -> None:
+        self.model.choose_filter(self.filter.currentData())
+        self.draw()
+
+    def _show_in_map(self) -> None:
+        self._show_as_query()
+        self.session.show_page("map")
+
+    def _show_as_query(self) -> None:
+        if self.model.current is not None:
+            self.session.show_query(self.model.current.sample_id)
+
+    def _ask_export(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(self, "Export the decisions", "label-decisions.csv", "CSV (*.csv)")
+        if name:
+            self.export_to(Path(name))
+
+    def export_to(self, path: Path) -> None:
+        """Write all decisions about the data set as CSV; the message bar says how many."""
+        triage, workspace = self.model.triage, self.session.workspace
+        if triage is not None:
+            self.session.change(
+                partial(export_decisions, workspace, triage.dataset_id, path),
+                lambda count: self.session.notify(f"{count:,} decisions were written to {path}."),
+            )
+
+    def _ask_import(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, "Import decisions", "", "CSV (*.csv)")
+        if name:
+            self.import_from(Path(name))
+
+    def import_from(self, path: Path) -> None:
+        """Store the decisions of a CSV file and read the queue again."""
+        triage, workspace = self.model.triage, self.session.workspace
+        if triage is not None:
+            self.session.change(partial(import_decisions, workspace, triage.dataset_id, path), self._imported)
+
+    def _imported(self, counts: tuple[int, int]) -> None:
+        stored, unknown = counts
+        beyond = f"; {unknown:,} are about images of another data set" if unknown else ""
+        self.session.notify(f"{stored:,} decisions were stored{beyond}.")
+        self._read()
+
+
+def written(_column: int, value: Any) -> str:
+    """The text of a value in the list of suspects."""
+    return value if isinstance(value, str) else f"{value:.2f}"

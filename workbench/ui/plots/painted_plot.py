@@ -1,0 +1,191 @@
+"""A plot that paints itself, with a title and a menu to copy and save it; in files it is on white."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QImage, QPainter, QPaintEvent
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
+
+from workbench import files
+from workbench.files.spreadsheet import csv_cell, csv_text, pasted
+from workbench.ui import theme
+from workbench.ui.plots.export import ask_place, save_or_report
+from workbench.ui.theme import Tokens
+from workbench.ui.widgets.boxes import in_column
+from workbench.ui.widgets.buttons import icon_button
+from workbench.ui.widgets.labels import ElidedLabel
+
+HEAD_PX, SCALE = 32, 2  # title above the picture in a file; pixels of the file per pixel of the screen
+LEAST = (130, 140)  # px at 100% text: minimum width and height of a picture
+Rows = list[list[Any]]
+
+
+class Picture(QWidget):
+    """The surface that a painted plot paints on, in px at 100% text: all of it grows with the window's text."""
+
+    def __init__(self, plot: "PaintedPlot") -> None:
+        super().__init__(plot)
+        self._plot, self._least = plot, LEAST[1]
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.need_height(LEAST[1])
+
+    @property
+    def area(self) -> QRectF:
+        """The area to paint on, in px at 100% text."""
+        return QRectF(QPointF(), QSizeF(self.size()) / theme.text_scale())
+
+    @staticmethod
+    def at(position: QPointF) -> QPointF:
+        """A position of the pointer (px on screen) in px at 100% text."""
+        return position / theme.text_scale()
+
+    def need_height(self, least: int) -> None:
+        """Set the minimum height, in px at 100% text."""
+        self._least = least
+        self.setMinimumSize(theme.text_px(LEAST[0]), theme.text_px(least))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in theme.DRESSES and hasattr(self, "_least"):
+            self.need_height(self._least)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, shown = QPainter(self), theme.current()
+        painter.fillRect(self.rect(), QColor(shown.plot_background))
+        painter.scale(theme.text_scale(), theme.text_scale())
+        painter.setFont(small(self.font()))
+        self._plot.paint(painter, self.area, shown)
+        painter.end()
+
+
+class PaintedPlot(QFrame):
+    """A base class: `paint` draws, `rows` returns the numbers, `describe` a sentence for screen readers."""
+
+    failed = Signal(object)  # Problem: a plot could not be saved
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("card", "true")
+        self.picture = Picture(self)
+        self._title = ElidedLabel("", "strong")
+        self.menu = QMenu(self)
+        self.menu.addAction("Copy picture", self.copy_picture)
+        self.menu.addAction("Copy table", self.copy_table)
+        self.menu.addAction("Save…", self.ask_and_save)
+        self._more = icon_button("dots-three", "Menu of the plot")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setMenu(self.menu)
+        self._more.setToolTip("Copy, save, table")
+        self.head = QHBoxLayout()
+        self.head.addWidget(self._title, 1)
+        self.head.addWidget(self._more)
+        in_column(self.head, (self.picture, 1), on=self, margins=(8, 4, 8, 4))
+        self.retitle(title)
+
+    def paint(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
+        """Draw the whole plot into `area` (px at 100% text), in the colours of `tokens`."""
+        raise NotImplementedError
+
+    def rows(self) -> Rows:
+        """The numbers as a table, its head first."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What the plot shows, in a sentence or two, for screen readers."""
+        raise NotImplementedError
+
+    def retitle(self, title: str) -> None:
+        """Change the title."""
+        self.title = title
+        self._title.setText(title)
+        self.picture.setAccessibleName(title)
+        self._more.setAccessibleName(f"Menu of {title}")
+
+    def refresh(self) -> None:
+        """Repaint, and update the accessible description."""
+        self.picture.setAccessibleDescription(self.describe())
+        self.picture.update()
+
+    def copy_picture(self) -> None:
+        """Copy the plot as a picture."""
+        QGuiApplication.clipboard().setImage(self.image())
+
+    def copy_table(self) -> None:
+        """Copy the numbers as text, with tabs between the columns."""
+        lines = (
+            "\t".join(pasted(cell) if isinstance(cell, str) else str(csv_cell(cell)) for cell in row)
+            for row in self.rows()
+        )
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def image(self) -> QImage:
+        """The plot on white, with its title, at twice its size on screen at the normal text size."""
+        size = self._size()
+        image = QImage(size * SCALE, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        painter.scale(SCALE, SCALE)
+        self._paint_file(painter, size)
+        painter.end()
+        return image
+
+    def ask_and_save(self) -> None:
+        """Ask for a file and save the plot to it; `failed` reports a file that cannot be written."""
+        if path := ask_place(self, self.title):
+            save_or_report(self.save, path, self.failed)
+
+    def save(self, path: Path) -> None:
+        """Write a PNG, SVG or CSV, by the ending of the name. Raises Problem if it cannot be written."""
+        content = {".png": self._png, ".svg": self._svg, ".csv": self._csv}[path.suffix.lower()]()
+        with files.atomic_write(path) as file:
+            file.write(content)
+
+    def _csv(self) -> bytes:
+        head, *body = self.rows()
+        return csv_text(head, body).encode()
+
+    def _png(self) -> bytes:
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        self.image().save(buffer, "PNG")  # type: ignore[call-overload]
+        return bytes(buffer.data().data())
+
+    def _svg(self) -> bytes:
+        size, buffer = self._size(), QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        generator = QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(size)
+        generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
+        generator.setTitle(self.title)
+        painter = QPainter(generator)
+        self._paint_file(painter, size)
+        painter.end()
+        return bytes(buffer.data().data())
+
+    def _size(self) -> QSize:
+        area = self.picture.area
+        return QSize(round(area.width()), round(area.height()) + HEAD_PX)
+
+    def _paint_file(self, painter: QPainter, size: QSize) -> None:
+        light = theme.LIGHT
+        painter.fillRect(QRectF(0, 0, size.width(), size.height()), Qt.GlobalColor.white)
+        painter.setFont(small(self.font()))
+        painter.setPen(QColor(light.text))
+        painter.drawText(QRectF(8, 4, size.width() - 16, 20), int(Qt.AlignmentFlag.AlignVCenter), self.title)
+        self.paint(painter, QRectF(0, HEAD_PX, size.width(), size.height() - HEAD_PX), light)
+
+
+def small(font: QFont) -> QFont:
+    """The font of axes, in px at 100% text."""
+    axis_font = QFont(font)
+    axis_font.setPixelSize(theme.CAPTION_PX)
+    return axis_font

@@ -1,0 +1,101 @@
+"""The numbers of a plot as a table, to read, to copy, and for screen readers."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTableView, QVBoxLayout, QWidget
+
+from workbench.files.spreadsheet import csv_cell, csv_text, pasted
+from workbench.numerals import words_of
+from workbench.ui.plots.curve import Curve
+from workbench.ui.widgets.row_table import NumberDelegate
+
+Index = QModelIndex | QPersistentModelIndex
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class CurveTable(QAbstractTableModel):
+    """One row per step that any curve has; a cell is empty if its curve has no point there. Copies the numbers."""
+
+    def __init__(self, x_title: str, curves: Sequence[tuple[str, Curve]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.titles = [x_title, *(title for title, _ in curves)]
+        self.steps = np.unique(np.concatenate([np.empty(0), *(curve.steps for _, curve in curves)]))
+        self.values = np.full((len(self.steps), len(curves)), np.nan)
+        self.known = np.zeros(self.values.shape, bool)  # which cells have a value, which may be NaN
+        for column, (_, curve) in enumerate(curves):
+            rows = np.searchsorted(self.steps, curve.steps)
+            self.values[rows, column], self.known[rows, column] = curve.values, True
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.steps)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.titles)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The number in a cell, with 4 digits, or its alignment."""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text(index.row(), index.column(), digits=4)
+        return int(RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self.titles[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT)
+        return super().headerData(section, orientation, role)
+
+    def text(self, row: int, column: int, digits: int | None = None) -> str:
+        """One cell with this many significant digits, a dash for NaN; None: as for a file, with all digits or empty."""
+        if column == 0:
+            return f"{self.steps[row]:.15g}"
+        if not self.known[row, column - 1]:
+            return ""
+        value = float(self.values[row, column - 1])
+        if digits is None:
+            return str(csv_cell(value))
+        return f"{value:.{digits}g}" if isfinite(value) else words_of(value)
+
+    def tabbed(self) -> str:
+        """Header and rows with all digits, separated by tabs; a spreadsheet does not read a title as a formula."""
+        return "\n".join("\t".join(cells) for cells in [map(pasted, self.titles), *self._rows()])
+
+    def csv(self) -> str:
+        """Header and rows with all digits as CSV. Only titles are quoted against formulas, not numbers such as -1."""
+        return csv_text(self.titles, []) + "".join(f"{','.join(cells)}\n" for cells in self._rows())
+
+    def _rows(self) -> list[list[str]]:
+        return [[self.text(row, column) for column in range(len(self.titles))] for row in range(len(self.steps))]
+
+
+class TableDialog(QDialog):
+    """The table with a Copy button."""
+
+    def __init__(self, title: str, table: CurveTable, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self.table = table
+        table.setParent(self)
+        self.view = QTableView()
+        self.view.setModel(table)
+        self.view.setItemDelegate(NumberDelegate(self.view))
+        self.view.verticalHeader().hide()
+        self.view.setAccessibleName(f"Table of {title}")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.view)
+        layout.addWidget(buttons)
+        self.resize(420, 480)
+
+    def copy(self) -> None:
+        """Copy the table as text, with tabs between the columns."""
+        QGuiApplication.clipboard().setText(self.table.tabbed())

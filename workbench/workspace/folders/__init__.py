@@ -1,0 +1,1 @@
+"""Run folders: a run without a database, its journal, and how any workspace imports it."""

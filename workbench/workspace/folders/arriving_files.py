@@ -1,0 +1,266 @@
+"""The files of an imported run folder: evaluations and checkpoints, imported when they are complete."""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from workbench import files
+from workbench.events import CHECKPOINTS, RunState
+from workbench.files import parts
+from workbench.problem import Problem
+from workbench.workspace import samples
+from workbench.workspace.arrays import hash_of, read_array, read_arrays
+from workbench.workspace.artefacts import add_artefact
+from workbench.workspace.folders import journal
+from workbench.workspace.folders.replaying import COLUMNS, UNREADABLE, part, reason, restore_evaluation
+from workbench.workspace.paths import opened, regular
+from workbench.workspace.workspace import Workspace
+
+LARGEST_FILE = 64 << 30  # bytes
+AT_ONCE, MOST_AT_ONCE = 1 << 20, 16  # bytes of rankings, and evaluations, in one transaction: others wait for it
+COPIES = "copies"  # folder in the run's own one, while files are checked
+MOST_EVALUATIONS = 50_000  # of one run: their facts must fit into memory
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one pass over a folder imported."""
+
+    folder: Path
+    run_id: int
+    status: RunState = RunState.QUEUED
+    new: bool = False  # whether the run was new
+    points: int = 0
+    evaluations: int = 0
+    unread: int = 0  # lines of the journal that cannot be read
+    unfinished: bool = False  # whether a file is there, but not whole
+    lacking: int = 0  # evaluations in its journal whose arrays are not there, or not whole
+    journaled: RunState = RunState.QUEUED  # the last state in its journal; a silent run may have been marked since
+    doubts: list[str] = field(default_factory=list)  # sentences, without a full stop, about what was refused
+    kept: list[int] = field(default_factory=list)  # epochs whose evaluations the run kept when it deleted others
+    gone: set[int] = field(default_factory=set)  # numbers of the evaluations that were deleted
+
+
+def take_evaluations(workspace: Workspace, folder: Path, home: Path, dataset: int, taken: Taken) -> bool:
+    """Store the evaluations in the journal, in order; False if the arrays of one are not complete yet."""
+    with workspace.reading() as db:
+        sql = "select epoch, distance, step from evaluations where run_id = ?"
+        stored = set(db.execute(sql, (taken.run_id,)))
+    named: dict[tuple[int, str], journal.EvaluationFacts] = {}
+    for entry in filter(None, journal.entries(home, b'"evaluation"')):
+        if (facts := entry.evaluation) is not None:
+            named.pop((facts.epoch, facts.distance), None)
+            named[facts.epoch, facts.distance] = facts
+            if len(named) > MOST_EVALUATIONS:
+                taken.doubts.append(f"the list of evaluations in its journal (it is longer than {MOST_EVALUATIONS:,})")
+                return True
+    new = [facts for facts in named.values() if (facts.epoch, facts.distance, facts.step) not in stored]
+    if not new:
+        return True
+    parts.remove_dead(home, COPIES)
+    with workspace.reading() as db:
+        known = _Known(samples.read_samples(db, dataset).ids, len(samples.read_dataset(db, dataset, home).class_names))
+    ready: list[journal.EvaluationFacts] = []
+    try:
+        for done, facts in enumerate(new):
+            taken.lacking = len(new) - done
+            what = f"the evaluation of epoch {facts.epoch}"
+            try:
+                wanted = _wanted(facts)
+                lacks = next((name for name, (size, _) in wanted.items() if not _has_size(folder / name, size)), None)
+            except UNREADABLE as error:
+                taken.doubts.append(f"{what} ({reason(error)})")
+                continue
+            if lacks is not None:
+                taken.unfinished |= os.path.lexists(folder / lacks)
+                return False
+            with _copied(folder, home, wanted) as copies:
+                if copies is None:
+                    taken.unfinished = True
+                    return False
+                try:
+                    _check_belongs(copies, facts.epoch, known)
+                except UNREADABLE as error:
+                    taken.doubts.append(f"{what} ({reason(error)})")
+                    continue
+                _move([copies / name for name, sums in wanted.items() if not _stored(home / name, *sums)], home)
+            ready.append(facts)
+            size = sum(of_ready.files[f"ranking-{of_ready.epoch}.npz"][0] for of_ready in ready)
+            if size >= AT_ONCE or len(ready) >= MOST_AT_ONCE:
+                _store(workspace, home, ready, taken)
+    finally:
+        _store(workspace, home, ready, taken)
+    taken.lacking = 0
+    return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What the data set of a run has."""
+
+    ids: np.ndarray  # [n] int64, of its samples
+    classes: int
+
+
+def _wanted(facts: journal.EvaluationFacts) -> dict[str, tuple[int, str]]:
+    """Size and hash of the files of an evaluation, by name. Raises ValueError for one without."""
+    names = names_of(facts)
+    if missing := [name for name in names[:2] if name not in facts.files]:
+        raise ValueError(f"its journal has no hash of {missing[0]}")
+    return {name: facts.files[name] for name in names}
+
+
+def _store(workspace: Workspace, home: Path, ready: list[journal.EvaluationFacts], taken: Taken) -> None:
+    """Store the rows of evaluations whose arrays are in the run's own folder, and empty the list."""
+    batch, doubts, count = tuple(ready), list[str](), len(ready)
+    ready.clear()
+    if not batch:
+        return
+    with workspace.writing() as db:
+        for facts in batch:
+            before = len(doubts)
+            with part(db, f"the evaluation of epoch {facts.epoch}", doubts):
+                restore_evaluation(db, home, taken.run_id, facts, doubts)
+            count -= len(doubts) > before
+    taken.doubts += doubts
+    taken.evaluations += count
+
+
+def names_of(facts: journal.EvaluationFacts) -> list[str]:
+    """The files of an evaluation, by fixed names: the two that each has, and those that its journal lists."""
+    beside = (f"proxies-{facts.epoch}.npz", f"training-{facts.epoch}.npz")
+    names = [f"embeddings-{facts.epoch}.npy", f"ranking-{facts.epoch}.npz"]
+    return [*names, *(name for name in beside if name in facts.files)]
+
+
+def _has_size(path: Path, size: int) -> bool:
+    """Whether the file has that size. Raises ValueError for an impossible size, Problem for a link."""
+    if not 0 <= size <= LARGEST_FILE:
+        raise ValueError(f"{path.name} is said to have {size:,} bytes")
+    try:
+        with opened(path) as file:
+            return os.fstat(file.fileno()).st_size == size
+    except FileNotFoundError:
+        return False
+
+
+def _stored(path: Path, size: int, digest: str) -> bool:
+    """Whether the run's own folder has a file with these bytes, which are read again only if they changed."""
+    return regular(path).exists() and path.stat().st_size == size and hash_of(path) == digest
+
+
+@contextlib.contextmanager
+def _copied(folder: Path, home: Path, wanted: Mapping[str, tuple[int, str]]) -> Iterator[Path | None]:
+    """Copies of some files, for the block: what is checked there is what is stored, whoever writes in `folder`.
+
+    None if one of them has not that size and hash.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            inner = stack.enter_context(parts.part_folder(home / COPIES))
+        except OSError as error:
+            raise files.explain(error, home / COPIES) from error
+        good = all(_copy(folder / name, inner / name, *facts) for name, facts in wanted.items())
+        yield inner if good else None
+
+
+def _copy(source: Path, target: Path, size: int, digest: str) -> bool:
+    """Copy a file to a new one, flushed to the disk; returns whether it has that size and hash.
+
+    Raises Problem as `copy_whole`.
+    """
+    try:
+        whole = opened(source)
+    except FileNotFoundError:  # it was deleted meanwhile
+        return False
+    with whole:
+        if os.fstat(whole.fileno()).st_size != size:
+            return False
+        _check_room(source, size, target)
+        checksum, left = blake2b(digest_size=16), size
+        try:
+            with target.open("xb") as file:
+                while block := whole.read(min(left, 1 << 20)):
+                    checksum.update(block)
+                    file.write(block)
+                    left -= len(block)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise files.explain(error, target) from error
+    return checksum.hexdigest() == digest
+
+
+def _move(copies: Sequence[Path], home: Path) -> None:
+    """Move files into the run's own folder."""
+    try:
+        for source in copies:
+            source.replace(regular(home / source.name))
+        if copies:
+            files.sync_folder(home)
+    except OSError as error:
+        raise files.explain(error, home) from error
+
+
+def _check_belongs(folder: Path, epoch: int, known: _Known) -> None:
+    """Raises ValueError, or an error of NumPy, for arrays that do not belong to the data set's samples."""
+    ranking = read_arrays(folder / f"ranking-{epoch}.npz", ["sample_ids", "labels", "neighbours"])
+    if any(array.dtype.kind not in COLUMNS["labels"] for array in ranking.values()):
+        raise ValueError("its samples are not numbers")
+    if not np.isin(ranking["sample_ids"], known.ids).all():
+        raise ValueError("it names samples that its data set has not")
+    near, labels, count = ranking["neighbours"], ranking["labels"], len(known.ids)
+    if near.size and (near.min() < 0 or near.max() >= count):
+        raise ValueError("it names neighbours that its data set has not")
+    if labels.size and (labels.min() < 0 or labels.max() >= known.classes):
+        raise ValueError("it names classes that its data set has not")
+    read_array(folder / f"embeddings-{epoch}.npy")
+
+
+def take_checkpoints(workspace: Workspace, folder: Path, home: Path, taken: Taken) -> None:
+    """Copy the complete checkpoints of a run that has ended."""
+    last: dict[str, journal.CheckpointFacts] = {}
+    for entry in filter(None, journal.entries(home, b'"checkpoint"')):
+        if entry.checkpoint is not None and entry.checkpoint.blake2b:
+            last[entry.checkpoint.kind] = entry.checkpoint
+    for kind, facts in last.items():
+        name = CHECKPOINTS[kind]
+        try:
+            here = _stored(home / name, facts.bytes, facts.blake2b)
+            if not here and _has_size(folder / name, facts.bytes):
+                with _copied(folder, home, {name: (facts.bytes, facts.blake2b)}) as copies:
+                    if copies is not None:
+                        _move([copies / name], home)
+                        here = True
+            taken.unfinished |= not here and os.path.lexists(folder / name)
+        except (ValueError, Problem) as error:
+            taken.doubts.append(f"{name} ({reason(error)})")
+            continue
+        if here:
+            with workspace.writing() as db:
+                sql = "select 1 from artefacts where run_id = ? and path = ? and blake2b = ?"
+                if db.execute(sql, (taken.run_id, name, facts.blake2b)).fetchone() is None:
+                    add_artefact(db, home, taken.run_id, "checkpoint", home / name, facts.step, facts.blake2b)
+
+
+def copy_whole(source: Path, target: Path, largest: int = LARGEST_FILE) -> None:
+    """Copy one file. Raises Problem for a link, for a file that is too large, and if the disk refuses it."""
+    with opened(source) as whole:
+        size = os.fstat(whole.fileno()).st_size
+        _check_room(source, size, target, largest)
+        with files.atomic_write(regular(target)) as file:
+            left = size
+            while block := whole.read(min(left, 1 << 20)):
+                file.write(block)
+                left -= len(block)
+
+
+def _check_room(source: Path, size: int, target: Path, largest: int = LARGEST_FILE) -> None:
+    if size > largest or size > shutil.disk_usage(target.parent).free:
+        raise Problem(f"{source} has {size:,} bytes, for which there is no room here.", kept="It was not copied.")

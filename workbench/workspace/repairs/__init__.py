@@ -1,0 +1,1 @@
+"""A damaged workspace: what is damaged, and what its folders bring back."""
