@@ -1,17 +1,10 @@
-"""Names as they are shown: those of metrics in words; those from users and files without harm to the text around."""
+"""Names from users and files as they are shown: without harm to the text around."""
 
 from unicodedata import bidirectional, category
 
 TURNING = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))  # classes of Unicode's rule 9
 MARKS = frozenset("\u200e\u200f\u061c")  # without a shape, and of a direction
 BREAKS = frozenset("\t\n\r")  # those who show a name in one line deal with them
-METRICS = {  # that are not shown by the name that configs and files have
-    "batch/loss": "Loss of each batch",
-    "probe/ce": "CE on the probe",
-    "probe/spce": "SPCE on the probe",
-    "train/accuracy": "Training accuracy",
-    "validation/MAP@R": "Held-out MAP@R",
-}
 WITHOUT_BREAKS = dict.fromkeys(map(ord, BREAKS))
 LONGEST_NAME = 1_000  # letters
 LONGEST_SENTENCE = 10_000
@@ -20,11 +13,6 @@ LONGEST_SENTENCE = 10_000
 def visible_name(text: str, longest: int = LONGEST_NAME) -> str:
     """As `visible`, cut where it is longer than any name: a window lays out millions of letters for minutes."""
     return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
-
-
-def metric_name(metric: str) -> str:
-    """A metric or scalar of training as it is shown: "R@1" for "recall@1", "CE on the probe" for "probe/ce"."""
-    return METRICS.get(metric, metric.replace("recall@", "R@"))
 
 
 def visible(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.config import RunConfig
 from workbench.entries import catalog
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.progress import quiet
 from workbench.settings.changed import changed, read_config
 from workbench.sweeps import objective, starting

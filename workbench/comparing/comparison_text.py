@@ -8,7 +8,7 @@ from workbench.comparing.measures import At, Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.settings import written
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.numerals import megabytes
 
 NO_VALUE = "–"

@@ -12,7 +12,7 @@ from workbench.comparing.groups import Group
 from workbench.comparing.intervals import FEWEST_SEEDS, LEVEL, Interval
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.p_values import holm, paired_p, welch_p
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 
 FEW_SEEDS = 5  # with fewer the words say what more of them would give
 UNDEFINED = "undefined"

@@ -10,7 +10,7 @@ from workbench.comparing.settings import fold_of
 from workbench.config import IMPORTED
 from workbench.entries import catalog
 from workbench.entries.catalog import Catalog
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.workspace import Workspace, sweeps
 from workbench.workspace.rows import counting
 from workbench.workspace.run_names import told_apart

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from workbench.comparing.measures import Measured, common_epochs
 from workbench.entries import catalog
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.workspace import Workspace
 from workbench.workspace.rows import Run
 from workbench.workspace.run_names import told_apart

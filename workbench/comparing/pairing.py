@@ -20,7 +20,7 @@ from workbench.comparing.intervals import (
 from workbench.comparing.measures import At, Measured, chosen_runs, is_share, seed_means
 from workbench.comparing.query_values import QueryValues, has_query_values, read_query_values
 from workbench.comparing.settings import fold_of
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress, quiet
 from workbench.workspace import Workspace

@@ -13,7 +13,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from workbench.colours import OKABE_ITO, class_colours
 from workbench.comparing.smoothing import BATCH_LOSS, exponential_mean
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.reports.content import Content, Curve, Map, QueryCard, percent, similarity_words
 from workbench.reports.drawing import COLUMN, FULL, Drawing, legend_name
 

@@ -9,7 +9,7 @@ from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.pairing import Comparison
 from workbench.comparing.setting_titles import field_title, value_title
 from workbench.entries import catalog as catalogs
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.reports.blocks import NO_VALUE, Block, Plot, Table, heading, said
 from workbench.reports.content import points
 from workbench.reports.drawing import Drawing

@@ -8,7 +8,7 @@ from workbench.comparing.baseline import difference
 from workbench.comparing.measures import Summary, is_share
 from workbench.comparing.overview import Overview
 from workbench.comparing.settings import fold_of
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.numerals import percentage
 from workbench.progress import duration
 from workbench.reports.blocks import Tile

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import __version__, files
 from workbench.config import KINDS, RunConfig
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.progress import Progress
 from workbench.workspace import Workspace
 

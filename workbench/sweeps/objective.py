@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.config import BadConfig, RunConfig
 from workbench.entries.catalog import Catalog
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.numerals import percentage
 from workbench.workspace import Workspace
 

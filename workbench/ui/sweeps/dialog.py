@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QScrollArea, QWidget
 
 from workbench.config import RunConfig
 from workbench.jobs.newest import Newest
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.places import sending
 from workbench.problem import Problem
 from workbench.progress import Progress

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written

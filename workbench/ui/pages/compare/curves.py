@@ -14,7 +14,7 @@ from workbench.comparing.in_common import runs_named
 from workbench.comparing.intervals import FEWEST_SEEDS
 from workbench.comparing.measures import Curve, is_share
 from workbench.comparing.training_curves import TrainingCurves
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.ui import theme
 from workbench.ui.pages.compare.band import Band, FaintLine
 from workbench.ui.pages.compare.group_styles import GroupStyle, legend_titles, short_title

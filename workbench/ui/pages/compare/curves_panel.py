@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from workbench.comparing.overview import Overview
 from workbench.comparing.training_curves import TrainingCurves, training_curves
 from workbench.jobs.newest import Newest
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.ui.pages.compare.curves import MOST_DRAWN, SeedCurves

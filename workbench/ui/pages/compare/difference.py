@@ -12,7 +12,7 @@ from workbench.comparing.forest import forest_of
 from workbench.comparing.intervals import Interval
 from workbench.comparing.measures import is_share
 from workbench.comparing.pairing import Comparison
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.forest import ForestPanel
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts
 from workbench.ui.pages.compare.model import CompareModel

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from workbench.comparing.forest import Forest, ForestRow, Tested, forest_table, in_numbers
 from workbench.comparing.measures import is_share
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.numerals import minus
 from workbench.ui import theme
 from workbench.ui.pages.compare.group_styles import GroupStyle, unlike_parts

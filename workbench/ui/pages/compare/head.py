@@ -8,7 +8,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QMenu, QWidget
 
 from workbench.comparing.measures import At
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.group_styles import unlike_parts
 from workbench.ui.pages.compare.model import CompareModel
 from workbench.ui.pages.compare.more_seeds import ON_BUTTON

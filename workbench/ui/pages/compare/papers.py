@@ -10,7 +10,7 @@ from workbench.comparing.comparison_text import NO_VALUE, at_title
 from workbench.comparing.overview import Overview
 from workbench.comparing.papers import GroupsBeside
 from workbench.entries import catalog as catalogs
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.ui.pages.compare.group_styles import GroupStyle, swatch
 from workbench.ui.pages.compare.tables import WordTable, fit_columns, table_view
 from workbench.ui.widgets.boxes import in_column

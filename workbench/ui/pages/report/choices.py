@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from workbench.names import metric_name
+from workbench.metric_names import metric_name
 from workbench.reports.sections import BUNDLE, FORMATS, SECTIONS
 from workbench.reports.templates import Template
 from workbench.ui.preferences import Preferences
