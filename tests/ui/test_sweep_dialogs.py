@@ -330,7 +330,7 @@ def test_the_runs_of_a_sweep_are_offered_for_comparison(qtbot, panel, session):
         sweep_worker.end(session.workspace, trial, "done", 0.5 + place / 10)
     panel.refresh()
     qtbot.waitUntil(panel.compare.isEnabled)
-    assert cells(panel.sweeps)[0][5] == "60.00% at lr 0.2"
+    assert cells(panel.sweeps)[0][5] == "60.00% at learning rate 0.2"
     qtbot.mouseClick(panel.compare, Qt.MouseButton.LeftButton)
     assert session.ticks.runs == {1, 2}
     assert session.page == "compare"

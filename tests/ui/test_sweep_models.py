@@ -141,6 +141,22 @@ def test_the_objective_is_shown_in_words(draft, model, workspace):
         assert model.trial_rows()[0][-1] == metric_name(metric) != metric
 
 
+def test_what_is_varied_has_the_words_of_set_up(model, workspace):
+    assert model.trial_rows()[0][1] == "Learning rate"
+    ranges = [read("training.lr=0.1"), read("loss.name=ce,norm_ce"), read("embedding.dropout=0.2")]
+    starting.store(workspace, planned(read_config("sample-digits"), ranges, "grid", catalog.current()))
+    model.choose_sweep(3)
+    head, rows = read_again(model, workspace).trial_rows()
+    assert head[1:4] == ("Learning rate", "Loss", "Dropout")
+    assert [cells[2] for _, cells in rows] == ["Cross-entropy (CE)", "Normalised CE"]
+
+
+def test_a_sweep_whose_config_cannot_be_read_is_shown(model, workspace):
+    with workspace.writing() as db:
+        db.execute("update sweeps set config = 'training = ['")
+    assert read_again(model, workspace).trial_rows()[0][1] == "Learning rate"
+
+
 def test_only_runs_that_have_not_begun_are_moved(model, workspace):
     model.choose_trial(model.shown.trials[2].id)
     assert (model.can_move(-1), model.can_move(1)) == (True, False)

@@ -19,7 +19,7 @@ from workbench.ui.theme import Tokens
 FAINT, BOLD, DOT = 1, 2, 5  # px
 SMOOTH_PX = 2  # distance between two points of a smoothed curve: bold lines take longest to draw
 EDGED = 400  # points up to which bold lines have smooth edges: 20,000 thinned ones take six times as long with them
-APART = 32  # px between two numbers of a logarithmic axis
+APART = 24  # px between two numbers of a logarithmic axis
 END = 20  # px beyond an end of an axis that the number of a tick there may reach
 Text = tuple[QRectF, Any, str]  # of a tick: place, alignment, number
 FAINT_SHARE = 0.4  # share of the curve's colour in the raw curve behind its smoothed one

@@ -1,15 +1,19 @@
 """What the Sweeps panel shows and can do, without Qt: the sweeps as read last, and which of them and of their runs."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from workbench.comparing.setting_titles import field_title, short_title, value_title
+from workbench.comparing.settings import Settings, settings_of
+from workbench.entries import catalog
 from workbench.metric_names import metric_name
+from workbench.problem import Problem
 from workbench.progress import Progress
 from workbench.sweeps import starting
 from workbench.sweeps.objective import OPTIMISTIC, TRAIN_SIDE, written
 from workbench.sweeps.objective import REPORTED as MAP_AT_R
 from workbench.sweeps.progress import runs_in_all, seconds_left, standings, state_words
-from workbench.sweeps.space import short, short_field
 from workbench.ui.words import NO_VALUE, duration
 from workbench.workspace import Workspace, placements
 from workbench.workspace import sweeps as stored
@@ -26,6 +30,8 @@ class Look:
 
     sweep: Sweep
     trials: list[Trial]
+    settings: list[Settings]  # of its config; empty if that cannot be read
+    titles: dict[str, str]  # of the fields that its trials set, as Set up has them
     place: str = ""  # where its runs train, if not on this machine
 
 
@@ -34,7 +40,24 @@ def look(workspace: Workspace, progress: Progress) -> list[Look]:
     sweeps = stored.every(workspace)
     with workspace.reading() as db:
         places = [placements.of_sweep(db, sweep.id) for sweep in sweeps]
-    return [Look(sweep, stored.trials(workspace, sweep.id), at) for sweep, at in zip(sweeps, places, strict=True)]
+    looks = []
+    for sweep, at in zip(sweeps, places, strict=True):
+        trials = stored.trials(workspace, sweep.id)
+        try:
+            settings = [settings_of(sweep.config, catalog.current())]
+        except Problem:  # the run that it would make says so
+            settings = []
+        looks.append(Look(sweep, trials, settings, _titles(trials, settings), at))
+    return looks
+
+
+def _titles(trials: Sequence[Trial], settings: list[Settings]) -> dict[str, str]:
+    """ "Learning rate" for "training.lr"; with their part, "Loss: Scale", where two fields have the same title."""
+    known = catalog.current()
+    whole = {field: field_title(field, settings, known) for trial in trials for field in trial.setting}
+    short_titles = {field: title.rpartition(": ")[2] for field, title in whole.items()}
+    times = Counter(short_titles.values())
+    return {field: title if times[title] == 1 else whole[field] for field, title in short_titles.items()}
 
 
 class SweepsModel:
@@ -80,12 +103,12 @@ class SweepsModel:
         """The head of the shown sweep's line, and a row for each of its runs; folds only where there are some."""
         if self.shown is None:
             return (), []
-        fields = list(dict.fromkeys(field for trial in self._trials for field in trial.setting))
+        titles = self.shown.titles
         folds = any(trial.fold for trial in self._trials)
         fold = ("Fold",) if folds else ()
         head = (
             "No.",
-            *map(short_field, fields),
+            *titles.values(),
             "Seed",
             *fold,
             "State",
@@ -94,7 +117,7 @@ class SweepsModel:
             metric_name(self.shown.sweep.metric),
         )
         return head, [
-            (trial.id, _cells(line, trial, self.shown.sweep.metric, fields, folds))
+            (trial.id, _cells(line, trial, self.shown.sweep.metric, list(titles), folds))
             for line, trial in enumerate(self._trials, 1)
         ]
 
@@ -191,10 +214,13 @@ def _summary(shown: Look) -> tuple[str, ...]:
     done = sum(trial.state == "done" for trial in trials)
     left = seconds_left(sweep, trials)
     time = duration(left) if left and any(trial.state in OPEN for trial in trials) else NO_VALUE
-    best = standings(sweep, trials)[:1]
+    best, known = standings(sweep, trials)[:1], catalog.current()
     leader = NO_VALUE
     if best and best[0].mean is not None:
-        setting = ", ".join(f"{short_field(field)} {short(value)}" for field, value in best[0].setting.items())
+        setting = ", ".join(
+            f"{short_title(field, shown.settings, known)} {value_title(field, value, known)}"
+            for field, value in best[0].setting.items()
+        )
         leader = f"{written(sweep.metric, best[0].mean)} at {setting}"
     return (
         str(sweep.id), sweep.name, state_words(sweep, trials), f"{done} of {runs_in_all(sweep, trials)}", time, leader,
@@ -202,7 +228,8 @@ def _summary(shown: Look) -> tuple[str, ...]:
 
 
 def _cells(line: int, trial: Trial, metric: str, fields: Sequence[str], folds: bool) -> tuple[str, ...]:
-    values = [short(trial.setting[field]) if field in trial.setting else NO_VALUE for field in fields]
+    known, setting = catalog.current(), trial.setting
+    values = [value_title(field, setting[field], known) if field in setting else NO_VALUE for field in fields]
     fold = (str(trial.fold),) if folds else ()
     epoch = f"{trial.epoch} / {trial.epochs}" if trial.epochs else NO_VALUE
     result = written(metric, trial.objective) if trial.objective is not None else trial.problem or NO_VALUE
