@@ -116,10 +116,11 @@ def _known(values: Sequence[np.ndarray]) -> np.ndarray:
 
 def _of_parts(scale: ValueScale, bottom: float, top: float, parts: Sequence[float]) -> list[float]:
     """Parts of the powers of ten from one value to another, and of negative ones and 0; ascending."""
-    above = _powers(max(bottom, scale.near), top, parts)
+    least = 10 * scale.near  # smaller ones are too near to 0
+    above = _powers(max(bottom, least), top, parts)
     if not scale.near:
         return above
-    below = [-number for number in reversed(_powers(max(-top, scale.near), -bottom, parts))]
+    below = [-number for number in reversed(_powers(max(-top, least), -bottom, parts))]
     return [*below, 0.0, *above]
 
 
