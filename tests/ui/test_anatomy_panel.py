@@ -56,11 +56,14 @@ def test_the_legend_says_what_unit_vectors_and_scale_a_classifier_s_curves_are_o
     assert panel.bound.legend["anatomy/ce"].text() == "CE"
     panel.add([("anatomy/ce", 0, 1.0), ("anatomy/pce", 0, 0.5), ("anatomy/seen/scale", 0, 20.0)])
     panel.add([("anatomy/lambda", 0, 1e-3)])
-    assert panel.bound.legend["anatomy/ce"].text() == "CE (unit length × 20)"
-    assert panel.tightness.legend["anatomy/center/tightness"].text() == "Center (unit length × 20)"
-    assert panel.information.legend["anatomy/information/discriminative"].text() == "H(Y) − CE (unit length × 20)"
+    assert panel.bound.legend["anatomy/ce"].text() == "CE*"
+    assert panel.bound.legend["anatomy/ce"].accessibleName() == "Show CE (unit length × 20)"
+    assert "CE (unit length × 20)" in panel.bound.legend["anatomy/ce"].toolTip()
+    assert "CE (unit length × 20)" in [series.title for series in panel.bound.series], "in the table and in files"
+    assert panel.tightness.legend["anatomy/center/tightness"].text() == "Center*"
+    assert panel.information.legend["anatomy/information/discriminative"].text() == "H(Y) − CE*"
     assert panel.bound.legend["probe/spce"].text().startswith("SPCE (no values"), "of embeddings as they are"
-    assert "Measured on what the loss compares: unit length × 20." in panel.sentence.text()
+    assert "* Measured on what the loss compares: unit length × 20." in panel.sentence.text()
     panel.clear()
     assert panel.bound.legend["anatomy/ce"].text() == "CE"
 

@@ -27,7 +27,7 @@ from workbench.ui.plots.table import CurveTable, TableDialog
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, logarithmic, steep
 from workbench.ui.widgets.boxes import in_column
 from workbench.ui.widgets.buttons import icon_button
-from workbench.ui.widgets.labels import ElidedLabel, label
+from workbench.ui.widgets.labels import ElidedLabel, label, plain_tip
 from workbench.ui.words import THIN
 
 __all__ = ["CurvePlot", "Series"]
@@ -196,13 +196,14 @@ class CurvePlot(QFrame):
         self.curves[name].clear()
         self.append(name, steps, values)
 
-    def retitle(self, name: str, title: str) -> None:
-        """Change the title of a series."""
+    def retitle(self, name: str, title: str, short: str = "") -> None:
+        """Change the title of a series, and what the legend says instead of it; "" is the title."""
         index = next(index for index, series in enumerate(self.series) if series.name == name)
         if self.series[index].title != title:
-            self.series[index] = dataclasses.replace(self.series[index], title=title)
+            self.series[index] = dataclasses.replace(self.series[index], title=title, short=short)
             self._tell_absent()
             self.legend[name].setAccessibleName(f"Show {title}")
+            self.legend[name].setToolTip(plain_tip(f"Show or hide {title}"))
 
     def say_when_empty(self, words: str) -> None:
         """Set the text in the middle, which is shown while no curve has a value."""
@@ -294,8 +295,8 @@ class CurvePlot(QFrame):
         on_right = any(series.axis == "right" and len(self.curves[series.name]) for series in self.series)
         self.canvas.show_axes(has_points, on_right)
         for series in self.series:
-            words = f"{series.title} (no values)" if has_points and not len(self.curves[series.name]) else series.title
-            self.legend[series.name].say(words)
+            absent = " (no values)" if has_points and not len(self.curves[series.name]) else ""
+            self.legend[series.name].say((series.short or series.title) + absent)
 
     def describe(self) -> str:
         """A sentence for screen readers about what the curves show."""

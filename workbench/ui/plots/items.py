@@ -39,6 +39,7 @@ class Series:
     may_be_undefined: bool = False  # NaN is a gap in the curve, not a problem to mark
     hidden: bool = False  # initially
     pen: Qt.PenStyle | None = None  # a style other than solid or dashed
+    short: str = ""  # in the legend, where the title is too long for it
 
 
 class Line:

@@ -138,15 +138,16 @@ class AnatomyPanel(Scrolled):
         if len(self._lambda) and np.isfinite(self._lambda[-1]):
             said.append(f"λ = {self._lambda[-1]:.2g}.")
         if self._seen:
-            said.append(f"Measured on what the loss compares: {self._seen}.")
+            said.append(f"* Measured on what the loss compares: {self._seen}.")
         self.sentence.setText(" ".join(said))
 
     def _show_seen(self, scale: float | None) -> None:
-        """Say in the legend that curves of the classifier are of unit vectors times this scale; None: as they are."""
+        """Say that curves of the classifier are of unit vectors times this scale; None: as they are."""
         self._seen = "" if scale is None else f"unit length × {significant(scale, 4)}"
         for name in OF_CLASSIFIER:
             for plot in self._of[name]:
-                plot.retitle(name, f"{self._titles[name]} ({self._seen})" if self._seen else self._titles[name])
+                title = self._titles[name]
+                plot.retitle(name, *((f"{title} ({self._seen})", f"{title}*") if self._seen else (title,)))
 
 
 def _split(part: str) -> list[Series]:
