@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor
 
 from workbench.ui.pages.compare.band import Band, FaintLine
+from workbench.ui.pages.train.geometry_plots import Line, LinesPlot
 from workbench.ui.plots.curve_plot import CurvePlot, Series
 from workbench.ui.plots.value_scale import LINEAR, ValueScale, log_ticks, logarithmic, steep, written
 
@@ -30,11 +31,17 @@ def test_negative_values_are_mirrored_and_zero_is_between_them():
     assert scale.value(scale.height(-3.0)) == pytest.approx(-3.0)
 
 
-def test_the_largest_numbers_and_those_beyond_have_heights_and_values():
-    for scale in SCALES:
-        assert np.isfinite(scale.heights(np.array([1e-300, 1e300]))).all()
-    assert [scale.value(400.0) for scale in SCALES[1:]] == [np.inf, np.inf]
-    assert [scale.value(-400.0) for scale in SCALES[1:]] == [0.0, -np.inf]
+@given(st.lists(st.floats(), max_size=6), st.booleans(), st.integers(2, 12))
+def test_any_values_have_heights_and_any_range_is_without_an_error(values, with_zero, most):
+    array = np.array(values)
+    scale = logarithmic([array], with_zero=with_zero)
+    heights = scale.heights(array[np.isfinite(array)])
+    assert np.isfinite(heights).all()
+    if len(heights) and scale.log:
+        spare = 0.1 * (np.ptp(heights) or 1.0)  # as a plot leaves it
+        marks = log_ticks(scale, heights.min() - spare, heights.max() + spare, most)
+        assert all(np.isfinite(height) for height, _ in marks)
+        assert len(marks) <= 30
 
 
 @pytest.mark.parametrize(
@@ -167,6 +174,29 @@ def test_a_spike_makes_the_scale_logarithmic_until_the_plot_is_emptied(plot):
     plot.append("ce", [0, 5], [2.3, 1.0])
     plot.redraw()
     assert heights(plot, "ce").tolist() == [2.3, 1.0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1e308, -1e308, 1.0], [5e-324, 1e308, 2.0], [1e300, -1e-300, 3.0], [0.0, 0.0, 1e-320], [np.inf, np.nan, 1e308]],
+)
+def test_numbers_of_any_size_are_drawn(plot, values):
+    plot.append("ce", [0, 5, 10], values)
+    for log in (False, True):
+        plot.set_log(log)
+        plot.redraw()
+        plot.canvas.take_range()
+        assert not plot.grab().isNull()
+        assert len(heights(plot, "ce")) == 3
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_geometry_draws_numbers_of_any_size(log, qtbot):
+    made = LinesPlot("Effective rank", "epoch", log=log)
+    qtbot.addWidget(made)
+    for values in ([1e308, -1e308, 1.0], [1e-320, 0.0, 0.0], [np.inf, np.nan, 1e308]):
+        made.show_lines([Line("this run", np.arange(3.0), np.array(values), "#0072B2", dots=True)])
+        assert not made.grab().isNull()
 
 
 def test_what_the_user_chose_stays(plot):

@@ -6,6 +6,7 @@ import pyqtgraph as pg
 
 SPARE = 0.1  # share of the range that is left free at a growing end
 WITHIN = 0.02  # share of the range by which an end may move into pyqtgraph's minimum margin around curves
+NARROWEST, SMALLEST = 1e-12, 1e-290  # width of a range, to its larger end and at all; Qt crashed with a smaller one
 AROUND = 0.5  # share of a single value that is shown below and above it
 
 
@@ -47,17 +48,18 @@ class SteadyView(pg.ViewBox):
 
 
 def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
-    """The range (low, high) that shows one value in a fitting scale; any other range unchanged.
+    """The range (low, high) that shows one value, or several that hardly differ, in a fitting scale; others unchanged.
 
     `from_zero`: a single 0 is at the bottom of it.
     pyqtgraph keeps the scale of before, so that a learning rate of 0.01 stood on an axis from -0.5 to 0.5.
     """
     low, high = wanted
-    if low != high:
+    size = max(abs(low), abs(high))
+    if high - low > max(NARROWEST * size, SMALLEST):
         return wanted
     if from_zero and not low:
         return [0.0, 2 * AROUND]
-    around = AROUND * abs(low) or AROUND
+    around = AROUND * size if size > SMALLEST else AROUND
     return [low - around, high + around]
 
 

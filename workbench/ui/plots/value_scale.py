@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, inf, log10
+from math import ceil, floor, inf, isfinite, log, log10
 
 import numpy as np
 
@@ -12,6 +12,8 @@ STEEP = 1000.0  # times the median: where the largest value is more, the others 
 SMALL = 5.0  # percentile of the sizes of values below which a logarithmic scale with negative values is linear
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_TICKS = 6  # numbers of an axis, and one
+LARGEST = 1e300  # of what an axis can show: the width of its range is a number, too
+LEAST_POWER = -300  # of ten, for what is about linear
 LEAST = 1e-9  # of a height: what rounding may move it by
 PARTS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0))  # numbers of an axis within one power of ten, from few to many
 
@@ -29,13 +31,17 @@ class ValueScale:
     near: float = 0.0
 
     def heights(self, values: np.ndarray) -> np.ndarray:
-        """Where values [n] are drawn; without a place for them 0 gives -infinity, and a negative value NaN."""
+        """Where values [n] are drawn; without a place for them 0 gives -infinity, and a negative value NaN.
+
+        On a linear scale larger ones than LARGEST are drawn there.
+        """
         if not self.log:
-            return values
+            return np.asarray(np.clip(values, -LARGEST, LARGEST))
         with np.errstate(divide="ignore", invalid="ignore"):
             if not self.near:
                 return np.asarray(np.log10(values))
-            return np.asarray(np.sign(values) * np.log10(1 + np.abs(values) / self.near))
+            times = np.log(np.abs(values)) - log(self.near)  # of the logarithm: the quotient may be too large
+            return np.asarray(np.sign(values) * np.logaddexp(0.0, times) / log(10))
 
     def height(self, value: float) -> float:
         """Where one value is drawn."""
@@ -45,11 +51,12 @@ class ValueScale:
         """The value that is drawn there; beyond the largest number it is infinite."""
         if not self.log:
             return height
-        if abs(height) > 300:
-            return inf if height > 0 else (-inf if self.near else 0.0)
-        if not self.near:
-            return float(10.0**height)
-        return float(np.sign(height) * self.near * (10.0 ** abs(height) - 1))
+        with np.errstate(over="ignore", under="ignore"):
+            if not self.near:
+                return float(np.power(10.0, height))
+            size = abs(height)
+            above = np.power(10.0, size + log10(self.near)) if size > 15 else self.near * (10.0**size - 1)
+            return float(np.copysign(above, height))
 
 
 LINEAR = ValueScale()
@@ -66,22 +73,25 @@ def logarithmic(values: Sequence[np.ndarray], *, with_zero: bool = False) -> Val
         return LINEAR
     if not with_zero and known.min() > 0:
         return ValueScale(log=True)
-    return ValueScale(log=True, near=10.0 ** floor(log10(np.percentile(sizes, SMALL))))
+    return ValueScale(log=True, near=10.0 ** max(LEAST_POWER, floor(log10(np.percentile(sizes, SMALL)))))
 
 
 def steep(values: Sequence[np.ndarray]) -> bool:
     """Whether the largest of these values, of either sign, hides the others on a linear scale."""
     known = _known(values)
     sizes = np.abs(known[known != 0])
-    return bool(len(sizes) and sizes.max() > STEEP * np.median(sizes))
+    return bool(len(sizes) and sizes.max() / STEEP > np.median(sizes))
 
 
 def log_ticks(scale: ValueScale, low: float, high: float, most: int) -> list[tuple[float, str]]:
     """Round numbers between two heights of a logarithmic scale, each with its height; about `most`.
 
-    Powers of ten, parts of them where these are few, and equal steps where a range has less than two such numbers.
+    Powers of ten, parts of them where these are few, and equal steps where a range has less than two such numbers. None
+    where the range goes beyond the numbers of a computer.
     """
     bottom, top = scale.value(low), scale.value(high)
+    if not (isfinite(bottom) and isfinite(top) and isfinite(top - bottom)) or (bottom <= 0 and not scale.near):
+        return []
     for parts in reversed(PARTS):
         every = _of_parts(scale, bottom, top, parts)
         numbers = [number for number in every if low - LEAST <= scale.height(number) <= high + LEAST]

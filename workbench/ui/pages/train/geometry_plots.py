@@ -13,7 +13,8 @@ from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.plots.value_scale import MOST_TICKS, in_decimals, ticks, written
+from workbench.ui.plots.steady_view import NARROWEST, SMALLEST
+from workbench.ui.plots.value_scale import LINEAR, MOST_TICKS, in_decimals, ticks, written
 from workbench.ui.theme import Tokens
 
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 28, 32  # px around the axes
@@ -123,7 +124,7 @@ class LinesPlot(PaintedPlot):
     def _heights(self, values: np.ndarray) -> np.ndarray:
         """Values as the left axis has them: their decimal logarithm, where it is logarithmic."""
         if not self._log:
-            return values
+            return LINEAR.heights(values)
         return np.asarray(np.log10(np.maximum(values, 1e-6)))
 
     def _paint_axes(
@@ -271,7 +272,9 @@ def _room(box: QRectF) -> int:
 
 def _span(values: np.ndarray) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = 0.04 * (high - low) or 0.5
+    size = max(abs(low), abs(high))
+    hardly = high - low <= max(NARROWEST * size, SMALLEST)  # one value, or several that hardly differ
+    room = max(0.5, NARROWEST * size * 10) if hardly else 0.04 * (high - low)
     return low - room, high + room
 
 
