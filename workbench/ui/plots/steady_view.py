@@ -54,13 +54,18 @@ def widened(wanted: list[float], *, from_zero: bool = False) -> list[float]:
     pyqtgraph keeps the scale of before, so that a learning rate of 0.01 stood on an axis from -0.5 to 0.5.
     """
     low, high = wanted
-    size = max(abs(low), abs(high))
-    if high - low > max(NARROWEST * size, SMALLEST):
+    if not is_narrow(low, high):
         return wanted
+    size = max(abs(low), abs(high))
     if from_zero and not low:
         return [0.0, 2 * AROUND]
     around = AROUND * size if size > SMALLEST else AROUND
     return [low - around, high + around]
+
+
+def is_narrow(low: float, high: float) -> bool:
+    """Whether two ends of a range are one value, or hardly differ."""
+    return high - low <= max(NARROWEST * max(abs(low), abs(high)), SMALLEST)
 
 
 def roomy(wanted: list[float] | None, shown: list[float]) -> list[float] | None:

@@ -13,7 +13,7 @@ from workbench.colours import OKABE_ITO
 from workbench.numerals import significant
 from workbench.ui import theme
 from workbench.ui.plots.painted_plot import PaintedPlot, Rows
-from workbench.ui.plots.steady_view import NARROWEST, SMALLEST
+from workbench.ui.plots.steady_view import NARROWEST, is_narrow
 from workbench.ui.plots.value_scale import LINEAR, MOST_TICKS, in_decimals, ticks, written
 from workbench.ui.theme import Tokens
 
@@ -272,9 +272,7 @@ def _room(box: QRectF) -> int:
 
 def _span(values: np.ndarray) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    size = max(abs(low), abs(high))
-    hardly = high - low <= max(NARROWEST * size, SMALLEST)  # one value, or several that hardly differ
-    room = max(0.5, NARROWEST * size * 10) if hardly else 0.04 * (high - low)
+    room = max(0.5, 10 * NARROWEST * max(abs(low), abs(high))) if is_narrow(low, high) else 0.04 * (high - low)
     return low - room, high + room
 
 
