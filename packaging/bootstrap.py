@@ -41,6 +41,7 @@ USAGE = """Usage: python3 packaging/bootstrap.py run [-- ARGS]     the window, o
        python3 packaging/bootstrap.py test [-- ARGS]    the tests; ARGS go to pytest"""
 
 FORMATS = ["parquet", "onnx"]  # extras of pyproject.toml, so that every format that is offered can be written
+PIP_CACHE = 4 * 10**9  # bytes; measured: 2.9 GB are fetched
 MOST_PROCESSES = 4  # of the tests: each loads torch and Qt, over a gigabyte of memory
 
 # Name that the loader knows, Debian and Ubuntu package. Read off the Qt libraries and numba's thread pool with ldd.
@@ -231,8 +232,14 @@ def last_line(output):
 
 
 def space_needed():
-    """Bytes for .venv (measured: 6.4 GB) and pip's downloads (2.8 GB): on Linux torch brings the CUDA libraries."""
-    return (10 if platform.system() == "Linux" else 3) * 10**9
+    """Bytes for .venv with what pip has fetched, at their largest (measured: 7.7 GB): on Linux torch brings CUDA."""
+    return (8 if platform.system() == "Linux" else 3) * 10**9
+
+
+def cache_choice(folder, free=None):
+    """The argument of pip that leaves its cache alone, when the disk has no room for a second copy of the downloads."""
+    free = shutil.disk_usage(folder).free if free is None else free
+    return [] if free > space_needed() + PIP_CACHE else ["--no-cache-dir"]
 
 
 def check_space(folder, free=None):
@@ -267,7 +274,8 @@ def shown(line):
         return "  {} {} ({})".format(*fetched.groups())
     packages = re.match(r"Installing collected packages: (.+)", line)
     if packages:
-        return "  unpacking {} packages".format(len(packages.group(1).split(", ")))
+        number = len(packages.group(1).split(", "))
+        return "  unpacking {} package{}".format(number, "" if number == 1 else "s")
     return ""
 
 
@@ -290,11 +298,10 @@ def alone(root):
         yield (file.fileno(),)
 
 
-def follow(command, env, log, inherited=()):
-    """Run pip, show its progress and write its output to `log`. Returns its exit status."""
-    start = time.monotonic()
+def follow(command, env, log, start, inherited=()):
+    """Run pip, show its progress with the seconds since `start` and append its output to `log`. Returns its status."""
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8", "errors": "replace"}
-    with log.open("w", encoding="utf-8") as kept, subprocess.Popen(command, env=env, pass_fds=inherited, **pipe) as pip:
+    with log.open("a", encoding="utf-8") as kept, subprocess.Popen(command, env=env, pass_fds=inherited, **pipe) as pip:
         try:
             for line in pip.stdout:
                 kept.write(line)
@@ -334,26 +341,36 @@ def make(environment):
         raise Trouble("The folder {} could not be made: {}.".format(environment.folder, full.rstrip(".")))
 
 
+def steps(wanted):
+    """The calls of pip, one after the other. Each removes its downloads, so torch's 3 GB never lie beside the rest."""
+    torch = [line for line in wanted if re.match(r"torch\b", line)]
+    return [["--no-deps", *torch], torch, wanted] if torch else [wanted]
+
+
 def install(environment, extras, inherited=()):
     """Install the pinned packages, and write a .pth file that puts this checkout on the environment's path."""
     environment.stamp.unlink(missing_ok=True)
-    downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
-    downloads.mkdir(exist_ok=True)
+    environment.log.unlink(missing_ok=True)
     pins = environment.root / "packaging" / "constraints.txt"
     pip = [str(environment.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    pip += ["--progress-bar", "off", "--only-binary", ":all:", "-c", str(pins)]
-    status = follow(
-        pip + requirements(environment.root, extras),
-        dict(os.environ, TMPDIR=str(downloads), TEMP=str(downloads), TMP=str(downloads)),
-        environment.log,
-        inherited,
-    )
-    shutil.rmtree(downloads, ignore_errors=True)
-    if status:
-        reason = sentence_for_pip(environment.log.read_text(encoding="utf-8", errors="replace"))
-        raise Trouble(f"{reason} Details: {environment.log}")
+    pip += ["--progress-bar", "off", "--only-binary", ":all:", "-c", str(pins), *cache_choice(environment.root)]
+    start = time.monotonic()
+    for step in steps(requirements(environment.root, extras)):
+        if fetch(environment, pip + step, start, inherited):
+            reason = sentence_for_pip(environment.log.read_text(encoding="utf-8", errors="replace"))
+            raise Trouble(f"{reason} Details: {environment.log}")
     way = os.path.relpath(environment.root, environment.packages)  # relative, so that the folder may have any name
     (environment.packages / "workbench-checkout.pth").write_text(way + "\n", encoding="ascii")
+
+
+def fetch(environment, command, start, inherited):
+    """Call pip with a folder for its downloads that is removed afterwards. Returns its exit status."""
+    downloads = environment.folder / "downloads"  # on the same disk as .venv: /tmp is often small
+    downloads.mkdir(exist_ok=True)
+    variables = dict(os.environ, TMPDIR=str(downloads), TEMP=str(downloads), TMP=str(downloads))
+    status = follow(command, variables, environment.log, start, inherited)
+    shutil.rmtree(downloads, ignore_errors=True)
+    return status
 
 
 def write_catalog(environment):

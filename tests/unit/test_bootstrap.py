@@ -155,6 +155,27 @@ def test_an_install_ends_with_its_stamp_and_the_path_to_the_checkout(checkout, m
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in for pip is a shell script")
+def test_torch_s_downloads_are_gone_before_the_rest_is_fetched(checkout, monkeypatch):
+    (checkout / "pyproject.toml").write_text('[project]\ndependencies = ["torch>=2.11", "torchvision", "numpy"]\n')
+    environment = bootstrap.Environment(checkout)
+    fake_pip(environment, monkeypatch, "", 0)
+    bootstrap.make(environment)
+    environment.python.write_text(
+        '#!/bin/sh\necho "$(ls "$TMPDIR" | wc -l) of another step, $*"\ntouch "$TMPDIR/fetched"\n'
+    )
+    monkeypatch.setattr(bootstrap, "make", lambda environment: None)
+    bootstrap.prepare(environment, [], qt=False)
+    calls = environment.log.read_text().splitlines()
+    assert all(call.split()[0] == "0" for call in calls)
+    assert [call.partition("constraints.txt ")[2].removeprefix("--no-cache-dir ") for call in calls] == [
+        "--no-deps torch>=2.11",
+        "torch>=2.11",
+        "torch>=2.11 torchvision numpy",
+    ]
+    assert not (environment.folder / "downloads").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for pip is a shell script")
 def test_a_failed_install_says_why_and_leaves_no_stamp(checkout, monkeypatch):
     environment = bootstrap.Environment(checkout)
     fake_pip(environment, monkeypatch, "ERROR: [Errno 28] No space left on device", 1)
@@ -251,6 +272,11 @@ def test_a_small_disk_is_refused_before_anything_is_fetched(tmp_path):
     bootstrap.check_space(tmp_path, free=10**12)
     with pytest.raises(bootstrap.Trouble, match=r"has 1\.5 GB free and the installation takes about \d+ GB"):
         bootstrap.check_space(tmp_path, free=1.5e9)
+
+
+def test_a_disk_without_room_for_a_second_copy_gets_no_cache(tmp_path):
+    assert bootstrap.cache_choice(tmp_path, free=10**12) == []
+    assert bootstrap.cache_choice(tmp_path, free=bootstrap.space_needed() + 10**9) == ["--no-cache-dir"]
 
 
 MISSING = [("libEGL.so.1", "libegl1"), ("libxcb-cursor.so.0", "libxcb-cursor0")]
